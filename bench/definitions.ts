@@ -18,7 +18,7 @@ export async function benchDefinitions(): Promise<void> {
 	await buildPackage();
 	const n8n = await installN8n();
 	const require = createRequire(join(n8n, 'package.json'));
-	const { generateNodeTypeFile } = require('@n8n/workflow-sdk') as { generateNodeTypeFile(description: object): string };
+	const { generateNodeTypeFile } = require(join(n8n, 'node_modules', '@n8n', 'workflow-sdk')) as { generateNodeTypeFile(description: object): string };
 	const base = join(n8n, 'node_modules', 'n8n-nodes-base', 'dist', 'nodes');
 	const files = [...ours.map((name) => resolve('dist', 'nodes', 'CrmPlatform', name)), ...others.map((name) => join(base, name))];
 	const rows = files.map((file) => {

@@ -11,6 +11,8 @@ const perBatch = 100;
 const inBatches = 2000;
 const perJob = 10_000;
 const alreadyThere = 1000;
+/** Some percent of what the job takes. */
+const pollEveryMs = 50;
 
 /** Creates records, given as JSON texts. */
 type Create = (items: string[]) => Promise<void>;
@@ -73,5 +75,5 @@ const inJob =
 		const { id } = JSON.parse(started) as { id: string };
 		const job = async () =>
 			JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { finished_at: string | null };
-		while ((await job()).finished_at === null) await sleep(10);
+		while ((await job()).finished_at === null) await sleep(pollEveryMs);
 	};

@@ -8,6 +8,9 @@ import { N8nRequestError } from './n8n-request-error.ts';
 
 const POLL_MS = 100;
 
+/** Far above what an execution or a publish takes on a busy machine. */
+const LONGEST_MS = 600_000;
+
 export interface Owner {
 	email: string;
 	password: string;
@@ -167,35 +170,30 @@ export class N8nClient {
 
 	/** The executions of a workflow, once there are so many and all have ended, the oldest first. */
 	async executionsOf(workflowId: string, count: number): Promise<Execution[]> {
-		for (;;) {
-			const ids = await this.listExecutions(workflowId);
-			if (ids.length >= count) {
-				return await Promise.all(ids.map(async (id) => await this.waitForExecution(id)));
-			}
-			await sleep(POLL_MS);
-		}
+		const ids = await until(`${count} executions of the workflow ${workflowId}`, async () => {
+			const found = await this.listExecutions(workflowId);
+			return found.length >= count ? found : undefined;
+		});
+		return await Promise.all(ids.map(async (id) => await this.waitForExecution(id)));
 	}
 
 	/** What n8n says of a workflow's production, as soon as it is done with it. */
 	private async whenPublished(id: string): Promise<z.infer<typeof answers.Publication>> {
-		for (;;) {
+		return await until(`the publication of the workflow ${id}`, async () => {
 			const path = `/rest/workflows/${id}/publication-status`;
 			const publication = await this.request('GET', path, answers.Publication);
-			if (publication.status !== 'in_progress') return publication;
-			await sleep(POLL_MS);
-		}
+			return publication.status === 'in_progress' ? undefined : publication;
+		});
 	}
 
 	/** The execution, once it has ended. */
 	async waitForExecution(id: string): Promise<Execution> {
 		const running = ['new', 'running', 'waiting'];
-		for (;;) {
+		const { status, data } = await until(`the end of the execution ${id}`, async () => {
 			const record = await this.request('GET', `/rest/executions/${id}`, answers.ExecutionRecord);
-			if (!running.includes(record.status)) {
-				return { status: record.status, data: parseFlatted(record.data) as IRunExecutionData };
-			}
-			await sleep(POLL_MS);
-		}
+			return running.includes(record.status) ? undefined : record;
+		});
+		return { status, data: parseFlatted(data) as IRunExecutionData };
 	}
 
 	private async request<T>(
@@ -222,4 +220,17 @@ export class N8nClient {
 		if (pairs.length > 0) this.session.cookie = pairs.join('; ');
 		return answer.parse(answers.Answer.parse(JSON.parse(text)).data);
 	}
+}
+
+/**
+ * Asks until n8n has something.
+ *
+ * @throws {Error} if that takes too long
+ */
+async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
+	for (const deadline = Date.now() + LONGEST_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+		const found = await ask();
+		if (found !== undefined) return found;
+	}
+	throw new Error(`This never came: ${what}.`);
 }

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startSandbox } from '../sandbox/serve.ts';
+import { OfAnotherVersion } from '../sandbox/core/store/records/table.ts';
 import { buildPackage } from '../tools/build.ts';
 import { Failure, reportFailure } from '../tools/failure.mjs';
 import { takeLock } from '../tools/lock.mjs';
@@ -57,7 +58,7 @@ async function main(): Promise<void> {
 		},
 		// n8n listens on this machine.
 		allowPrivateWebhooks: true,
-	});
+	}).catch(explainOtherVersion);
 	onStopSignal(() => sandbox.close());
 	const n8n = startN8n(
 		installation,
@@ -85,6 +86,14 @@ function suggestFresh(error: unknown): never {
 	const reason = error instanceof Error ? error.message : String(error);
 	throw new Failure(
 		`${reason}\nIf it stays so: npm start -- --fresh begins anew, without the data of the last time.`,
+	);
+}
+
+function explainOtherVersion(error: unknown): never {
+	if (!(error instanceof OfAnotherVersion)) throw error;
+	throw new Failure(
+		'The data in .demo was made by another version of the sandbox, and was left as it is. ' +
+			'Begin anew, without that data, with: npm start -- --fresh',
 	);
 }
 

@@ -2,6 +2,7 @@ import { type Context, Hono } from 'hono';
 import { apiRoutes } from './api-routes.ts';
 import { Clock } from './core/foundation/clock.ts';
 import { controlRoutes } from './control/control-routes.ts';
+import { Background } from './core/foundation/background.ts';
 import { Faults } from './control/faults.ts';
 import { idMaker } from './core/foundation/ids.ts';
 import { requireCredentials, requireScopeOfRoute, identifyCaller } from './domain/access/authentication.ts';
@@ -27,6 +28,7 @@ import { mount } from './api/http/route.ts';
 import type { Env, Service, TokenLifetimes } from './core/service.ts';
 import type { Store } from './core/store/store.ts';
 import { Dispatcher } from './api/webhooks/dispatcher.ts';
+import { keepUp } from './core/store/records/upkeep.ts';
 
 export interface AppOptions {
 	store: Store;
@@ -54,6 +56,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 	const clock = new Clock(options.now ?? Date.now);
 	const service: Service = {
 		store: options.store,
+		background: new Background(),
 		plan,
 		requestsPerMinute: options.requestsPerMinute ?? plans[plan],
 		tokenLifetimes: { ...usualLifetimes, ...options.tokenLifetimes },
@@ -64,10 +67,12 @@ export function createApp(options: AppOptions): Hono<Env> {
 	const faults = new Faults();
 	const log = new RequestLog();
 	const dispatcher = new Dispatcher(service, options.allowPrivateWebhooks ?? false);
+	keepUp(service);
 	clock.onAdvance(() => dispatcher.wake());
 	const app = new Hono<Env>();
 
 	app.use(async (c, next) => {
+		service.background.noteRequest();
 		c.set('requestId', service.newId('req', service.now()));
 		await next();
 		c.res.headers.set('X-Request-Id', c.get('requestId'));
@@ -124,6 +129,10 @@ function isForPeople(c: Context<Env>): boolean {
 function asProblem(error: Error, store: Store): Problem {
 	if (error instanceof Problem) return error;
 	if (!store.isOpen) return new Problem('unavailable', 'The service is shutting down.');
+	// A client that leaves is no failure of the service, and many may leave at once.
+	if ('code' in error && error.code === 'ECONNRESET') {
+		return new Problem('malformed_request', 'The connection ended before the request was complete.');
+	}
 	console.error(error);
 	return new Problem('internal_error', 'The service failed. Try again.');
 }

@@ -4,6 +4,7 @@ import { type AppOptions, createApp } from './app.ts';
 import { idMaker } from './core/foundation/ids.ts';
 import { seed } from './seed/index.ts';
 import { Store } from './core/store/store.ts';
+import { OfAnotherVersion } from './core/store/records/table.ts';
 import { serverFor } from './http-server.ts';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {
@@ -89,8 +90,12 @@ function openStore(path: string): Store {
 	try {
 		return new Store(path);
 	} catch (error) {
-		throw new Error(
-			`${path} cannot be used as a database: ${(error as Error).message}. Choose another file.`,
-		);
+		if (error instanceof OfAnotherVersion) {
+			throw new OfAnotherVersion(
+				`${path} was made by another version of the sandbox, and was left as it is. ` +
+					'Choose another file with --db, or delete this one to begin anew.',
+			);
+		}
+		throw new Error(`${path} cannot be used as a database: ${(error as Error).message}. Choose another file.`);
 	}
 }

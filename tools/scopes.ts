@@ -35,6 +35,7 @@ function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): strin
 	const rows = resources.flatMap(({ name, path, operations }) => {
 		// A request of the user's own needs what its path needs.
 		if (path === '/') return [`| ${name} | Send | those of the request it sends |`];
+		if (operations.some(({ option }) => option.value === 'undo')) return [`| ${name} | Undo | \`events:read\`, and both scopes of the records |`];
 		const scopesOf = (operation: SecuredOperation) =>
 			requestsOf(operation, path).flatMap(([method, at]) => scopesAt(contract, method, at));
 		const byScopes = new Map<string, string[]>();

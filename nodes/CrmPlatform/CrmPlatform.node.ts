@@ -22,6 +22,7 @@ import {
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
+import { longestAnswer } from './parameters/longestAnswer';
 import { everydayHint } from './builderHints';
 import { everydayMenu } from './resources';
 
@@ -36,7 +37,7 @@ export class CrmPlatform implements INodeType {
 		group: ['input'],
 		version: 1,
 		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + ($parameter["kind"] || $parameter["resource"])).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
-		description: 'Read and write contacts, companies, deals, tickets and other records in a CRM Platform account',
+		description: 'Create, read, update and delete contacts, deals, tickets and other CRM Platform records; import and export files',
 		defaults: { name: 'CRM Platform' },
 		usableAsTool: true,
 		builderHint: everydayHint,
@@ -55,7 +56,7 @@ export class CrmPlatform implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: propertiesOf(everydayMenu),
+		properties: [...propertiesOf(everydayMenu), longestAnswer],
 	};
 
 	methods = {

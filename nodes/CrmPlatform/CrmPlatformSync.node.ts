@@ -10,7 +10,7 @@ import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers
 import { getLinks, searchLinked } from './pickers/linkPickers';
 import { searchCustomObjects } from './pickers/searchRecords';
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/syncFields';
-import { syncHint } from './builderHints';
+import { syncHint } from './sync/syncHint';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';
 import { syncPropertiesOf } from './sync/syncProperties';

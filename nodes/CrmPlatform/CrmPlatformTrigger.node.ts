@@ -35,7 +35,7 @@ export class CrmPlatformTrigger implements INodeType {
 		// parseRequestBody), which takes longer than everything else it does with one.
 		version: 2,
 		subtitle: '={{ $parameter["events"].join(", ") }}',
-		description: 'Starts the workflow within seconds of an event in a CRM Platform account, by webhook',
+		description: 'Starts the workflow within seconds of an event in a CRM Platform account, by webhook; needs a public address',
 		defaults: { name: 'CRM Platform Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

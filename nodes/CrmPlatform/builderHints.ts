@@ -1,8 +1,7 @@
 import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
-import { fieldsInWords } from './parameters/fieldParameters';
+import { asObject, fieldsInWords } from './parameters/fieldParameters';
 import { administration, everyday } from './resources';
-import { isSynced } from './sync/syncProperties';
 
 /** Parameters of a usual task, as a builder of workflows writes them. A test runs each. */
 export const builderExamples: Array<{ task: string; parameters: IDataObject }> = [
@@ -50,8 +49,6 @@ export const asCode = (parameters: IDataObject): string =>
 
 const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`);
 
-const asObject =
-	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field.';
 const forAny = 'Every record may have external_id, its ID in another system; the filter q searches its text.';
 const fields = `${asObject} ${forAny} ${fieldsInWords(everyday)}`;
 
@@ -65,11 +62,6 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformAdmin', relationHint: 'Pipelines, users, webhooks, custom fields, any API request' },
 	],
 	extraTypeDefContent: [{ content: [...examples, fields].join('\n') }],
-};
-
-export const syncHint: NonNullable<INodeTypeDescription['builderHint']> = {
-	searchHint: 'Give it all rows of the other system at once. With preview it only says what it would do.',
-	extraTypeDefContent: [{ content: `${asObject} Every record may have external_id. ${fieldsInWords(everyday.filter(isSynced), false)}` }],
 };
 
 export const adminHint: NonNullable<INodeTypeDescription['builderHint']> = {

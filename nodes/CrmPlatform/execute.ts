@@ -13,7 +13,9 @@ import { ItemWithFiles } from './files/itemWithFiles';
 import type { Batched, Execution, GoesOn, Operation, Resource, Run } from './model';
 import { chosenResource } from './resources';
 import { dependsOnItem, runAll, type ItemOutcome } from './schedule';
-import { refuseMixedUpToolCall, toolCallOf, type ToolCall } from './toolCall';
+import { asAnswer, type NodeOutput } from './toolAnswer';
+import { refuseForeignArguments } from './toolArguments';
+import { isToolCall, toolCallOf, type ToolCall } from './toolCall';
 import { nameExisting } from './writing/existingRecord';
 import { originalExecution } from './writing/runState';
 
@@ -25,8 +27,12 @@ import { originalExecution } from './writing/runState';
  * continue on fail
  */
 export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	return await asAnswer(n8n, async () => await executed(n8n));
+}
+
+async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	const items = n8n.getInputData();
-	if (items.length === 0) return [[]];
+	if (items.length === 0) return { items: [], notices: [] };
 	const { resource, operation } = chosen(n8n);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
@@ -60,14 +66,14 @@ export async function execute(n8n: IExecuteFunctions): Promise<INodeExecutionDat
 	}
 
 	const [first] = failures;
-	if (!first) call?.succeeded();
+	if (first) call?.failed();
+	else call?.succeeded();
 	if (first && !(n8n.continueOnFail() && goesOn([]))) {
 		const summary = count > 1 ? failureSummary(failures, done, count) : [];
 		const others = [...api.notices].filter((notice) => !notice.includes(first.failure.message));
 		throw withLines(first.failure, [...summary, ...others]);
 	}
-	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
-	return [output];
+	return { items: output, notices: api.notices };
 }
 
 const onceForAll = (items: number): string =>
@@ -85,7 +91,7 @@ async function* outcomes(
 }
 
 async function prepared(execution: Execution): Promise<Run | Batched> {
-	refuseMixedUpToolCall(execution.n8n);
+	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
 	return await execution.operation.prepare(execution);
 }
 
@@ -100,14 +106,13 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 }
 
 function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Execution['identity'] {
-	return {
-		instance: n8n.getInstanceId(),
-		workflow: n8n.getWorkflow().id ?? '',
+	const own = call?.identity ?? {
 		// Executions that are not stored have no id, and nothing can repeat them.
 		execution: originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
 		node: n8n.getNode().id,
-		run: call?.id ?? (n8n.getWorkflowDataProxy(0).$runIndex as number),
+		run: n8n.getWorkflowDataProxy(0).$runIndex as number,
 	};
+	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...own };
 }
 
 /**

@@ -1,85 +1,125 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
-import { NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INode } from 'n8n-workflow';
+
+import type { WriteIdentity } from './api/http/idempotency';
+import { argumentsOf, readsItem } from './toolArguments';
+import { nodeContext, originalExecution } from './writing/runState';
+
+/** What tells the writes of one call from those of others. */
+type CallIdentity = Pick<WriteIdentity, 'execution' | 'node' | 'run'>;
 
 /**
- * A call of the node by an AI agent that runs its tools itself, identified by its arguments: n8n's run
- * index differs between attempts of Retry On Fail, and may be the same for the calls of an agent that
- * works on several items at once.
+ * A call of the node by an AI agent or an MCP client, identified by its arguments: n8n's run index differs
+ * between attempts at a call, and may be the same for the calls of an agent that works on several items at once.
  */
 export interface ToolCall {
 	/** The same for each attempt at the call until it succeeds; then the same call is a new one. */
-	id: string;
+	identity: CallIdentity;
 	succeeded(): void;
+	failed(): void;
 }
 
-/** Successful calls of one execution. */
+/** The calls of one execution, by name. */
 interface CallCounts {
 	execution: string | undefined;
-	/** By the hash of the arguments. */
 	succeeded: Record<string, number>;
+	/** Attempts of Retry On Fail since the last success. */
+	failed: Record<string, number>;
+}
+
+/** The one sign that all versions of AI Agent, MCP Server Trigger and n8n's own agents share (n8n 2.41). */
+export const isToolCall = (n8n: IExecuteFunctions): boolean => n8n.getNode().type.endsWith('Tool');
+
+/**
+ * Whether the model would read nothing of an error that is thrown now: AI Agent 2 answers it with an empty text
+ * (LangChain's AgentExecutor in n8n 2.41), unless Retry On Fail makes another attempt first.
+ */
+export function isSwallowed(n8n: IExecuteFunctions): boolean {
+	const { parentNode } = n8n as { parentNode?: INode };
+	if (!n8n.isToolExecution() || parentNode?.type.endsWith('.mcpTrigger')) return false;
+	const { retryOnFail, maxTries = 3 } = n8n.getNode();
+	if (!retryOnFail) return true;
+	const { failed } = countsOf(n8n);
+	const name = nameOf(n8n);
+	const attempts = (failed[name] ?? 0) + 1;
+	// n8n makes two attempts at least and five at most.
+	const isLast = attempts >= Math.min(5, Math.max(2, maxTries));
+	failed[name] = isLast ? 0 : attempts;
+	return isLast;
 }
 
 /** Undefined where the node does not run as a tool. */
 export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
-	if (!n8n.isToolExecution()) return undefined;
-	const call = createHash('sha256').update(JSON.stringify(argumentsOf(n8n))).digest('hex');
+	if (!isToolCall(n8n)) return undefined;
+	const name = nameOf(n8n);
 	const counts = countsOf(n8n);
-	const before = counts.succeeded[call] ?? 0;
+	const before = counts.succeeded[name] ?? 0;
+	const identity = failedCalls.get(name, Date.now()) ?? {
+		// Calls without an execution, and in it a node, are those of n8n's MCP trigger and its own agents.
+		execution: originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
+		node: n8n.getNode().id,
+		run: `${name}/${before}`,
+	};
 	return {
-		id: `${call}/${before}`,
-		succeeded: () => (counts.succeeded[call] = before + 1),
+		identity,
+		succeeded() {
+			counts.succeeded[name] = before + 1;
+			delete counts.failed[name];
+			failedCalls.delete(name);
+		},
+		failed: () => failedCalls.add(name, identity, Date.now()),
 	};
 }
 
 /** A retry of an execution makes the agent's calls again from the first one, so it counts anew. */
 function countsOf(n8n: IExecuteFunctions): CallCounts {
 	const execution = n8n.getExecutionId();
-	const none: CallCounts = { execution, succeeded: {} };
-	// Calls without an execution (n8n's MCP trigger) have no place where they could be counted.
-	if (execution === undefined) return none;
-	const context = n8n.getContext('node') as { toolCalls?: CallCounts };
-	if (context.toolCalls?.execution !== execution) context.toolCalls = none;
-	return context.toolCalls ?? none;
+	const context = nodeContext(n8n) as { toolCalls?: CallCounts };
+	if (context.toolCalls?.execution !== execution) delete context.toolCalls;
+	return (context.toolCalls ??= { execution, succeeded: {}, failed: {} });
 }
+
+/** The same for two calls that would send the same. The node's ID is left out: n8n's own agents give each call a new one. */
+function nameOf(n8n: IExecuteFunctions): string {
+	const { name, parameters, credentials = {} } = n8n.getNode();
+	const read = readsItem(parameters) ? itemRead(n8n) : undefined;
+	const parts = [n8n.getInstanceId(), n8n.getWorkflow().id, name, parameters, credentials, argumentsOf(n8n), read];
+	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}
+
+/** What expressions see as `$json`; n8n adds the ID of the call to it, which is another one for each attempt. */
+function itemRead(n8n: IExecuteFunctions): unknown {
+	const { toolCallId, ...item } = n8n.getInputData()[0]?.json ?? {};
+	return toolCallId === undefined ? n8n.getWorkflowDataProxy(0).$json : item;
+}
+
+/** Services keep idempotency keys for a day or longer. */
+const remembered = 24 * 60 * 60 * 1000;
+const maxRemembered = 1_000;
 
 /**
- * Checks that `$fromAI` gives the node's expressions the arguments of this call. n8n finds them by the
- * run index: where several calls share one, they are those of another call.
- *
- * @throws NodeOperationError where they are others
+ * The calls that have failed in this process, with the time. A chat makes each call in an execution of its own,
+ * and n8n's MCP trigger in none, so what n8n keeps with an execution does not reach the next attempt.
  */
-export function refuseMixedUpToolCall(n8n: IExecuteFunctions): void {
-	if (!n8n.isToolExecution()) return;
-	const passed = argumentsOf(n8n);
-	// n8n looks into an argument of this name first (2.41).
-	const query = passed.query as IDataObject | undefined;
-	const isOwn = ([name, value]: [string, unknown]) => {
-		const own = query?.[name] ?? value ?? null;
-		return JSON.stringify(own) === JSON.stringify(foundBy(n8n, name, own) ?? null);
-	};
-	if (Object.entries(passed).every(isOwn)) return;
-	throw new NodeOperationError(
-		n8n.getNode(),
-		'This tool call received the values of another call, so nothing was sent',
-		{
-			description:
-				'This happens in n8n when an AI agent processes several items at once. In the options of the agent, set Batch Size to 1.',
-		},
-	);
-}
+const failedCalls = {
+	calls: new Map<string, { identity: CallIdentity; at: number }>(),
 
-/** The value `$fromAI` gives for an argument; `own` where n8n has recorded no call to look in. */
-function foundBy(n8n: IExecuteFunctions, name: string, own: unknown): unknown {
-	const fromAI = n8n.getWorkflowDataProxy(0).$fromAI as (name: string) => unknown;
-	try {
-		return fromAI(name);
-	} catch {
-		return own;
-	}
-}
+	get(name: string, now: number): CallIdentity | undefined {
+		const call = this.calls.get(name);
+		return call && now - call.at < remembered ? call.identity : undefined;
+	},
 
-/** The arguments the agent's model has filled in. */
-function argumentsOf(n8n: IExecuteFunctions): IDataObject {
-	return n8n.getInputData()[0]?.json ?? {};
-}
+	/** The time is that of the first failure, which is the age of the key. */
+	add(name: string, identity: CallIdentity, now: number): void {
+		if (this.get(name, now)) return;
+		this.calls.delete(name);
+		this.calls.set(name, { identity, at: now });
+		const [oldest] = this.calls.keys();
+		if (this.calls.size > maxRemembered && oldest !== undefined) this.calls.delete(oldest);
+	},
+
+	delete(name: string): void {
+		this.calls.delete(name);
+	},
+};

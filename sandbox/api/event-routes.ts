@@ -12,6 +12,7 @@ import { readSeen } from '../domain/queries/read-seen.ts';
 import { applyDueTransitions } from '../domain/records/due-transitions.ts';
 import { invalidParameter, Problem, unknownParameter } from '../core/foundation/problem.ts';
 import type { Env, Service } from '../core/service.ts';
+import { pageAnswer } from '../core/foundation/answer.ts';
 import { pointInTime } from '../core/schemas/fields.ts';
 import type { Condition } from '../core/store/records/condition.ts';
 import { keysetCondition } from '../core/store/records/keyset.ts';
@@ -87,12 +88,7 @@ export function eventRoutes(service: Service): ApiRoute[] {
 				const read = (events: StoreView['events']) => events.list(conditions, beyond, limit, descending);
 				const { events: page, hasMore, total } = await readSeen(eventsNow, read);
 				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
-				const data = page.map(eventJson).join();
-				return c.body(
-					`{"data":[${data}],"next_cursor":${JSON.stringify(next)},"total":${total}}`,
-					200,
-					json,
-				);
+				return pageAnswer(page.map(eventJson), next, total);
 			},
 		}),
 		endpoint({

@@ -4,10 +4,12 @@ import type { Problem } from './foundation/problem.ts';
 import type { TokenGrant } from './store/credentials/begun-with.ts';
 import type { Store } from './store/store.ts';
 import type { StoreView } from './store/sight/visible-store.ts';
+import type { Background } from './foundation/background.ts';
 
 /** The dependencies that every part of the service shares. */
 export interface Service {
 	store: Store;
+	background: Background;
 	plan: Plan;
 	requestsPerMinute: number;
 	tokenLifetimes: TokenLifetimes;

@@ -9,7 +9,7 @@ import { sandboxDesign } from './sandbox-design.ts';
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['actionProperties', 'builders', 'execute', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
+		imports: ['actionProperties', 'builders', 'execute', 'parameters', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	actionProperties: {
 		files: ['nodes/CrmPlatform/actionProperties.ts'],
@@ -23,7 +23,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'schedule', 'failure', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'schedule', 'failure', 'toolAnswer', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	failure: {
@@ -31,8 +31,14 @@ export const design: Record<string, Part> = {
 		imports: ['api', 'n8n-workflow'],
 	},
 	toolCall: {
-		files: ['nodes/CrmPlatform/toolCall.ts'],
-		imports: ['n8n-workflow', 'node:crypto'],
+		files: ['nodes/CrmPlatform/toolCall.ts', 'nodes/CrmPlatform/toolArguments.ts'],
+		imports: ['plainValues', 'writing', 'n8n-workflow', 'node:crypto'],
+		types: ['http'],
+	},
+	// What the node answers a model.
+	toolAnswer: {
+		files: ['nodes/CrmPlatform/toolAnswer.ts'],
+		imports: ['failure', 'parameters', 'toolCall', 'n8n-workflow'],
 	},
 	schedule: {
 		files: ['nodes/CrmPlatform/schedule.ts'],
@@ -61,7 +67,12 @@ export const design: Record<string, Part> = {
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'undo', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		types: ['model'],
+	},
+	undo: {
+		files: ['nodes/CrmPlatform/undo/*.ts'],
+		imports: ['readers', 'plainValues', 'schedule', 'writing', 'mapping', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {

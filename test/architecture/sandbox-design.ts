@@ -8,7 +8,7 @@ const floors: Array<Record<string, string[]>> = [
 	{ core: ['@hono/node-server'] },
 	{ 'domain/access': ['hono'], 'domain/queries': ['zod', 'node:crypto'] },
 	{ 'domain/events': [] },
-	{ 'domain/records': ['zod', 'node:timers/promises'] },
+	{ 'domain/records': ['zod'] },
 	{ seed: [] },
 	{ 'api/http': ['hono', '@hono/node-server', 'ipaddr.js', 'node:**'] },
 	{ 'api/endpoint': ['hono', 'zod'], control: ['hono', 'zod', 'node:timers/promises'] },

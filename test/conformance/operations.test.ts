@@ -6,6 +6,7 @@ import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { useSandbox } from '../integration/sandbox.ts';
 import { document } from '../sandbox/contract.ts';
 import type { Json } from '../sandbox/in-process.ts';
+import { until } from '../until.ts';
 
 // In the past of the instants that examples name.
 const now = Date.parse('2026-01-05T10:00:00.000Z');
@@ -110,11 +111,11 @@ test('jobs are as described, from their start to their results', async () => {
 	const { status, body } = await sandbox.call('POST', '/v1/jobs?resource=contacts&operation=export');
 	expect(status).toBe(202);
 	const path = `/v1/jobs/${body['id'] as string}`;
-	for (;;) {
+	await until(async () => {
 		const job = await sandbox.call('GET', path);
 		expect(job.status).toBe(200);
-		if (job.body['finished_at'] !== null) break;
-	}
+		return job.body['finished_at'];
+	});
 	expect((await sandbox.call('POST', `${path}/cancel`)).status).toBe(409);
 	expect((await sandbox.call('GET', '/v1/jobs')).status).toBe(200);
 	const { credential, url } = sandbox;

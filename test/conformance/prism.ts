@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { hasEnded, startGroup, stopGroup } from '../../tools/child.mjs';
+import { until } from '../until.ts';
 import { forward } from './forward.ts';
 
 const log = resolve('.tmp', 'conformance', 'prism.log');
@@ -42,11 +42,8 @@ export async function stopPrism(): Promise<void> {
 }
 
 /** Prism prints its address when it is ready. */
-async function addressOf(hasFailed: () => boolean): Promise<string> {
-	for (;;) {
-		const [, url] = /listening on (http:\/\/[\d.:]+)/.exec(readFileSync(log, 'utf8')) ?? [];
-		if (url) return url;
+const addressOf = async (hasFailed: () => boolean): Promise<string> =>
+	await until(() => {
 		if (hasFailed()) throw new Error(`Prism has not started, see ${log}.`);
-		await sleep(50);
-	}
-}
+		return /listening on (http:\/\/[\d.:]+)/.exec(readFileSync(log, 'utf8'))?.[1];
+	});

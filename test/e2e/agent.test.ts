@@ -9,11 +9,14 @@ import { callSandbox } from './harness/sandbox.ts';
 
 const AGENT = 'AI Agent';
 
-describe('In a real n8n, an AI agent', () => {
+describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) => {
 	const n8n = theN8n();
 	let model: ScriptedModel | undefined;
 
-	afterEach(async () => await model?.close());
+	afterEach(async () => {
+		await callSandbox('PUT', '/_sandbox/faults', []);
+		await model?.close();
+	});
 
 	test('creates a contact and finds it, with the node as its tools', async () => {
 		const email = `${randomUUID()}@example.com`;
@@ -50,6 +53,31 @@ describe('In a real n8n, an AI agent', () => {
 		expect(output).toMatchObject({ output: 'Done.' });
 	});
 
+	test('is told why a call failed, and writes once when it makes the call again', async () => {
+		const name = `tool-${randomUUID()}`;
+		const add = ({ tools }: Turn, values: IDataObject) => {
+			const { name: tool } = tools.find((one) => one.name.toLowerCase().includes('add'))!;
+			return { tool, input: { Email: '', Last_Name: name, ...values } };
+		};
+		model = await startModel([
+			(turn) => add(turn, { Email: 'nobody' }),
+			(turn) => add(turn, {}),
+			(turn) => add(turn, {}),
+			() => ({ say: 'Done.' }),
+		]);
+		const id = await n8n.createWorkflow(await workflowWith(model.url));
+		// The first call is refused, and the answer to the second is lost.
+		await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/contacts', method: 'POST', after: 1, drop: 'after', times: 1 }]);
+		const { data } = await n8n.runWorkflow(id, TRIGGER);
+
+		expect(data.resultData.error?.message).toBeUndefined();
+		const answers = model.turns.at(-1)!.messages.filter(({ role }) => role === 'tool').map(({ content }) => String(content));
+		expect(answers[0]).toMatch(/email: /i);
+		expect(answers[1]).toMatch(/may have been processed/);
+		expect(answers[2]).toContain(name);
+		expect((await callSandbox('GET', `/v1/contacts?q=${name}`)).body.total).toBe(1);
+	});
+
 	/** Start → AI Agent, with a model, a tool that adds contacts and one that finds them. */
 	async function workflowWith(modelUrl: string): Promise<Workflow> {
 		const crmPlatformApi = {
@@ -68,7 +96,7 @@ describe('In a real n8n, an AI agent', () => {
 		const tool = 'n8n-nodes-crm-platform.crmPlatformTool';
 		const nodes: INode[] = [
 			node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
-			node(AGENT, `${langchain}.agent`, 2.2, {
+			node(AGENT, `${langchain}.agent`, version, {
 				promptType: 'define',
 				text: 'Add Ada Lovelace, then find her.',
 			}),
@@ -81,6 +109,7 @@ describe('In a real n8n, an AI agent', () => {
 					resource: 'record',
 					operation: 'create',
 					kind: 'contact',
+					options: { maxWait: 0 },
 					fields: mapped({
 						email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}",
 						last_name: "={{ $fromAI('Last_Name', 'The family name', 'string') }}",
@@ -108,6 +137,8 @@ describe('In a real n8n, an AI agent', () => {
 		});
 		return {
 			name: `Agent ${randomUUID()}`,
+			// In the order of n8n before 1.0, AI Agent 3 goes on before its tools have run (n8n 2.41).
+			settings: { executionOrder: 'v1' },
 			nodes,
 			connections: {
 				[TRIGGER]: to('main'),

@@ -1,28 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
-import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
-import { Editor } from './harness/browser.ts';
+import { sandboxCredential, theN8n } from './harness/access.ts';
+import { inBrowser, useEditor } from './harness/browser.ts';
 import { NODE, workflowWith } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
 
-const describeWithChromium = theWorld().chromium ? describe : describe.skip;
-
-describeWithChromium('In n8n in a browser,', () => {
+inBrowser.describe('In n8n in a browser,', () => {
 	const n8n = theN8n();
-	let editor: Editor;
-
-	beforeAll(async () => {
-		editor = await Editor.open();
-		await editor.signIn();
-	});
-
-	afterEach(async () => {
-		await editor.screenshot(expect.getState().currentTestName ?? 'unnamed');
-	});
-
-	afterAll(async () => {
-		await editor?.close();
-	});
+	const editor = useEditor();
 
 	async function openNode(parameters: IDataObject): Promise<void> {
 		const credentialId = await n8n.createCredential(sandboxCredential());
@@ -36,7 +21,7 @@ describeWithChromium('In n8n in a browser,', () => {
 
 		await editor.choose('operation', 'Create');
 		await editor.choose('kind', 'Contact');
-		await editor.parameter('email').locator('input').fill(email);
+		await editor.fill('email', email);
 		await editor.choose('lifecycle_stage', 'Customer');
 		const output = await editor.execute();
 
@@ -61,7 +46,7 @@ describeWithChromium('In n8n in a browser,', () => {
 		await editor.page.getByText('Add filter').click();
 		await editor.choose('field', 'Job Title');
 		await editor.choose('operator', 'Contains');
-		await editor.parameter('value').locator('input').fill('sales');
+		await editor.fill('value', 'sales');
 		await editor.page.getByText('Add filter').click();
 		await editor.choose('field', 'Lifecycle Stage', 1);
 		await editor.choose('operator', 'Is One Of', 1);

@@ -1,14 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
-import { theWorld } from './harness/access.ts';
-import { FLAGS } from './harness/browser.ts';
-
-const { chromium: executablePath } = theWorld();
-const testWithChromium = executablePath ? test : test.skip;
+import { inBrowser, launchBrowser, openPage } from './harness/browser.ts';
 
 /** The application that users are asked about, on an address of its own. */
 const application = createServer((_, response) => response.end('Connected'));
@@ -21,7 +17,6 @@ beforeAll(async () => {
 	await once(application, 'listening');
 	redirectUri = `http://localhost:${(application.address() as AddressInfo).port}/callback`;
 	sandbox = await startSandbox({ contacts: 0 });
-	if (executablePath) browser = await chromium.launch({ executablePath, args: FLAGS });
 });
 afterAll(async () => {
 	await browser?.close();
@@ -30,8 +25,9 @@ afterAll(async () => {
 });
 
 /** An empty page, and all that its policies refuse from now on. */
-async function openPage(): Promise<{ page: Page; refused: string[] }> {
-	const page = await browser.newPage();
+async function watchedPage(): Promise<{ page: Page; refused: string[] }> {
+	browser = await launchBrowser();
+	const page = await openPage(browser);
 	const refused: string[] = [];
 	page.on('console', (message) => {
 		if (message.text().includes('Content Security Policy')) refused.push(message.text());
@@ -41,15 +37,16 @@ async function openPage(): Promise<{ page: Page; refused: string[] }> {
 
 async function signIn(page: Page): Promise<void> {
 	const { email, password } = demoMembers[0]!;
-	await page.getByLabel('E-mail').waitFor();
+	// The box is on the page a moment before it has the focus.
+	await page.locator('input[name="email"]:focus').waitFor();
 	await page.keyboard.type(email);
 	await page.keyboard.press('Tab');
 	await page.keyboard.type(password);
 	await page.keyboard.press('Enter');
 }
 
-testWithChromium('in a real browser, by keyboard, a client is made, allowed, denied and deleted', async () => {
-	const { page, refused } = await openPage();
+inBrowser.test('in a real browser, by keyboard, a client is made, allowed, denied and deleted', async () => {
+	const { page, refused } = await watchedPage();
 	await page.goto(`${sandbox.url}/settings/api`);
 	await signIn(page);
 	await page.getByLabel('Name of a new client').fill('An application');

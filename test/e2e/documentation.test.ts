@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { theWorld } from './harness/access.ts';
-import { FLAGS, OUTPUT, TIMEOUT_MS } from './harness/browser.ts';
+import { inBrowser, launchBrowser, openPage, OUTPUT } from './harness/browser.ts';
 
-const { sandboxUrl, apiKey, chromium: executablePath } = theWorld();
-const describeWithChromium = executablePath ? describe : describe.skip;
+const { sandboxUrl, apiKey } = theWorld();
 
-describeWithChromium('The documentation in a browser', () => {
+inBrowser.describe('The documentation in a browser', () => {
 	let browser: Browser;
 	let page: Page;
 	/** Every request of the browser, wherever it went. */
@@ -14,9 +13,8 @@ describeWithChromium('The documentation in a browser', () => {
 	const complaints: string[] = [];
 
 	beforeAll(async () => {
-		browser = await chromium.launch({ executablePath: executablePath!, args: FLAGS });
-		page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-		page.setDefaultTimeout(TIMEOUT_MS);
+		browser = await launchBrowser();
+		page = await openPage(browser, { viewport: { width: 1440, height: 900 } });
 		page.on('request', (request) => requests.push(request.url()));
 		page.on('pageerror', ({ message }) => complaints.push(message));
 		page.on('console', (message) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IConnections, IDataObject, INode } from 'n8n-workflow';
+import { until } from '../until.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { mapped } from './harness/resources.ts';
 import { callSandbox } from './harness/sandbox.ts';
@@ -51,18 +51,17 @@ test.each([
 	}
 	const { status } = await fetch(`${theWorld().n8nUrl}/form/${path}`, { method: 'POST', body: form });
 	expect(status).toBe(200);
-	while (!(await recordWith(email))) await sleep(100);
-	expect(await recordWith(email)).toMatchObject({ last_name: 'Lovelace' });
+	expect(await until(async () => await recordWith(email))).toMatchObject({ last_name: 'Lovelace' });
 });
 
-test('an MCP client creates a contact with the node as a tool', async () => {
+test('an MCP client creates a contact with the node as a tool, is told why a call failed, and makes it again without writing twice', async () => {
 	const path = randomUUID();
 	const email = `${path}@example.com`;
 	const fields = mapped({ email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}", last_name: 'Lovelace' });
 	await publish(
 		[
 			node('MCP', '@n8n/n8n-nodes-langchain.mcpTrigger', 2, { path }, { webhookId: path }),
-			node('Add contact', `${crmPlatform}Tool`, 1, { resource: 'record', operation: 'create', kind: 'contact', fields }, { credentials: await credentials() }),
+			node('Add contact', `${crmPlatform}Tool`, 1, { resource: 'record', operation: 'create', kind: 'contact', fields, options: { maxWait: 0 } }, { credentials: await credentials() }),
 		],
 		{ 'Add contact': { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } },
 	);
@@ -78,6 +77,11 @@ test('an MCP client creates a contact with the node as a tool', async () => {
 	await ask('notifications/initialized', {}, undefined);
 	const tools = await ask('tools/list', {}, 2);
 	const [, name = ''] = /"name":"([^"]+)"/.exec(tools) ?? [];
-	await ask('tools/call', { name, arguments: { Email: email } }, 3);
-	expect(await recordWith(email)).toMatchObject({ last_name: 'Lovelace' });
+	const call = async (mail: string, id: number) => await ask('tools/call', { name, arguments: { Email: mail } }, id);
+	expect(await call('nobody', 3)).toMatch(/email: /i);
+	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 }]);
+	expect(await call(email, 4)).toMatch(/may have been processed/);
+	const { id } = (await recordWith(email)) as { id: string };
+	expect(await call(email, 5)).toContain(id);
+	await callSandbox('PUT', '/_sandbox/faults', []);
 });

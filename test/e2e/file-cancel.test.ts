@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../until.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { OUTPUT } from './harness/browser.ts';
 import { baseNode } from './harness/killable.ts';
@@ -36,12 +36,11 @@ test('An import that a user stops starts no further job, and goes on where it wa
 	const refusal = { status: 503, headers: { 'Retry-After': '30' } };
 	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/jobs', method: 'POST', after: 2, ...refusal }]);
 	const stopped = n8n.runWorkflow(id, TRIGGER);
-	while ((await found()) < 10_000) await sleep(200);
+	await until(async () => (await found()) >= 10_000);
 	const [execution = ''] = await n8n.listExecutions(id);
 	await n8n.stopExecution(execution);
 	expect(await stopped).toMatchObject({ status: 'canceled' });
-	const log = () => readFileSync(join(OUTPUT, 'n8n.log'), 'utf8');
-	while (!log().includes('refused; stopped')) await sleep(200);
+	await until(() => readFileSync(join(OUTPUT, 'n8n.log'), 'utf8').includes('refused; stopped'));
 	await callSandbox('PUT', '/_sandbox/faults', []);
 	expect(await found()).toBe(10_000);
 

@@ -9,4 +9,6 @@ module.exports = {
 	globalSetup: '<rootDir>/test/e2e/harness/start.mjs',
 	globalTeardown: '<rootDir>/test/e2e/harness/stop.mjs',
 	maxWorkers: 1,
+	// A busy machine takes a minute to show a page of n8n.
+	testTimeout: 900_000,
 };

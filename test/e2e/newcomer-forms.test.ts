@@ -1,44 +1,31 @@
 import { randomUUID } from 'node:crypto';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
-import { Editor } from './harness/browser.ts';
+import { inBrowser, useEditor } from './harness/browser.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
-
-const describeWithChromium = theWorld().chromium ? describe : describe.skip;
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 
 /** What forms show to somebody who opens them for the first time. */
-describeWithChromium('In a form, a newcomer can', () => {
+inBrowser.describe('In a form, a newcomer can', () => {
 	const n8n = theN8n();
 	const credential = sandboxCredential();
 	const mark = randomUUID();
-	let editor: Editor;
-
-	beforeAll(async () => {
-		editor = await Editor.open();
-		await editor.signIn();
-		await n8n.createCredential(credential);
-	});
-	afterEach(async () => await editor.screenshot(expect.getState().currentTestName ?? 'unnamed'));
-	afterAll(async () => await editor?.close());
-
-	async function expectNothingRed(): Promise<void> {
-		const red = editor.page.locator('[data-test-id="parameter-issues"], .el-notification--error');
-		expect(await red.filter({ visible: true }).count()).toBe(0);
-	}
+	const editor = useEditor();
+	beforeAll(async () => void (await n8n.createCredential(credential)));
 
 	const add = async (action: string) => await editor.addBehindTrigger('CRM Platform', action, credential.name);
-	const fill = async (name: string, text: string, row = 0) => await editor.parameter(name).nth(row).locator('input').fill(text);
 	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).click();
 
 	test('load the fields of the account into a form that n8n opened before it knew the credential', async () => {
 		await add('Create a record');
 		await editor.choose('kind', 'Deal');
-		await fill('title', mark);
+		await editor.fill('title', mark);
 		const form = editor.page.getByTestId('node-parameters');
+		await form.getByText('Custom fields and lists are missing').waitFor();
 		await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
 		await click('Refresh Field List');
-		await form.getByText('Loaded before a credential was chosen').waitFor({ state: 'detached' });
+		await form.getByText('Custom fields and lists are missing').waitFor({ state: 'detached' });
 		await editor.choose('stage_id', 'Sales – Negotiation');
-		await expectNothingRed();
+		expect(await editor.complaints()).toEqual([]);
 	});
 
 	test('filter by a company that is picked from a list', async () => {
@@ -50,7 +37,7 @@ describeWithChromium('In a form, a newcomer can', () => {
 		await editor.choose('operator', 'Is (From List)');
 		await editor.pickRecord('record', `Picked ${mark}`);
 		expect((await editor.execute()).match(/con_\w+/g)).toEqual([id]);
-		await expectNothingRed();
+		expect(await editor.complaints()).toEqual([]);
 	});
 
 	test('filter deals by pipeline and stage, and by a month', async () => {
@@ -67,29 +54,66 @@ describeWithChromium('In a form, a newcomer can', () => {
 		for (const [row, [field, name]] of named.entries()) {
 			await click('Add filter');
 			await editor.choose('field', field, row);
-			await fill('value', name, row);
+			await editor.fill('value', name, row);
 		}
 		await click('Add filter');
 		await editor.choose('field', 'Expected Close Date', 2);
 		await editor.choose('operator', 'Is Between', 2);
-		for (const [name, day] of [['date', '2031-03-01'], ['secondDate', date]] as const) {
-			await fill(name, day);
-			await editor.page.keyboard.press('Enter');
-		}
+		await editor.fill('date', '2031-03-01');
+		await editor.fill('secondDate', date);
 		expect((await editor.execute()).match(/dea_\w+/g)).toEqual([id]);
-		await expectNothingRed();
+		expect(await editor.complaints()).toEqual([]);
 	});
 
 	test('move a deal to a stage by its name', async () => {
 		const { id } = await createRecord('/v1/deals', { title: mark });
 		await add('Move a deal to a stage');
 		for (const [name, mode, value] of [['recordId', 'By ID', id], ['stageId', 'By Name or ID', 'Negotiation']] as const) {
-			await editor.parameter(name).getByTestId('rlc-mode-selector').click();
-			await editor.page.getByRole('option', { name: mode, exact: true }).filter({ visible: true }).click();
-			await editor.parameter(name).locator('input').last().fill(value);
+			await editor.pick(editor.parameter(name).getByTestId('rlc-mode-selector'), mode);
+			await editor.fill(name, value);
 		}
 		expect(await editor.execute()).toContain(id);
-		await expectNothingRed();
+		expect(await editor.complaints()).toEqual([]);
+	});
+
+	test('solve a ticket that nobody is assigned to', async () => {
+		const { id } = await createRecord('/v1/tickets', { subject: mark });
+		await add('Solve a ticket');
+		await editor.pickRecord('recordId', mark);
+		const { body } = await callSandbox('GET', '/v1/users?limit=1');
+		await editor.pickRecord('assigneeId', String(body.data[0]!['name']));
+		await editor.execute();
+		expect((await callSandbox('GET', `/v1/tickets/${id}`)).body).toMatchObject({ status: 'solved' });
+		expect(await editor.complaints()).toEqual([]);
+	});
+
+	test('define a custom object in the console, and create a record of it', async () => {
+		const { sandboxUrl } = theWorld();
+		const { email, password } = demoMembers[0]!;
+		const console = await editor.page.context().newPage();
+		const fillIn = async (values: Record<string, string>) => {
+			for (const [label, value] of Object.entries(values)) await console.getByLabel(label, { exact: true }).fill(value);
+		};
+		await console.goto(`${sandboxUrl}/sign-in`);
+		await fillIn({ 'E-mail': email, Password: password });
+		await console.getByRole('button', { name: 'Sign in' }).click();
+		await console.getByRole('heading', { name: 'Welcome' }).waitFor();
+		await console.goto(`${sandboxUrl}/records/custom-objects/new`);
+		const key = `boats_${mark.slice(0, 8)}`;
+		await fillIn({ Key: key, 'Singular Label': 'Boat', 'Plural Label': `Boats ${mark}`, 'Primary Field': 'hull' });
+		await console.getByRole('button', { name: 'Create custom object' }).click();
+		await console.getByRole('link', { name: 'Add field' }).click();
+		await fillIn({ Label: 'Hull Number' });
+		await console.getByRole('button', { name: 'Create custom field' }).click();
+		await console.getByText('Hull Number').first().waitFor();
+		await console.close();
+
+		await add('Create a record');
+		await editor.choose('kind', 'Custom Object Record');
+		await editor.pickRecord('objectKey', `Boats ${mark}`);
+		await editor.fill('custom_fields.hull', `GER ${mark}`);
+		expect(await editor.execute()).toContain(`GER ${mark}`);
+		expect(await editor.complaints()).toEqual([]);
 	});
 
 	test('see the eight fields that a form begins with where the operation is switched', async () => {

@@ -3,19 +3,18 @@ import type { IDataObject } from 'n8n-workflow';
 import { signInCallback } from '../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theN8n, theWorld } from './harness/access.ts';
-import { Editor } from './harness/browser.ts';
+import { inBrowser, useEditor } from './harness/browser.ts';
 import { calledWorkflow, runNode } from './harness/run-node.ts';
 import { openCredential, signIn } from './harness/sign-in.ts';
 
 const clientId = 'cli_test';
 const callback = signInCallback(Number(new URL(theWorld().n8nUrl).port));
-const describeWithChromium = theWorld().chromium ? describe : describe.skip;
 
-describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
+inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 	const n8n = theN8n();
 	const clock = { now: Date.now() };
 	let sandbox: Sandbox;
-	let editor: Editor;
+	const editor = useEditor();
 
 	beforeAll(async () => {
 		sandbox = await startSandbox({
@@ -27,15 +26,11 @@ describeWithChromium('Signing in with OAuth2 in a real n8n', () => {
 			tokenLifetimes: { replacedRefreshToken: 0 },
 			oauthClient: { id: clientId, name: 'n8n', redirectUri: callback },
 		});
-		editor = await Editor.open();
-		await editor.signIn();
 	});
 	afterEach(async () => {
-		await editor.screenshot(expect.getState().currentTestName ?? 'unnamed');
 		await editor.page.context().clearCookies({ name: 'crm_session' });
 	});
 	afterAll(async () => {
-		await editor?.close();
 		await sandbox?.close();
 	});
 

@@ -1,9 +1,7 @@
 import { readExample } from '../../demo/examples.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
-import { Editor } from './harness/browser.ts';
+import { inBrowser, useEditor } from './harness/browser.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
-
-const describeWithChromium = theWorld().chromium ? describe : describe.skip;
 
 /** A node of an example, as it looks once it was executed. */
 const nodes = [
@@ -15,16 +13,9 @@ const nodes = [
 	{ picture: 'poll-trigger', example: 'invoice-line-for-won-deals.json', node: 'Deal won' },
 ];
 
-describeWithChromium('The pictures of the documentation show n8n', () => {
+inBrowser.describe('The pictures of the documentation show n8n', () => {
 	const n8n = theN8n();
-	let editor: Editor;
-
-	beforeAll(async () => {
-		editor = await Editor.open();
-		await editor.signIn();
-	});
-	afterEach(async () => await editor.screenshot(expect.getState().currentTestName ?? 'unnamed'));
-	afterAll(async () => await editor?.close());
+	const editor = useEditor();
 
 	async function addExample(file: string): Promise<string> {
 		const { type, data } = sandboxCredential();
@@ -42,7 +33,8 @@ describeWithChromium('The pictures of the documentation show n8n', () => {
 	test.each(nodes)('$picture: $node of $example, executed', async ({ picture, example, node }) => {
 		await editor.openNode(await addExample(example), node);
 		await editor.execute();
-		await expectNothingRed();
+		// A form that is red has lost a parameter, or asks for one that the example does not set.
+		expect(await editor.complaints()).toEqual([]);
 		await editor.picture(picture);
 	});
 
@@ -53,10 +45,4 @@ describeWithChromium('The pictures of the documentation show n8n', () => {
 		await editor.page.getByTestId('zoom-to-fit').click();
 		await editor.picture('workflow');
 	});
-
-	/** A form that is red has lost a parameter, or asks for one that the example does not set. */
-	async function expectNothingRed(): Promise<void> {
-		const issues = editor.page.getByTestId('parameter-issues').filter({ visible: true });
-		expect(await issues.count()).toBe(0);
-	}
 });

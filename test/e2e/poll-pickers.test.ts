@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
-import { Editor } from './harness/browser.ts';
+import { sandboxCredential, theN8n } from './harness/access.ts';
+import { inBrowser, useEditor } from './harness/browser.ts';
 import { pollingWorkflow } from './harness/killable.ts';
 import { createRecord } from './harness/sandbox.ts';
 
-const describeWithChromium = theWorld().chromium ? describe : describe.skip;
-
-describeWithChromium('In a browser, the Poll Trigger shows the newest records', () => {
+inBrowser.describe('In a browser, the Poll Trigger shows the newest records', () => {
 	const n8n = theN8n();
-	let editor: Editor;
-	beforeAll(async () => {
-		editor = await Editor.open();
-		await editor.signIn();
-	});
-	afterEach(async () => await editor.screenshot(expect.getState().currentTestName ?? 'unnamed'));
-	afterAll(async () => await editor?.close());
+	const editor = useEditor();
 
 	async function openTrigger(): Promise<void> {
 		const credentialId = await n8n.createCredential(sandboxCredential());

@@ -1,28 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import type { Json } from '../sandbox/in-process.ts';
-import { theWorld } from './harness/access.ts';
-import { FLAGS, pictureFile } from './harness/browser.ts';
-
-const { chromium: executablePath } = theWorld();
-const testWithChromium = executablePath ? test : test.skip;
+import { inBrowser, launchBrowser, openPage, pictureFile } from './harness/browser.ts';
 
 let sandbox: Sandbox;
 let browser: Browser;
-let context: BrowserContext;
 let page: Page;
 
 beforeAll(async () => {
-	if (!executablePath) return;
 	sandbox = await startSandbox({ contacts: 60 });
-	browser = await chromium.launch({ executablePath, args: FLAGS });
+	browser = await launchBrowser();
 	// axe runs in the page, which allows no script.
-	context = await browser.newContext({ bypassCSP: true, permissions: ['clipboard-read', 'clipboard-write'] });
-	page = await context.newPage();
+	page = await openPage(browser, { bypassCSP: true, permissions: ['clipboard-read', 'clipboard-write'] });
 	const { email, password } = demoMembers[0]!;
 	await page.goto(`${sandbox.url}/sign-in`);
 	await page.getByLabel('E-mail').fill(email);
@@ -47,7 +40,7 @@ async function api(path: string, method = 'GET', body?: Json): Promise<Json> {
 const firstOf = async (name: string): Promise<Json> => (await api(`${name}?limit=1`)).data[0];
 
 // Browsers send what a form shows in ways of their own: line feeds, times, empty boxes.
-testWithChromium.each(names)('a form for %s that is sent as it was opened changes nothing', async (name) => {
+inBrowser.test.each(names)('a form for %s that is sent as it was opened changes nothing', async (name) => {
 	const before = await firstOf(name);
 	await page.goto(`${sandbox.url}${pathOf(name)}/${before.id}/edit`);
 	await page.getByRole('button', { name: 'Save' }).click();
@@ -55,7 +48,7 @@ testWithChromium.each(names)('a form for %s that is sent as it was opened change
 	expect(await firstOf(name)).toEqual(before);
 });
 
-testWithChromium('a contact is created, found and edited by keyboard alone', async () => {
+inBrowser.test('a contact is created, found and edited by keyboard alone', async () => {
 	await page.goto(`${sandbox.url}/records/contacts`);
 	await page.getByRole('link', { name: 'New contact' }).press('Enter');
 	await page.getByLabel('First Name').fill('Ada');
@@ -75,7 +68,7 @@ testWithChromium('a contact is created, found and edited by keyboard alone', asy
 	await page.getByText('contact.updated', { exact: true }).waitFor();
 });
 
-testWithChromium('a new API key is copied with a click', async () => {
+inBrowser.test('a new API key is copied with a click', async () => {
 	await page.goto(`${sandbox.url}/settings/api`);
 	await page.getByLabel('Name of a new key').fill('n8n');
 	await page.keyboard.press('Enter');
@@ -85,7 +78,7 @@ testWithChromium('a new API key is copied with a click', async () => {
 	expect(copied).toBe(await page.getByRole('status').locator('code').innerText());
 });
 
-testWithChromium.each([
+inBrowser.test.each([
 	[1280, 'light', ['/', '/records/contacts', '/records/deals/{id}/edit', '/settings/api']],
 	[400, 'dark', ['/records/notes/new', '/records/deals/{id}', '/events']],
 ] as const)('at %i pixels in %s colours, everybody can use the pages', async (width, colorScheme, paths) => {
@@ -103,7 +96,7 @@ testWithChromium.each([
 	}
 });
 
-testWithChromium('the documentation shows a contact and what happened to it', async () => {
+inBrowser.test('the documentation shows a contact and what happened to it', async () => {
 	await page.setViewportSize({ width: 1280, height: 800 });
 	await page.emulateMedia({ colorScheme: 'light' });
 	const { id } = await firstOf('contacts');

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../until.ts';
 import { type Page, type SingleN8n, startKillableN8n } from './harness/killable.ts';
 import { eventsOf, recordOf, triggerWorkflow } from './harness/trigger.ts';
 
@@ -24,7 +24,7 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 
 	await n8n.stop();
 	for (const name of numbered(MISSED, 'down')) await happen(name);
-	while ((await subscriptions())[0]!['failing_since'] === null) await sleep(100);
+	await until(async () => (await subscriptions())[0]!['failing_since'] !== null);
 	await n8n.start();
 	// The service would try again in five minutes; the first delivery has it try at once.
 	await happen('up again');

@@ -1,23 +1,30 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { IDataObject } from 'n8n-workflow';
 import { Webhook } from 'standardwebhooks';
+import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { until } from '../until.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { callSandbox, createRecord, type ServiceRecord } from './harness/sandbox.ts';
+import { callerOf, type Page } from './harness/killable.ts';
 import { eventsOf, NODE, recordOf, triggerWorkflow } from './harness/trigger.ts';
 
 describe('The trigger in a real n8n', () => {
 	const n8n = theN8n();
 	const parameters = { events: ['contact.created'] };
 	let credentialId: string;
+	/** One in which no other test happens to subscribe. */
+	let sandbox: Sandbox;
 	beforeAll(async () => {
-		credentialId = await n8n.createCredential(sandboxCredential());
+		sandbox = await startSandbox({ contacts: 0, plan: 'enterprise', allowPrivateWebhooks: true });
+		credentialId = await n8n.createCredential(sandboxCredential({ baseUrl: sandbox.url, apiKey: sandbox.apiKey }));
 	});
 	afterEach(async () => {
-		for (const { id } of await subscriptions()) await callSandbox('DELETE', `/v1/webhooks/${id}`);
+		for (const { id } of await subscriptions()) await call('DELETE', `/v1/webhooks/${String(id)}`);
 	});
+	afterAll(async () => await sandbox?.close());
 
-	const subscriptions = async (): Promise<ServiceRecord[]> =>
-		(await callSandbox('GET', '/v1/webhooks')).body.data;
-	const happen = async (last_name: string) => await createRecord('/v1/contacts', { last_name });
+	const call = async (method: string, path: string, body?: object) => await callerOf(sandbox)(method, path, body);
+	const list = async (path: string): Promise<IDataObject[]> => ((await call('GET', path)) as Page).data;
+	const subscriptions = async () => await list('/v1/webhooks');
+	const happen = async (last_name: string) => await call('POST', '/v1/contacts', { last_name });
 	const workflow = triggerWorkflow;
 
 	test('a new record starts the workflow with its event, once', async () => {
@@ -27,10 +34,9 @@ describe('The trigger in a real n8n', () => {
 		const [event] = await eventsOf(n8n, id, 1);
 		expect(event).toMatchObject({ type: 'contact.created', data: { object: contact } });
 		const [subscription] = await subscriptions();
-		const path = `/v1/webhooks/${subscription!.id}/deliveries`;
-		const deliveries = async () => (await callSandbox('GET', path)).body.data;
+		const deliveries = async () => await list(`/v1/webhooks/${String(subscription!['id'])}/deliveries`);
 		// n8n starts the workflow before the service has its answer.
-		while ((await deliveries())[0]!['status'] === 'pending') await sleep(100);
+		await until(async () => (await deliveries())[0]!['status'] !== 'pending');
 		expect(await deliveries()).toMatchObject([{ status: 'succeeded', attempts: [{ response_status: 200 }] }]);
 		await n8n.deactivateWorkflow(id);
 		expect(await subscriptions()).toEqual([]);
@@ -44,8 +50,8 @@ describe('The trigger in a real n8n', () => {
 		const [event] = await eventsOf(n8n, id, 1);
 		const body = JSON.stringify(event);
 		// The service's secret is nobody's but n8n's; this one it would give to an administrator.
-		const path = `/v1/webhooks/${subscription!.id}/rotate-secret`;
-		const secret = String((await callSandbox('POST', path)).body['secret']);
+		const path = `/v1/webhooks/${String(subscription!['id'])}/rotate-secret`;
+		const secret = String(((await call('POST', path)) as IDataObject)['secret']);
 		const send = async (text: string, at: Date, by = secret, type = 'application/json') => {
 			const response = await fetch(String(subscription!['url']), {
 				method: 'POST',
@@ -104,8 +110,8 @@ describe('The trigger in a real n8n', () => {
 		expect(await subscriptions()).toHaveLength(2);
 		await happen('Moreno');
 		await eventsOf(n8n, id, 2);
-		while ((await subscriptions()).length > 1) await sleep(100);
-		expect((await subscriptions())[0]!.id).toBe(own!.id);
+		await until(async () => (await subscriptions()).length === 1);
+		expect((await subscriptions())[0]!['id']).toBe(own!['id']);
 		await n8n.deactivateWorkflow(id);
 	});
 });

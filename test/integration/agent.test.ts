@@ -50,11 +50,21 @@ test('a call that Retry On Fail tries again is written once', async () => {
 	expect(await found(name)).toBe(1);
 });
 
+test('a call that fails at each attempt of Retry On Fail says so, each time', async () => {
+	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+	const email = "={{ $fromAI('Email', '', 'string') }}";
+	const parameters = create('contact', { last_name: 'A', email });
+	const add = agentWith({ credential: sandbox.credential, parameters }, settings)();
+	for (let i = 0; i < 2; i++) {
+		expect(await add({ Email: 'nobody' })).toEqual({ error: expect.stringMatching(/email: /i) as string });
+	}
+});
+
 test('a call that failed, made again by the agent, is written once', async () => {
 	const name = anyName();
 	const add = agentAdding()();
 	await sandbox.faults({ ...contacts, drop: 'after', times: 1 });
-	await expect(add({ Name: name })).rejects.toThrow();
+	expect(await add({ Name: name })).toMatchObject({ error: expect.stringContaining('may have been processed') as string });
 	await add({ Name: name });
 	expect(await found(name)).toBe(1);
 });
@@ -78,7 +88,8 @@ test('a call that n8n gives the values of another one is refused', async () => {
 	const toolFor = agentAdding();
 	const tools = [toolFor(), toolFor()] as const;
 	expect(await tools[0]({ Name: one })).toMatchObject({ last_name: one });
-	await expect(tools[1]({ Name: other })).rejects.toThrow(/values of another call.*Batch Size to 1/s);
+	const refused = expect.stringMatching(/values of another call.*Batch Size to 1/s) as string;
+	expect(await tools[1]({ Name: other })).toEqual({ error: refused });
 	expect([await found(one), await found(other)]).toEqual([1, 0]);
 });
 
@@ -119,6 +130,6 @@ describe('what the workflow fixes for a tool', () => {
 		const parameters = getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_01jz8q4t6v9x2b5n7m3k1h0d4f' });
 		const { rows } = parameters.filters as unknown as { rows: INodeParameters[] };
 		rows.push({ field: 'owner_id', operator: 'isRecord', record: byId("={{ $fromAI('Owner') }}") });
-		await expect(tool(parameters)({ Owner: '' })).resolves.toBeUndefined();
+		await expect(tool(parameters)({ Owner: '' })).resolves.toEqual({ note: 'Nothing was found: no record matches.' });
 	});
 });

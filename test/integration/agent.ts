@@ -8,6 +8,7 @@ import {
 } from 'n8n-workflow';
 
 import { workflowIn } from '../../tools/node-context.ts';
+import { asTool } from './engineAgent.ts';
 import { parts, type Setup } from './n8n.ts';
 
 /** Calls the node with what a model fills in; gives what the model is answered. */
@@ -26,8 +27,30 @@ export function agentWith(
 	settings: Partial<INode> = {},
 	item: IDataObject = {},
 ): () => Tool {
-	const { workflow, node, additionalData } = workflowIn(parts, setup);
-	Object.assign(node, settings);
+	const toolFor = agentReading(setup, settings, item);
+	return () => {
+		const tool = toolFor();
+		return async (given) => {
+			const [answer] = JSON.parse(await tool(given)) as IDataObject[];
+			return answer!;
+		};
+	};
+}
+
+/**
+ * The same; the tool gives the text that the model reads. Of an error that the node throws, that is nothing
+ * (LangChain's AgentExecutor in n8n 2.41).
+ *
+ * @param parent the node that has the tool: MCP Server Trigger hands on errors
+ */
+export function agentReading(
+	setup: Setup,
+	settings: Partial<INode> = {},
+	item: IDataObject = {},
+	parent = '@n8n/n8n-nodes-langchain.agent',
+): () => (given: IDataObject) => Promise<string> {
+	const { workflow, node, additionalData } = workflowIn({ ...parts, node: asTool(parts.node) }, setup);
+	Object.assign(node, { type: `${node.type}Tool` }, settings);
 	const execution = createRunExecutionData();
 	const contextOf = (run: number) =>
 		new SupplyDataContext(
@@ -42,12 +65,12 @@ export function agentWith(
 			'ai_tool',
 			{ node, data: {}, source: null },
 			[],
+			undefined,
+			{ ...node, name: 'Parent', type: parent },
 		) as unknown as ISupplyDataFunctions;
 	return () => {
 		const invoke = makeHandleToolInvocation(contextOf, node, parts.node, execution);
-		return async (given) => {
-			const [answer] = JSON.parse(await invoke(given)) as IDataObject[];
-			return answer!;
-		};
+		const thrown = (error: Error) => (parent.endsWith('agent') ? '' : error.message);
+		return async (given) => await invoke(given).catch(thrown);
 	};
 }

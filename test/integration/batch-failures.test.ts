@@ -80,7 +80,7 @@ describe('what an answer has told of a batch', () => {
 			{ status: 207, body: { results: [] } },
 			'The service returned no result for this record',
 		],
-		['fails', { status: 403 }, 'The credential does not have permission for this: This fault was injected.'],
+		['fails', { status: 403 }, 'This fault was injected.'],
 	])('stays told where asking again %s', async (_, then, message) => {
 		await sandbox.faults(firstTold, { path, method: 'POST', ...then });
 		const { items } = await run({

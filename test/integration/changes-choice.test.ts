@@ -6,7 +6,7 @@ import { startSignInSandbox } from './oauth2.ts';
 import { eventsIn } from './poll-log.ts';
 import { Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { contacts, advance, now } = eventsIn(sandbox);
@@ -153,10 +153,10 @@ test('a long downtime is not reported if the service still has all events', asyn
 	expect(n8n.reported).toEqual([]);
 });
 
-test('a test by hand shows records where only records are wanted, and says when there is nothing', async () => {
+test('a test by hand shows records with their events, unless something else is chosen, and says when there is nothing', async () => {
 	const [id] = await contacts(1);
 	const shows = (parameters: IDataObject) => new Published({ credential: sandbox.credential, parameters }).test();
-	const items = await shows({ output: 'record', events: ['contact.*'] });
+	const items = await shows({ output: undefined, events: ['contact.*'] });
 	expect(items.at(-1)).toMatchObject({ object: 'contact', event: { id, type: 'contact.created' } });
 	await expect(shows({ events: ['ticket.solved'] })).rejects.toThrow('None of the latest');
 });

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { eventsIn } from './poll-log.ts';
 import { usePublished } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);

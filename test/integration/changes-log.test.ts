@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { eventsIn } from './poll-log.ts';
 import { usePublished } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
@@ -75,8 +75,7 @@ test('an idle poll is one request of one event', async () => {
 	await log.contacts(3);
 	await until(() => n8n.ids().length >= 3);
 	const isLook = (query: string) => /\blimit=1\b/.test(query) && !query.includes('sequence%5Bgt%5D');
-	const isIdle = async () => (await sandbox.requests()).slice(-5).every(({ query }) => isLook(query));
-	while (!(await isIdle())) await new Promise((resolve) => setTimeout(resolve, 50));
+	await until(async () => (await sandbox.requests()).slice(-5).every(({ query }) => isLook(query)));
 	const answer = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1');
 	// 240 of them an hour stay below 1 MB.
 	expect(JSON.stringify(answer.body).length).toBeLessThan(3_500);

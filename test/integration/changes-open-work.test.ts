@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { eventsIn } from './poll-log.ts';
 import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
@@ -13,7 +13,7 @@ const { publish } = usePublished(sandbox);
 function held() {
 	const gate = { isOpen: false };
 	const execute = async () => {
-		while (!gate.isOpen) await new Promise((resolve) => setTimeout(resolve, 2));
+		await until(() => gate.isOpen);
 		return 'success' as const;
 	};
 	return { gate, execute };

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { byId, filterRows } from './parameters.ts';
 import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 250 });
 const { publish } = usePublished(sandbox, { source: 'records', resource: 'contact', simplify: false, grouping: 'group' });
@@ -136,7 +136,7 @@ test('publishing without a custom object fails and says so', async () => {
 test('a restart in the middle of the backfill goes on where it stopped', async () => {
 	let isHeld = true;
 	const execute = async () => {
-		while (isHeld) await new Promise((resolve) => setTimeout(resolve, 5));
+		await until(() => !isHeld);
 		return 'success' as const;
 	};
 	const n8n = await publish({ groupSize: 100, options: { atOnce: 1 } }, { execute });

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { filterRows } from './parameters.ts';
 import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 250 });
 const { publish } = usePublished(sandbox, { source: 'records', resource: 'contact', simplify: false });
@@ -34,7 +34,7 @@ test('records that never were in scope do not come when they change or are delet
 async function interrupted(parameters: IDataObject = {}) {
 	let isHeld = true;
 	const execute = async () => {
-		while (isHeld) await new Promise((resolve) => setTimeout(resolve, 5));
+		await until(() => !isHeld);
 		return 'success' as const;
 	};
 	const n8n = await publish({ options: { atOnce: 1 }, ...parameters }, { execute });

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { eventsIn } from './poll-log.ts';
 import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);

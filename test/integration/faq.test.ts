@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DateTime } from 'luxon';
+import { DateTime, Settings } from 'luxon';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { newBrowser } from '../sandbox/browser.ts';
@@ -21,8 +21,17 @@ const page = readFileSync(resolve(__dirname, '../../docs/faq.md'), 'utf8');
 const expressions = [...page.matchAll(/^\| ([^|]+) \| (Is [^|]+) \| `([^`]+)` \| (?:`([^`]+)`)? ?\|$/gm)];
 const operators: Record<string, string> = { 'Is Between': 'isBetweenDates', 'Is Before': 'isBefore', 'Is After': 'isAfter' };
 
-describe('the expressions for dates find', () => {
-	const now = DateTime.now().setZone(timezone);
+// On days that begin or end something, too: no test fails on one of them.
+describe.each([
+	'2026-07-15T12:00', // A day like others.
+	'2028-02-29T23:59', // The last minute of a month.
+	'2026-03-09T00:00', // A Monday, after a day without one of its hours.
+	'2026-12-31T21:00', // Next year, in the service's zone.
+])('the expressions for dates find, at %s', (local) => {
+	const now = DateTime.fromISO(local, { zone: timezone });
+	// n8n's expressions ask luxon for the time.
+	beforeAll(() => void (Settings.now = () => now.toMillis()));
+	afterAll(() => void (Settings.now = () => Date.now()));
 	const today = now.startOf('day');
 	const lastMonth = now.minus({ months: 1 });
 	const month = (at: DateTime) => [at.startOf('month'), at.endOf('month')] as const;
@@ -64,11 +73,11 @@ describe('the expressions for dates find', () => {
 		const [first, last] = spans['this month']!;
 		const days = [first.minus({ days: 1 }), first, last, last.plus({ days: 1 })];
 		for (const day of days) {
-			await sandbox.call('POST', '/v1/deals', { title: 'Days', expected_close_date: day.toISODate() });
+			await sandbox.call('POST', '/v1/deals', { title: `Days ${local}`, expected_close_date: day.toISODate() });
 		}
 		const [, , , date, secondDate] = expressions[0]!;
 		const rows = [
-			{ field: 'title', operator: 'is', value: 'Days' },
+			{ field: 'title', operator: 'is', value: `Days ${local}` },
 			{ field: 'expected_close_date', operator: 'isBetweenDates', date: `=${date}`, secondDate: `=${secondDate}` },
 		];
 		const found = await run({ ...getMany('deal'), filters: { rows } });

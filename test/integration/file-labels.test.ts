@@ -43,7 +43,7 @@ test.each(labels)('a custom field with the label ‘%s’ comes back from a file
 	const values = { ...person, custom_fields: { k1: 'Own' } };
 	const { body } = await sandbox.call('POST', '/v1/contacts', values);
 	expect(body).toMatchObject(values);
-	const { text } = await exportOf({ options: { columnHeaders: 'labels', outputFields } });
+	const { text } = await exportOf({ options: { outputFields } });
 	await sandbox.call('DELETE', `/v1/contacts/${String(body.id)}`);
 	for (const importAs of ['create', 'upsert']) {
 		const { json, failed } = await importOf(text, { importAs });

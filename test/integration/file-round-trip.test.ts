@@ -55,7 +55,7 @@ const companies = async (sandbox: typeof source): Promise<IDataObject[]> => {
 test.each(['csv', 'ndjson'])('an account goes into an empty one by %s files, and comes back byte for byte', async (fileFormat) => {
 	await empty();
 	for (const { resource, sort, fields, more = {} } of kinds) {
-		const options = { outputFields: fields, sort, linkedAs: 'keys' };
+		const options = { outputFields: fields, sort, madeFor: 'otherAccount' };
 		const query = { ...more, fileFormat, options };
 		const exported = await from.exportOf(query, resource);
 		expect(exported.hints).toEqual([]);
@@ -83,7 +83,7 @@ test('a link by a value that looks like an id comes into another account', async
 		there.set(key, (await target.call('POST', '/v1/companies', company)).body.id);
 	}
 	const filters = filterRows({ last_name: 'Kvist' });
-	const options = { outputFields: ['last_name', 'job_title', 'company_id'], linkedAs: 'keys' };
+	const options = { outputFields: ['last_name', 'job_title', 'company_id'], madeFor: 'otherAccount' };
 	const { text, hints } = await from.exportOf({ filters, options });
 	expect(hints).toEqual([]);
 	expect(rowsOf(text).map((row) => row['company_id']).sort()).toEqual(companies.map((key) => `external_id:${key}`).sort());
@@ -100,7 +100,7 @@ test.each([
 	const { body: company } = await source.call('POST', '/v1/companies', { name: 'Linked', ...known });
 	await source.call('POST', '/v1/contacts', { last_name: 'Linker', company_id: company.id as string });
 	await target.call('POST', '/v1/companies', namesake);
-	const options = { outputFields: ['last_name', 'company_id'], linkedAs: 'keys' };
+	const options = { outputFields: ['last_name', 'company_id'], madeFor: 'otherAccount' };
 	const { text } = await from.exportOf({ filters: filterRows({ company_id: company.id }), options });
 	const { json, failed } = await to.importOf(text, { importAs: 'create' });
 	expect(json).toMatchObject({ done: 0, failed: 1 });

@@ -50,7 +50,7 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 	};
 
 	test('as long as it has no credential', async () => {
-		await isFormOf({ ...setup(), hasCredential: false }, 'Loaded before a credential was chosen');
+		await isFormOf({ ...setup(), hasCredential: false }, 'beforeCredential');
 	});
 
 	test('in which the records that cannot be listed yet are named, until the service says how many there are', async () => {

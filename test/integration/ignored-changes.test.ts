@@ -6,7 +6,7 @@ import { made, newBrowser, shownOnce } from '../sandbox/browser.ts';
 import { create, update } from './parameters.ts';
 import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
-import { until } from './trigger.ts';
+import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { saved } = usePublished(sandbox);

@@ -54,6 +54,34 @@ describe('records that are picked', () => {
 		expect((contact!.tag_ids as string[]).toSorted()).toEqual(tags.toSorted());
 	});
 
+	test('may be named where names are taken, in each way to give the fields', async () => {
+		const create_ = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
+		const company = await create_('companies', { name: 'Altamira Named' });
+		const contact = await create_('contacts', { last_name: 'Named', email: 'named@linked.example' });
+		const named = (field: string, value: string) => ({ field, record: { __rl: true, mode: 'name', value } });
+		const fieldsLinked = { records: [named('company_id', '={{ $json.company ?? "altamira named" }}')] };
+		const json = { fieldsMode: 'json', fieldsJson: '{ "last_name": "J" }' };
+		const all = [
+			...(await written({ ...create('contact', { last_name: 'E' }), fieldsLinked })),
+			...(await written({ ...create('contact', {}), ...json, fieldsLinked })),
+			...(await written({ ...create('contact', automatic), fieldsLinked }, [{ last_name: 'A' }, { last_name: 'B', company: company.id }])),
+		];
+		expect(all.map(({ company_id }) => company_id)).toEqual(Array(4).fill(company.id));
+		const links = { records: [named('links: contacts', 'named@linked.example'), named('links: companies', 'Altamira Named')] };
+		const [note] = await written({ ...create('note', { body: 'Named.' }), fieldsLinked: links });
+		expect(note!.links).toEqual([{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }]);
+	});
+
+	test('are refused by a name that no record or several have', async () => {
+		for (const name of ['TwinOfLinked', 'twinoflinked']) await sandbox.call('POST', '/v1/companies', { name });
+		const error = async (value: string) => {
+			const fieldsLinked = { records: [{ field: 'company_id', record: { __rl: true, mode: 'name', value } }] };
+			return (await failure({ credential: sandbox.credential, parameters: { ...create('contact', { last_name: 'X' }), fieldsLinked } })).message;
+		};
+		expect(await error('TwinOfLinked')).toMatch(/may match several records of companies/);
+		expect(await error('Nobody at all')).toMatch(/does not match any record of companies/);
+	});
+
 	test('of several kinds are what a note is about', async () => {
 		const [contact] = await records('contacts?limit=1');
 		const [deal] = await records('deals?limit=1');

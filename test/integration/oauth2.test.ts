@@ -1,5 +1,6 @@
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
+import { until } from '../until.ts';
 import { picker, run, type StoredOAuth2 } from './n8n.ts';
 import { sinceN8n } from './n8n-version.ts';
 import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
@@ -81,7 +82,7 @@ describe('the moment an access token expires', () => {
 		await sandbox.faults({ path: '/v1/contacts', times: 1, latencyMs: 2_000 });
 		const running = run({ credential, parameters: getMany('contact') });
 		// Its first page is on the way, and let in.
-		while ((await sandbox.struck()) < 1) await new Promise(setImmediate);
+		await until(async () => (await sandbox.struck()) >= 1);
 		sandbox.expire();
 		const { items } = await running;
 		expect(new Set(items.map(({ json }) => json.id)).size).toBe(items.length);

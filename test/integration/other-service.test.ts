@@ -63,7 +63,7 @@ test('every write carries the idempotency key in the header the service has', as
 	service.requests.length = 0;
 	await run({ parameters: create('company', { legal_name: 'Other Ltd' }) });
 	const [write] = service.requests.filter(({ method }) => method === 'POST');
-	expect(write?.headers['x-idempotency-key']).toMatch(/^n8n\/[0-9a-f]{8}\/[\w-]+\/[0-9a-f]{64}$/);
+	expect(write?.headers['x-idempotency-key']).toMatch(/^n8n\/[0-9a-f]{8}\/[\w-]+\/[\w-]+\/[0-9a-f]{32,64}$/);
 });
 
 test('the fields and what they match on come from the service', async () => {

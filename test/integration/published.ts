@@ -107,7 +107,7 @@ export class Published {
 	ids(status: Execution['status'] = 'success'): string[] {
 		return this.executions
 			.filter((execution) => execution.status === status)
-			.flatMap(({ items }) => items.map(({ id }) => String(id)));
+			.flatMap(({ items }) => items.map(({ id, event }) => String((event as IDataObject | undefined)?.id ?? id)));
 	}
 
 	private context(mode: 'trigger' | 'manual'): ITriggerFunctions {
@@ -180,6 +180,7 @@ export class Published {
 			position: [0, 0],
 			parameters: {
 				events: ['contact.created'],
+				output: 'event',
 				authentication: isUser ? 'oAuth2' : 'apiKey',
 				...parameters,
 				options: { interval: 1, ...((parameters?.options ?? {}) as IDataObject) },

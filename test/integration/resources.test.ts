@@ -130,7 +130,7 @@ describe('an API request', () => {
 		);
 		expect(list).toMatchObject({ data: [{ id: made?.id }], total: 1 });
 		const post = (await sandbox.requests()).find(({ method }) => method === 'POST');
-		expect(post?.idempotencyKey).toMatch(/^n8n\/[0-9a-f]{8}\/workflow-1\/[0-9a-f]{64}$/);
+		expect(post?.idempotencyKey).toMatch(/^n8n\/[0-9a-f]{8}\/workflow-1\/[\w-]+\/[0-9a-f]{64}$/);
 		expect(await run(send('DELETE', `/v1/contacts/${String(made?.id)}`))).toEqual([{}]);
 	});
 

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Sandbox, SandboxOptions } from '../../sandbox/serve.ts';
 import { startObserved } from '../conformance/observed.ts';
+import { until } from '../until.ts';
 
 /** A running sandbox, as a test sees it: from outside, over HTTP. */
 export interface TestSandbox {
@@ -60,9 +61,7 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 		},
 
 		async logged(count) {
-			while ((await sandbox.requests()).length < count) {
-				await new Promise((resolve) => setTimeout(resolve, 20));
-			}
+			await until(async () => (await sandbox.requests()).length >= count);
 		},
 
 		async clear() {

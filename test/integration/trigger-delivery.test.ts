@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { forgetDeliveries } from '../../nodes/CrmPlatform/trigger/webhook/receive';
 import { useTriggers } from './open-triggers';
 import { useSandbox } from './sandbox';
-import { until, type TestTrigger } from './trigger';
+import { until } from '../until.ts';
+import { type TestTrigger } from './trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);
@@ -29,13 +30,17 @@ test('a new record starts the workflow with the full event', async () => {
 	]);
 });
 
-test('only the record is returned, with the ID of the event, if the user wants that', async () => {
-	const trigger = await start({ events: ['contact.*'], output: 'record' });
+test('without a choice, the record is returned, with the event in one of its fields', async () => {
+	const trigger = await start({ events: ['contact.*'], output: undefined });
 	const contact = await happen('Moreno');
 	await until(() => trigger.started.length > 0);
 	const [{ event: about, ...record } = {}] = trigger.started;
 	expect(record).toEqual(contact);
-	expect(about).toMatchObject({ id: expect.stringMatching(/^evt_/), type: 'contact.created' });
+	expect(about).toMatchObject({ id: expect.stringMatching(/^evt_/), type: 'contact.created', changed: [], previous: null });
+	await sandbox.call('PATCH', `/v1/contacts/${String(contact.id)}`, { last_name: 'Ruiz' });
+	await until(() => trigger.started.length > 1);
+	const change = { type: 'contact.updated', changed: expect.arrayContaining(['last_name']), previous: { name: 'Moreno', last_name: 'Moreno' } };
+	expect(trigger.started[1]).toMatchObject({ last_name: 'Ruiz', event: change });
 });
 
 test('the record is returned as it is now or, if it was deleted, as it was', async () => {
@@ -49,12 +54,11 @@ test('the record is returned as it is now or, if it was deleted, as it was', asy
 	trigger.fails = undefined;
 	await trigger.activate();
 	await until(() => trigger.started.length === 2);
-	expect(names(trigger)).toEqual(['now', 'now']);
+	expect(trigger.started).toMatchObject([{ last_name: 'now' }, { last_name: 'now' }]);
 	await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
 	await until(() => trigger.started.length === 3);
-	const { data } = trigger.started[2]!;
-	expect(data).toMatchObject({ object: { last_name: 'now' }, fetched_at: null });
-	expect(trigger.started[1]!.data).toMatchObject({ fetched_at: expect.stringMatching(/Z$/) });
+	expect(trigger.started[2]).toMatchObject({ last_name: 'now', event: { fetched_at: null } });
+	expect(trigger.started[1]!.event).toMatchObject({ fetched_at: expect.stringMatching(/Z$/) });
 });
 
 test('records of custom objects come afresh as well', async () => {
@@ -70,8 +74,8 @@ test('records of custom objects come afresh as well', async () => {
 	await create('/v1/custom-objects/boats/records', { custom_fields: { name: 'Aurora' } });
 	await until(() => trigger.started.length > 0);
 	expect(trigger.started[0]).toMatchObject({
-		type: 'custom.boats.created',
-		data: { object: { title: 'Aurora' }, fetched_at: expect.any(String) },
+		title: 'Aurora',
+		event: { type: 'custom.boats.created', fetched_at: expect.any(String) },
 	});
 });
 

@@ -2,7 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
 import { useSandbox } from './sandbox';
-import { startTrigger, until, type TestTrigger, type TriggerSetup } from './trigger';
+import { until } from '../until.ts';
+import { startTrigger, type TestTrigger, type TriggerSetup } from './trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const open: TestTrigger[] = [];

@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useAlteredService } from './altered-trigger';
-import { startTrigger, until } from './trigger';
+import { until } from '../until.ts';
+import { startTrigger } from './trigger';
 import { came, change, happen, oneTakenOneRefused, own, sandbox, subscriptions, trigger } from './watched-trigger';
 
 /** Another name of the place where n8n listens. */

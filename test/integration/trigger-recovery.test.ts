@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { until } from './trigger';
+import { until } from '../until.ts';
 import { happen, names, own, sandbox, trigger } from './watched-trigger';
 
 const hour = 3_600_000;

@@ -1,5 +1,5 @@
 import { useAlteredService } from './altered-trigger';
-import { until } from './trigger';
+import { until } from '../until.ts';
 import { came, change, happen, oneTakenOneRefused, own, sandbox, subscriptions, trigger } from './watched-trigger';
 
 const service = useAlteredService();

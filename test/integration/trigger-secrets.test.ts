@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
 import type { EditedAnswer } from './altered-service';
 import { useAlteredService } from './altered-trigger';
-import { until } from './trigger';
+import { until } from '../until.ts';
 import { came, happen, own, sandbox, trigger } from './watched-trigger';
 
 const service = useAlteredService();

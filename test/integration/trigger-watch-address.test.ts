@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import { until } from './trigger';
+import { until } from '../until.ts';
 import { came, change, happen, sandbox, trigger } from './watched-trigger';
 
 describe('An address that somebody changes to one that accepts events', () => {

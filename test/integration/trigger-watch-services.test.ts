@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { EditedAnswer } from './altered-service';
 import { useAlteredService } from './altered-trigger';
 import { shortenWaits } from './short-waits';
-import { until } from './trigger';
+import { until } from '../until.ts';
 import { came, happen, own, sandbox, trigger } from './watched-trigger';
 
 shortenWaits();

@@ -1,4 +1,4 @@
-import { until } from './trigger';
+import { until } from '../until.ts';
 import { came, change, happen, own, sandbox, subscriptions, trigger } from './watched-trigger';
 
 test('a subscription deleted in the CRM is created again, and missed events arrive', async () => {

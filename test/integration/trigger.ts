@@ -21,6 +21,7 @@ import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.n
 import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
 import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
 import { watchSubscription } from '../../nodes/CrmPlatform/trigger/webhook/watch';
+import { until } from '../until.ts';
 import { additionalDataOf } from './n8n';
 import type { TestTrigger, TriggerSetup } from './test-trigger';
 
@@ -50,7 +51,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
 			typeVersion: 2,
 			position: [0, 0],
-			parameters: trigger.parameters,
+			parameters: { output: 'event', ...trigger.parameters },
 			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
 			webhookId: `hook-of-${workflowId}`,
 		};
@@ -226,9 +227,4 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		trigger[isTest ? 'testUrl' : 'url'] = context.getNodeWebhookUrl('default')!;
 	}
 	return trigger;
-}
-
-/** Waits until something is so. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-	while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
 }

@@ -2,6 +2,7 @@ import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
+import { until } from '../until.ts';
 import { executeContext, run } from './n8n.ts';
 import { create, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -96,7 +97,7 @@ test('a request that is cut off by the end of the execution does not count as a 
 		const { body } = await sandbox.call('GET', '/_sandbox/faults');
 		return (body as unknown as Array<{ hits: number }>)[0]?.hits;
 	};
-	while ((await struck()) === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+	await until(async () => ((await struck()) ?? 0) > 0);
 	cancel.abort();
 	await ended;
 });

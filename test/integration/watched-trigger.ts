@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useSandbox } from './sandbox';
-import { startTrigger, until, type TestTrigger } from './trigger';
+import { until } from '../until.ts';
+import { startTrigger, type TestTrigger } from './trigger';
 
 export const sandbox = useSandbox({ contacts: 0 });
 /** A webhook trigger for new contacts, a new one for each test of the file that imports this. */

@@ -8,6 +8,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../demo/ports.ts';
 import { type Killable, startKillable } from '../sandbox/killable.ts';
+import { until } from '../until.ts';
 
 const script = join(__dirname, 'import-process.cjs');
 /** Three jobs. */
@@ -58,10 +59,10 @@ const contacts = async (): Promise<number> => (await sandbox.send('GET', '/v1/co
 
 /** Waits until so many contacts were written by that process. */
 async function written(count: number, by: ChildProcess): Promise<void> {
-	while ((await contacts()) < count) {
+	await until(async () => {
 		if (by.exitCode !== null) throw new Error('The import has ended too early.');
-		await new Promise((resolve) => setTimeout(resolve, 20));
-	}
+		return (await contacts()) >= count;
+	});
 }
 
 /** Names need not be unique, so that the service itself would not notice a second one. */

@@ -1,6 +1,7 @@
 import { run } from '../integration/n8n.ts';
 import { startSignInSandbox } from '../integration/oauth2.ts';
 import { getMany } from '../integration/parameters.ts';
+import { until } from '../until.ts';
 
 const contacts = 20_000;
 
@@ -11,7 +12,7 @@ test('20,000 contacts come back whole though the access token expires among them
 	});
 	const credential = await sandbox.credential();
 	const running = run({ credential, parameters: getMany('contact', { simplify: true }) });
-	while ((await sandbox.requests()).length < 10) await new Promise(setImmediate);
+	await until(async () => (await sandbox.requests()).length >= 10);
 	sandbox.expire();
 	const { items } = await running;
 	const requests = await sandbox.requests();

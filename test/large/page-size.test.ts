@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { ended } from '../sandbox/job-client.ts';
 import { inProcess, type InProcess, type Json } from '../sandbox/in-process.ts';
 
@@ -70,7 +71,7 @@ test('a page of deliveries that were tried very often ends at some megabytes, wi
 	await post(`/v1/webhooks/${hook.id}/recover`, { since: new Date(Date.now() - 60_000).toISOString() });
 	const path = `/v1/webhooks/${hook.id}/deliveries`;
 	const attempt = { started_at: new Date().toISOString(), duration_ms: 1, response_status: 500, error: 'x'.repeat(1000) };
-	for (const delivery of store.deliveries.page(hook.id, ['pending', 'failed', 'succeeded'], undefined, 100).deliveries) {
+	for (const delivery of (await store.deliveries.list(hook.id, deliveryStatuses, undefined, 100)).deliveries) {
 		store.deliveries.save({ ...delivery, status: 'failed', nextAttemptAt: null, attempts: Array(500).fill(attempt) });
 	}
 	const { body } = await get(`${path}?limit=500`);

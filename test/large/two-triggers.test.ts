@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
 import { startKillableN8n, type KillableN8n, type Page } from '../e2e/harness/killable.ts';
+import { until } from '../until.ts';
 
 // More: TWO_TRIGGERS_EVENTS=200 TWO_TRIGGERS_KILLS=5 npx jest test/large/two-triggers
 const events = Number(process.env['TWO_TRIGGERS_EVENTS'] ?? 5);
@@ -63,8 +64,8 @@ async function contacts(howMany: number): Promise<string[]> {
 
 const once = (ids: string[]) => Object.fromEntries(ids.map((id) => [id, 1]));
 const isAll = (counts: Record<string, number>, ids: string[]) => ids.every((id) => id in counts);
-const until = async (isSo: () => boolean) => {
-	while (!isSo()) await sleep(200);
+const settled = async (isSo: () => boolean) => {
+	await until(isSo);
 	// Long enough for a start that is one too many, and for what is stored afterwards.
 	await sleep(3_000);
 };
@@ -111,7 +112,7 @@ beforeAll(async () => {
 
 async function untilStarted(before: string[], after: string[]): Promise<void> {
 	const ids = [...before, ...after];
-	await until(
+	await settled(
 		() =>
 			isAll(added.starts('added-1'), ids) &&
 			isAll(added.starts('added-2'), after) &&

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
+import { until } from '../until.ts';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { fromInput } from '../e2e/harness/resources.ts';
 import { runNode } from '../e2e/harness/run-node.ts';
@@ -37,7 +37,7 @@ describeInQueueMode('In queue mode', () => {
 
 	/** The first request opens the window; then the clock jumps ahead, to spare the test a minute. */
 	async function jumpAhead(): Promise<void> {
-		while ((await statuses()).length === 0) await sleep(50);
+		await until(async () => (await statuses()).length > 0);
 		clock.behind = 0;
 	}
 

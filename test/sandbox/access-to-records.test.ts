@@ -1,3 +1,4 @@
+import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import type { Json } from './in-process.ts';
 
@@ -67,9 +68,7 @@ test('a write scope without the read scope learns the id and the version, and no
 		JSON.stringify({ id }),
 		{ 'Content-Type': 'application/x-ndjson' },
 	);
-	while ((await call('GET', `/v1/jobs/${job.id}`)).body.finished_at === null) {
-		await new Promise((resolve) => setImmediate(resolve));
-	}
+	await until(async () => (await call('GET', `/v1/jobs/${job.id}`)).body.finished_at);
 	const results = await call('GET', `/v1/jobs/${job.id}/results`);
 	expect(results.body[0].data).toEqual({ id, version: 1 });
 	// A repeated answer is kept whole, and told to each by what they may read.

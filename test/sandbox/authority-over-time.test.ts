@@ -5,6 +5,7 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import { type Job, jobOperations, jobs } from '../../sandbox/core/schemas/jobs.ts';
 import { firstVersion } from '../../sandbox/core/schemas/record.ts';
 import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
+import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
@@ -117,7 +118,7 @@ test('an administrator who takes their own role away in a job changes nobody aft
 	const text = change.map((line) => JSON.stringify(line)).join('\n');
 	const { body } = await who.call('POST', '/v1/jobs?resource=users&operation=update', text, type);
 	const table = sandbox.store.table(jobs.name)!;
-	while (!table.find(body.id)!['finished_at']) await new Promise(setImmediate);
+	await until(() => table.find(body.id)!['finished_at']);
 	expect(table.find(body.id)).toMatchObject({ status: 'canceled', processed: 2, succeeded: 2 });
 	expect((await sandbox.get(`/v1/users/${others[1]}`)).body.first_name).toBeNull();
 });

@@ -6,7 +6,9 @@ import { BackgroundReader } from '../../sandbox/core/store/threads/background-re
 import { EventReader } from '../../sandbox/core/store/log/event-reader.ts';
 import { JobLines } from '../../sandbox/core/store/job-lines.ts';
 import { RecordReader } from '../../sandbox/core/store/records/record-reader.ts';
+import { Table } from '../../sandbox/core/store/records/table.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { until } from '../until.ts';
 import { inProcess, type Json } from './in-process.ts';
 import { ended } from './job-client.ts';
 
@@ -101,7 +103,7 @@ test('10,000 messages that are due at once keep no request waiting for all of th
 	const refused: Json = await patch('/v1/messages/msg_01998', { text: 'Another' });
 	expect(refused.body.status ?? refused.body.code).not.toBe('scheduled');
 	expect(waiting()).toBeGreaterThan(1500);
-	while (waiting() > 0) await new Promise((resolve) => setImmediate(resolve));
+	await until(() => waiting() === 0);
 	expect((await get('/v1/messages?status=scheduled')).body.total).toBe(0);
 	store.close();
 });
@@ -109,13 +111,24 @@ test('10,000 messages that are due at once keep no request waiting for all of th
 test('a request waits for some milliseconds of a job, whatever its lines take', async () => {
 	const { store, ...sandbox } = inProcess();
 	let time = 0;
-	jest.spyOn(performance, 'now').mockImplementation(() => (time += 3));
+	jest.spyOn(performance, 'now').mockImplementation(() => time);
+	const { add } = Table.prototype;
+	// A line takes 3 ms, and nothing else takes any time.
+	jest.spyOn(Table.prototype, 'add').mockImplementation(function (this: Table, ...given) {
+		time += 3;
+		add.apply(this, given);
+	});
 	const steps = jest.spyOn(JobLines.prototype, 'dropUntil');
 	const lines = Array.from({ length: 60 }, (_, i) => `{"last_name":"${i}"}\n`).join('');
 	const type = { 'Content-Type': 'application/x-ndjson' };
 	const { body } = await sandbox.post('/v1/jobs?resource=contacts&operation=create', lines, type);
+	// There is no request that would make the pieces shorter again.
+	while (store.jobItems.last(body.id)) await new Promise((resolve) => setImmediate(resolve));
+	const last = steps.mock.calls.map(([, position]) => position).filter((position) => position < 60);
+	const sizes = last.map((position, i) => position - (last[i - 1] ?? -1));
+	// For 20 ms after the request, a piece ends with the line that exceeds it; later there are three lines in one.
+	expect(sizes).toEqual([...Array<number>(7).fill(1), ...Array<number>(17).fill(3), 2]);
 	expect((await ended({ store, ...sandbox }, body.id)).succeeded).toBe(60);
-	expect(steps.mock.calls.filter(([, position]) => position < 60).length).toBe(30);
 	expect((await sandbox.all('/v1/contacts')).map(({ last_name: name }) => name)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
 	jest.restoreAllMocks();
 	store.close();

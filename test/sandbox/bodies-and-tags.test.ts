@@ -1,4 +1,5 @@
 import { gzipSync } from 'node:zlib';
+import { until } from '../until.ts';
 import { inProcess, type InProcess } from './in-process.ts';
 
 let sandbox: InProcess;
@@ -38,7 +39,7 @@ test('a line of a job is measured in bytes, and empty lines cost nothing but the
 	const job = await send('POST', contacts, sparse, ndjson);
 	expect(job.body.total).toBe(1);
 	expect(process.memoryUsage().heapUsed - before).toBeLessThan(100_000_000);
-	while (!store.table('jobs')!.find(job.body.id)!['finished_at']) await new Promise(setImmediate);
+	await until(() => store.table('jobs')!.find(job.body.id)!['finished_at']);
 	expect((await sandbox.get(`/v1/jobs/${job.body.id}/results`)).body).toMatchObject([{ index: 10_000_000, status: 201 }]);
 });
 

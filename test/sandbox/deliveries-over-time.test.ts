@@ -3,6 +3,8 @@ import { eventTypeOf } from '../../sandbox/domain/events/event-types.ts';
 import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
+import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
+import { until } from '../until.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
 import { type Given, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
@@ -67,10 +69,6 @@ const mayReceive = (resource: Resource, who: Beginner, change: Change): boolean 
 	return mayStill(who, change, 'read', resource.name);
 };
 
-async function until(isSo: () => boolean): Promise<void> {
-	while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
-}
-
 let cells = 0;
 
 const idIn = (data: string): string => JSON.parse(data).object.id;
@@ -92,13 +90,14 @@ async function flaw(resource: Resource, who: Beginner, change: Change, isByHand:
 	const record = await ownRecord(resource, who);
 	const sent = (path: string) => got.filter((one) => one.path === path && one.id === record.id).length;
 	// Other records may be made beside it, so it is found by its event.
-	const deliveryTo = (hook: string) =>
-		store.deliveries
-			.page(hook, ['pending', 'failed', 'succeeded'], undefined, 10)
-			.deliveries
+	const deliveryTo = async (hook: string) =>
+		(await store.deliveries.list(hook, deliveryStatuses, undefined, 10)).deliveries
 			.find(({ sequence }) => idIn(store.events.find(sequence).data) === record.id);
-	await until(() => [id, witness].every((hook) => deliveryTo(hook)?.attempts.length === 1));
-	const first = deliveryTo(id);
+	await until(async () => {
+		const both = await Promise.all([id, witness].map(deliveryTo));
+		return both.every((one) => one?.attempts.length === 1);
+	});
+	const first = await deliveryTo(id);
 
 	if (change === 'change of owner') await record.take();
 	else await bring(sandbox, who, change);

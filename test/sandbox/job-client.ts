@@ -1,3 +1,4 @@
+import { until } from '../until.ts';
 import type { InProcess, Json, Reply } from './in-process.ts';
 
 export const ndjson = { 'Content-Type': 'application/x-ndjson' };
@@ -23,11 +24,10 @@ export const startJob = (
 
 /** Waits until the job has ended; gives the job. */
 export async function ended({ get }: InProcess, id: string): Promise<Json> {
-	for (;;) {
+	return await until(async () => {
 		const { body } = await get(`/v1/jobs/${id}`);
-		if (body.finished_at !== null) return body;
-		await new Promise((resolve) => setImmediate(resolve));
-	}
+		return body.finished_at !== null && body;
+	});
 }
 
 /** Starts a job and waits until it has ended. */

@@ -1,4 +1,5 @@
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
+import { until } from '../until.ts';
 import { tokenSandbox } from './access-tokens.ts';
 import { errorsOf, inProcess, type Json } from './in-process.ts';
 import { ended, linesOf, ndjson, runJob } from './job-client.ts';
@@ -144,7 +145,7 @@ test('an export leaves out what was deleted or changed so that it no longer belo
 	const query = 'sort=lifecycle_stage,name&created_at[gte]=2000-01-01T00:00:00Z';
 	const listed = await sandbox.all(`/v1/contacts?${query}&limit=500`);
 	const { body } = await sandbox.post(`/v1/jobs?resource=contacts&operation=export&${query}`, undefined);
-	while ((await sandbox.get(`/v1/jobs/${body.id}`)).body.started_at === null) await new Promise((resolve) => setImmediate(resolve));
+	await until(async () => (await sandbox.get(`/v1/jobs/${body.id}`)).body.started_at);
 	const last = listed.at(-1);
 	await sandbox.delete(`/v1/contacts/${last.id}`);
 	const job = await ended(sandbox, body.id);

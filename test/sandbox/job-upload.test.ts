@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
+import { until } from '../until.ts';
 import { ndjson } from './job-client.ts';
 
 const headers = { Authorization: 'Bearer KEY', ...ndjson };
@@ -37,17 +38,13 @@ test('an upload that is cut off leaves nothing behind', async () => {
 	const { url, close } = await startSandbox({ contacts: 0, apiKey: 'KEY', db: path });
 	const database = new DatabaseSync(path);
 	const waiting = database.prepare('SELECT count(*) AS lines FROM job_items');
-	const until = async (isMet: (lines: number) => boolean) => {
-		while (!isMet(waiting.get()!['lines'] as number)) {
-			await new Promise((resolve) => setTimeout(resolve, 10));
-		}
-	};
+	const lines = () => Number(waiting.get()!['lines']);
 	const upload = request(url + jobs, { method: 'POST', headers });
 	upload.on('error', () => undefined);
 	await write(upload, '{"last_name":"x"}\n'.repeat(1000));
-	await until((lines) => lines > 0);
+	await until(() => lines() > 0);
 	upload.destroy();
-	await until((lines) => lines === 0);
+	await until(() => lines() === 0);
 	const list = await fetch(`${url}/v1/jobs`, { headers });
 	expect(await list.json()).toMatchObject({ total: 0 });
 	database.close();
@@ -61,8 +58,10 @@ test('results are sent bit by bit, and arrive whole', async () => {
 	const started = await fetch(url + path, { method: 'POST', headers });
 	const { id } = (await started.json()) as { id: string };
 	const results = () => fetch(`${url}/v1/jobs/${id}/results`, { headers });
-	let reply = await results();
-	while (reply.status === 409) reply = await results();
+	const reply = await until(async () => {
+		const answer = await results();
+		return answer.status === 409 ? undefined : answer;
+	});
 	expect(reply.headers.get('Content-Length')).toBeNull();
 	const lines = (await reply.text()).split('\n');
 	expect(lines.pop()).toBe('');

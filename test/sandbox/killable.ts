@@ -19,13 +19,13 @@ export interface Killable {
  * @param port where it is to be found again; by default, it has another after each start
  */
 export function startKillable(db: string, port = 0): Killable {
-	let current = start(db, port);
+	let current = startProcess(db, port);
 
 	return {
 		async kill() {
 			const { child } = await current;
 			child.kill('SIGKILL');
-			current = once(child, 'exit').then(() => start(db, port));
+			current = once(child, 'exit').then(() => startProcess(db, port));
 			await current;
 		},
 		async send(method, path, body, key) {
@@ -56,11 +56,26 @@ export function startKillable(db: string, port = 0): Killable {
 	};
 }
 
-async function start(db: string, port: number): Promise<{ child: ChildProcess; url: string }> {
+/**
+ * Starts a sandbox in a process of its own.
+ *
+ * @param ends kills the process, whatever it is doing
+ * @throws Error if the process ends before it listens
+ */
+export async function startProcess(
+	db: string,
+	port = 0,
+	ends?: AbortSignal,
+): Promise<{ child: ChildProcess; url: string }> {
 	const args = `--port ${port} --contacts 0 --api-key KEY --requests-per-minute 1000000 --db ${db}`;
 	const child = spawn(process.execPath, [main, ...args.split(' ')], {
 		stdio: ['ignore', 'pipe', 'inherit'],
+		killSignal: 'SIGKILL',
+		...(ends && { signal: ends }),
 	});
-	const [line] = (await once(child.stdout, 'data')) as [Buffer];
+	const early = once(child, 'exit').then(() => {
+		throw new Error('The sandbox ended before it listened.');
+	});
+	const [line] = (await Promise.race([once(child.stdout, 'data'), early])) as [Buffer];
 	return { child, url: /http:\S+/.exec(line.toString())![0] };
 }

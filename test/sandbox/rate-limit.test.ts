@@ -1,6 +1,7 @@
 import { createApp } from '../../sandbox/app.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { until } from '../until.ts';
 import { basic, tokenSandbox } from './access-tokens.ts';
 import { holdTurns } from './held-turns.ts';
 import { inProcess, type Reply } from './in-process.ts';
@@ -123,7 +124,7 @@ test('strangers keep no client from renewing its tokens, and nobody from signing
 
 test('strangers at different addresses have windows of their own', async () => {
 	const store = new Store(':memory:');
-	const app = createApp({ store, requestsPerMinute: 1 });
+	const app = createApp({ store, requestsPerMinute: 1, now: () => start });
 	const from = async (remoteAddress: string, path = '/v1/contacts') =>
 		(await app.request(path, {}, { incoming: { socket: { remoteAddress } } as never })).status;
 	expect(await from('192.0.2.1')).toBe(401);
@@ -135,7 +136,7 @@ test('strangers at different addresses have windows of their own', async () => {
 });
 
 test('opening the page to sign in locks nobody out; trying passwords is slowed down by address', async () => {
-	const app = createApp({ store: new Store(':memory:'), requestsPerMinute: 3 });
+	const app = createApp({ store: new Store(':memory:'), requestsPerMinute: 3, now: () => start });
 	const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } as never });
 	const ask = async (method: string, address: string) =>
 		(await app.request('/sign-in', { method }, from(address))).status;
@@ -146,7 +147,7 @@ test('opening the page to sign in locks nobody out; trying passwords is slowed d
 	for (let i = 0; i < 20; i++) expect(await ask('GET', '192.0.2.1')).toBe(200);
 	const turns = holdTurns();
 	const posting = Array.from({ length: 101 }, (_, i) => post('192.0.2.1', `${i}@x.example`));
-	while (turns.asked < 100) await new Promise((resolve) => setImmediate(resolve));
+	await until(() => turns.asked === 100);
 	turns.letAllGo();
 	const posted = await Promise.all(posting);
 	// Of a hundred at once, one is computed and eight wait; the last one is one too many in a minute.
@@ -162,8 +163,8 @@ test('opening the page to sign in locks nobody out; trying passwords is slowed d
 test('the pages of the console count as requests of the account', async () => {
 	const store = new Store(':memory:');
 	inProcess({ store });
-	const app = createApp({ store, requestsPerMinute: 3 });
-	const session = store.sessions.open(demoMembers[0]!.id, Date.now());
+	const app = createApp({ store, requestsPerMinute: 3, now: () => start });
+	const session = store.sessions.open(demoMembers[0]!.id, start);
 	const open = (path: string) => app.request(path, { headers: { Cookie: `crm_session=${session}` } });
 	const call = () => app.request('/v1/account', { headers: { Authorization: 'Bearer test-key' } });
 	expect((await call()).headers.get('X-RateLimit-Remaining')).toBe('2');

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { until } from '../until.ts';
 import type { Json } from './in-process.ts';
 
 export interface Received {
@@ -24,14 +25,12 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-	let more = () => undefined as void;
 	const server = createServer((request, response) => {
 		let text = '';
 		request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
 		request.on('end', () => {
 			receiver.received.push({ headers: request.headers, text, event: JSON.parse(text) });
 			receiver.answer(request, response);
-			more();
 		});
 	});
 	server.listen(0, '127.0.0.1');
@@ -41,9 +40,7 @@ export async function startReceiver(): Promise<Receiver> {
 		received: [],
 		answer: (_request, response) => void response.writeHead(204).end(),
 		async events(count) {
-			while (receiver.received.length < count) {
-				await new Promise<void>((resolve) => (more = resolve));
-			}
+			await until(() => receiver.received.length >= count);
 			const events = receiver.received.map(({ event }) => event);
 			return events.sort((one, other) => one.sequence - other.sequence);
 		},

@@ -2,6 +2,7 @@ import type { Service } from '../../sandbox/core/service.ts';
 import { idMaker } from '../../sandbox/core/foundation/ids.ts';
 import { plans } from '../../sandbox/core/foundation/plans.ts';
 import { revokeGrant, revokeKey } from '../../sandbox/api/webhooks/revoke-access.ts';
+import { Background } from '../../sandbox/core/foundation/background.ts';
 import type { Call, TokenSandbox } from './access-tokens.ts';
 
 /** Somebody who begins something, with all there is to end it by. */
@@ -35,6 +36,7 @@ export const standingsInTurn = (turn: number, things: number): typeof standings 
 
 export const serviceOf = ({ store }: TokenSandbox, now = Date.now): Service => ({
 	store,
+	background: new Background(),
 	now,
 	plan: 'starter',
 	requestsPerMinute: plans.starter,

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
+import { until } from '../until.ts';
 import { inProcess } from './in-process.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
@@ -17,7 +18,7 @@ test('whoever reads what was updated since the latest change misses no later one
 	const line = '{"last_name":"x"}\n';
 	const job = await send('POST', '/v1/jobs?resource=contacts&operation=create', line, type);
 	const jobs = store.table('jobs')!;
-	while (!jobs.find(job.body.id)!['finished_at']) await new Promise(setImmediate);
+	await until(() => jobs.find(job.body.id)!['finished_at']);
 	const [contact] = store.table('contacts')!.findAll([], 1);
 	expect(contact!.updated_at).toBe('2026-03-01T12:01:00.000Z');
 

@@ -25,7 +25,9 @@ test('a file that another version has made is refused, and keeps its records', a
 	const earlier = new DatabaseSync(path);
 	new Table(earlier, { ...contacts, properties }).save(record);
 	earlier.close();
-	await expect(startSandbox({ db: path })).rejects.toThrow(/cannot be used as a database: another version of the sandbox has made it/);
+	await expect(startSandbox({ db: path })).rejects.toThrow(
+		`${path} was made by another version of the sandbox, and was left as it is. Choose another file with --db, or delete this one to begin anew.`,
+	);
 	const again = new DatabaseSync(path);
 	expect(again.prepare('SELECT id FROM contacts').all()).toMatchObject([{ id: record.id }]);
 	again.close();

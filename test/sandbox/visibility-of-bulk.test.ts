@@ -1,4 +1,5 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
+import { until } from '../until.ts';
 import { type Answer, type OAuthSandbox, type RegisteredClient, startOAuthSandbox } from './connection.ts';
 import type { Json } from './in-process.ts';
 import { ndjson } from './job-client.ts';
@@ -52,13 +53,11 @@ const start = (call: Call, operation: string, line?: Json) =>
 
 /** The job when it has ended, and the only line of its results. */
 async function ended(call: Call, id: string): Promise<{ job: Json; result: Json }> {
-	for (;;) {
-		const { body: job } = await call('GET', `/v1/jobs/${id}`);
-		if (job.finished_at !== null) {
-			return { job, result: (await call('GET', `/v1/jobs/${id}/results`)).body };
-		}
-		await new Promise((resolve) => setImmediate(resolve));
-	}
+	const job = await until(async () => {
+		const { body } = await call('GET', `/v1/jobs/${id}`);
+		return body.finished_at !== null && body;
+	});
+	return { job, result: (await call('GET', `/v1/jobs/${id}/results`)).body };
 }
 
 const ids = ({ body }: Answer): string[] => body.data.map(({ id }: Json) => id);

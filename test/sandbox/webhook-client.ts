@@ -1,4 +1,5 @@
 import type { AppOptions } from '../../sandbox/app.ts';
+import { until } from '../until.ts';
 import { inProcess, type InProcess, type Json, type Reply } from './in-process.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
@@ -30,11 +31,10 @@ export async function startWebhookSandbox(options?: Partial<AppOptions>): Promis
 			(await post('/v1/contacts', { last_name: lastName })).body,
 		advance: (seconds) => post('/_sandbox/clock', { advance: seconds }),
 		async deliveries(id, isSo) {
-			for (;;) {
+			return await until(async () => {
 				const { data } = (await get(`/v1/webhooks/${id}/deliveries?limit=500`)).body;
-				if (data.length > 0 && data.every(isSo)) return data.reverse();
-				await new Promise((resolve) => setTimeout(resolve, 5));
-			}
+				return data.length > 0 && data.every(isSo) && data.reverse();
+			});
 		},
 		webhook: async (id) => (await get(`/v1/webhooks/${id}`)).body,
 		async close() {

@@ -54,7 +54,7 @@ test('a duplicate names the record that has the value', () => {
 	const problem = problemOf(
 		answer(409, { detail: 'email is taken', code: 'duplicate', existing_id: 'con_1' }),
 	);
-	expect(problem.message).toBe('Another record already has this value: email is taken');
+	expect(problem.message).toBe('email is taken');
 	expect(problem.description).toContain('To change con_1 instead, use Create or Update.');
 	expect(problem.details.existing_id).toBe('con_1');
 });

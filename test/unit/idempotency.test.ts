@@ -1,4 +1,5 @@
 import {
+	deletionHash,
 	freshKey,
 	idempotencyKey,
 	originOf,
@@ -41,11 +42,23 @@ test('a write for a value has the same key in every execution', () => {
 	expect(valueKey(elsewhere, 'A-17')).toBe(valueKey(identity, 'A-17'));
 });
 
-test('a key tells which workflow of which n8n has made it', () => {
-	const key = idempotencyKey({ ...identity, instance: 'my n8n', workflow: 'AbC123_-x' });
-	expect(key).toMatch(/^n8n\/[0-9a-f]{8}\/AbC123_-x\/[0-9a-f]{64}$/);
-	expect(originOfKey(key)).toEqual(originOf('my n8n', 'AbC123_-x'));
-	expect(originOfKey(key)).not.toEqual(originOf('other n8n', 'AbC123_-x'));
+test('a key tells which execution of which workflow of which n8n has made it', () => {
+	const key = idempotencyKey({ ...identity, instance: 'my n8n', workflow: 'AbC123_-x', execution: '4711' });
+	expect(key).toMatch(/^n8n\/[0-9a-f]{8}\/AbC123_-x\/4711\/[0-9a-f]{64}$/);
+	expect(originOfKey(key)).toMatchObject(originOf('my n8n', 'AbC123_-x', '4711'));
+	expect(originOfKey(key)?.instance).not.toEqual(originOf('other n8n', 'AbC123_-x').instance);
+});
+
+test('a key of a write that several executions share tells the workflow only', () => {
+	const origin = originOfKey(valueKey(identity, 'A-17'));
+	expect(origin).toMatchObject(originOf('i', 'w'));
+	expect(origin).not.toHaveProperty('execution');
+});
+
+test.each([255, 100, 64])('the key that undoes a deletion ends alike in all executions, so that the next one finds it (%i)', (maxLength) => {
+	const hashes = ['1', '2'].map((execution) => originOfKey(idempotencyKey({ ...identity, execution, deletion: 'evt_1' }, { maxLength }))?.hash);
+	expect(hashes).toEqual([deletionHash('evt_1'), deletionHash('evt_1')]);
+	expect(deletionHash('evt_2')).not.toBe(deletionHash('evt_1'));
 });
 
 test.each(['', 'a'.repeat(64), 'n8n/12345678/w', 'n8n/xyz/w/00', '5f0c1a2e-0000-4000-8000-000000000000'])(
@@ -55,12 +68,12 @@ test.each(['', 'a'.repeat(64), 'n8n/12345678/w', 'n8n/xyz/w/00', '5f0c1a2e-0000-
 	},
 );
 
-test.each(['', 'a workflow/with ünusual characters', 'w'.repeat(300)])(
-	'any workflow id fits a header and can be recognised: %p',
-	(workflow) => {
-		const key = idempotencyKey({ ...identity, workflow });
+test.each(['', 'an id/with ünusual characters', 'w'.repeat(64), 'w'.repeat(300)])(
+	'any id of a workflow and an execution fits a header and can be recognised: %p',
+	(id) => {
+		const key = idempotencyKey({ ...identity, workflow: id, execution: id });
 		expect(key).toMatch(/^[\x21-\x7e]{1,255}$/);
-		expect(originOfKey(key)).toEqual(originOf('i', workflow));
+		expect(originOfKey(key)).toMatchObject(originOf('i', id, id));
 	},
 );
 

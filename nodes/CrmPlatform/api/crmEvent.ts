@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
+import { originOfKey } from './http/idempotency';
+
 /** Something that happened to a record, as the service delivers it and as its log keeps it. */
 export interface CrmEvent extends IDataObject {
 	/** The same for every attempt to deliver it. */
@@ -48,4 +50,19 @@ export function parseEvent(json: unknown): CrmEvent | undefined {
 /** Whether a type of event is the chosen one, or one of those a pattern such as `deal.*` or `*` stands for. */
 export function matchesEventPattern(pattern: string, type: string): boolean {
 	return pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
+}
+
+/** The workflow and the execution that caused an event; undefined for another originator, or where the service does not tell. */
+export function originOfEvent({ request }: CrmEvent): ReturnType<typeof originOfKey> {
+	const key = (request as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
+	return typeof key === 'string' ? originOfKey(key) : undefined;
+}
+
+/** Whether the service reports the request that caused an event; null means no request did. */
+export const tellsOrigin = ({ request }: CrmEvent): boolean => request !== undefined;
+
+/** The id of the user or key that caused an event; undefined where the service does not tell. */
+export function actorOf({ actor }: CrmEvent): string | undefined {
+	const id = (actor as { id?: unknown } | null | undefined)?.id;
+	return typeof id === 'string' ? id : undefined;
 }

@@ -3,6 +3,7 @@ import { oncePerConnection } from '../api/oncePerConnection';
 import { linksOf } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import type { Execution } from '../model';
+import { wordsOf } from './fieldNames';
 import { collectionPath } from './locator';
 import type { StoredFields } from './stored';
 
@@ -11,6 +12,8 @@ export interface AcceptedFields {
 	fields: Field[];
 	/** Names that records come with, read-only fields included. */
 	recordNames: ReadonlySet<string>;
+	/** The words of those names and of their labels: a file for people has labels. */
+	recordWords?: ReadonlySet<string>;
 }
 
 /** @throws Error in the user's words where the fields of this item cannot be known */
@@ -81,7 +84,8 @@ export async function fieldsWithCustom(
 ): Promise<AcceptedFieldsOf> {
 	const description = await execution.api.describe(execution.resource.path);
 	const described = description?.fields.map(({ name }) => name) ?? [];
-	const own: AcceptedFields = { fields, recordNames: new Set(described) };
+	const recordWords = new Set(description?.fields.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
+	const own: AcceptedFields = { fields, recordNames: new Set(described), recordWords };
 	if (!fields.some(({ name }) => name === customFields)) return () => own;
 
 	let undescribed: Field[] | undefined;
@@ -92,6 +96,7 @@ export async function fieldsWithCustom(
 			return { ...own, fields: [...fields, ...undescribed] };
 		}
 		return {
+			...own,
 			fields: merged(mode, fields, custom.fields),
 			recordNames: new Set([...described, ...custom.readOnly]),
 		};

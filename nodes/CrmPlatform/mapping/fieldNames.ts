@@ -46,7 +46,7 @@ export function fieldNames(fields: Field[], recordNames: ReadonlySet<string> = n
 }
 
 /** The letters and digits of a name, in lower case: `First Name`, `first_name` and `FirstName` agree. */
-function wordsOf(name: string): string {
+export function wordsOf(name: string): string {
 	return name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
 

@@ -43,10 +43,12 @@ export async function readFilterValues(
 	const valuesOf = await filterValues(execution, parameter, list);
 	const ids = await findIds(execution, (item) => valuesOf(item).filter(([{ reference }]) => reference !== undefined), 'filter');
 	const zone = execution.n8n.getTimezone();
+	const hasRows = storedRows(execution.n8n, parameter).length > 0;
 	return (item) => {
 		const values = valuesOf(item).map(([filter, given]): FieldValue => [filter, filterValue(filter, given, zone)]);
 		const twice = values.find(([filter], i) => values.findIndex(([{ name }]) => name === filter.name) < i);
 		if (twice) throw setTwice(twice[0], twice[0].name);
+		if (hasRows && values.length === 0) execution.api.notices.add(unfiltered);
 		return values.map(([filter, given]): FieldValue => {
 			execution.api.requireDescription(`Filter ${filter.label}`);
 			const value = ids(filter, given, values);
@@ -98,6 +100,9 @@ async function filterValues(
 	});
 	return (item) => readerOf(accepted(item))(item);
 }
+
+const unfiltered =
+	'No filter was used because the AI agent’s model left all of their values empty. These are the first of all records, whatever was looked for.';
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(

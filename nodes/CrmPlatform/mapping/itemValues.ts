@@ -9,12 +9,13 @@ import type { Field } from '../fields/field';
 import { isBlankFor, isEmptyListText } from '../fields/fieldKinds';
 import { readOption } from '../parameters/readers';
 import { customNamesake, oncePerFields, type AcceptedFields } from './acceptedFields';
+import { wordsOf } from './fieldNames';
 import { evaluateValues } from './expressions/evaluateValues';
 import { linkedRecordValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
 import { refersToOthers } from '../api/openapi/linkFields';
 import { isFilledByModel, type StoredFields } from './stored';
-import { nothingToSend, onlyBlanks, type UnsentValues } from './unsentValues';
+import { inventedFields, nothingToSend, onlyBlanks, type UnsentValues } from './unsentValues';
 
 /** The values of the items, evaluated and not converted. */
 export interface ItemValues {
@@ -45,8 +46,8 @@ function valuesByHand(n8n: IExecuteFunctions, { values, linked }: Stored<'each'>
 			const field = byName.get(name);
 			return field ? [{ field, label: field.label, value }] : [];
 		});
-		const linkedOf = linkedRecordValues(n8n, linked, fields, unsent);
-		return { mapped, linkedOf, evaluate: evaluateValues(n8n, mapped), mayRefer: mapped.some(({ field }) => refersToOthers(field)) };
+		const records = linkedRecordValues(n8n, linked, fields, unsent);
+		return { mapped, records, evaluate: evaluateValues(n8n, mapped), mayRefer: mapped.some(({ field }) => refersToOthers(field)) };
 	});
 	// An expression that changes its item would give something else the second time.
 	const evaluatedBefore: Array<unknown[] | Error | undefined> = [];
@@ -54,15 +55,17 @@ function valuesByHand(n8n: IExecuteFunctions, { values, linked }: Stored<'each'>
 	return {
 		names: () => allNames,
 		references(item, accepted) {
-			const { mapped, evaluate, mayRefer } = mappingOf(accepted);
-			if (!mayRefer) return [];
+			const { mapped, records, evaluate, mayRefer } = mappingOf(accepted);
+			const named = records.names(item);
+			if (!mayRefer) return named;
 			const evaluated = orError(() => evaluate(item));
 			evaluatedBefore[item] = evaluated;
 			if (evaluated instanceof Error) return [];
-			return mapped.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [[field, evaluated[i]]] : []));
+			const values = mapped.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [[field, evaluated[i]]] : []));
+			return [...values, ...named];
 		},
 		all(item, accepted) {
-			const { mapped, linkedOf, evaluate } = mappingOf(accepted);
+			const { mapped, records, evaluate } = mappingOf(accepted);
 			const evaluated = evaluatedBefore[item] ?? evaluate(item);
 			evaluatedBefore[item] = undefined;
 			if (evaluated instanceof Error) throw evaluated;
@@ -75,7 +78,7 @@ function valuesByHand(n8n: IExecuteFunctions, { values, linked }: Stored<'each'>
 				unsent.noValue(field);
 				return [];
 			});
-			return [...found, ...linkedOf(item)];
+			return [...found, ...records.all(item)];
 		},
 	};
 }
@@ -90,11 +93,12 @@ function orError<Value>(evaluate: () => Value): Value | Error {
 
 function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, unsent: UnsentValues): ItemValues {
 	const { linked } = stored;
+	const isModels = stored.mode === 'json' && isFilledByModel(stored.json);
 	const objectOf = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
 	const emptyCells = stored.mode === 'json' ? undefined : evaluateValues(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
 	const readerOf = oncePerFields(({ fields, recordNames }) => ({
 		read: objectFields(fields, recordNames),
-		linkedOf: linkedRecordValues(n8n, linked, fields, unsent),
+		records: linkedRecordValues(n8n, linked, fields, unsent),
 		plainNames: new Set(fields.filter((field) => !refersToOthers(field)).map(({ name }) => name)),
 	}));
 
@@ -106,19 +110,23 @@ function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'j
 			return [...own, ...linked.map(({ field }) => field)];
 		},
 		references(item, accepted) {
-			const { read, plainNames } = readerOf(accepted);
+			const { read, records, plainNames } = readerOf(accepted);
+			const named = records.names(item);
 			const object = objectOf(item);
-			if (Object.keys(object).every((name) => plainNames.has(name))) return [];
-			return read(object).values.filter(([field]) => refersToOthers(field));
+			if (Object.keys(object).every((name) => plainNames.has(name))) return named;
+			return [...read(object).values.filter(([field]) => refersToOthers(field)), ...named];
 		},
 		all(item, accepted) {
-			const { read, linkedOf } = readerOf(accepted);
+			const { read, records } = readerOf(accepted);
 			const object = objectOf(item);
 			const { values, unknown, noObjects } = read(object);
+			// A model takes a success for the success of all it has sent.
+			const invented = isModels ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
+			if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 			noObjects.forEach(unsent.noObject);
 			tellUnknown(object, unknown, values, accepted, unsent);
 			const cells = emptyCells && readOption('Empty Cells', emptyCells(item)[0], ['leave', 'clear']);
-			const all = [...values.flatMap((value) => sentCell(value, cells)), ...linkedOf(item)];
+			const all = [...values.flatMap((value) => sentCell(value, cells)), ...records.all(item)];
 			if (all.length > 0) return all;
 			const names = Object.keys(object);
 			if (values.length > 0) throw onlyBlanks(values.map(([{ label }]) => label));
@@ -139,11 +147,12 @@ function sentCell([field, value]: FieldValue, emptyCells: 'leave' | 'clear' | un
 
 function tellUnknown(object: IDataObject, names: string[], values: FieldValue[], accepted: AcceptedFields, unsent: UnsentValues): void {
 	// A record that was read comes with values only the service writes: ids, times, counters.
-	const isRecord = object.id !== undefined;
+	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
+	const isOfRecord = (name: string) => accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
 	for (const name of names) {
 		const namesake: Field | undefined = customNamesake(accepted, name);
 		if (namesake && !values.some(([field]) => field === namesake)) unsent.onlyRead(namesake);
-		else if (!isRecord || !(accepted.recordNames.has(name) || name === outcomeField)) unsent.unknown(name);
+		else if (!isRecord || !isOfRecord(name)) unsent.unknown(name);
 	}
 }
 

@@ -1,5 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
+import { asSentence } from '../api/http/errorWords';
 import { parseJson } from '../api/http/json';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
@@ -125,7 +126,7 @@ function valuesOrNone<One>(read: () => One[]): One[] {
 
 function recordProblem(reference: string, name: string, outcome: NamedId, use: ReferenceUse): string {
 	if ('cannotBeAsked' in outcome) {
-		return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message} Use the ID; if this is the ID, write id:${name}.`;
+		return `could not be looked up in ${reference}: ${asSentence(outcome.cannotBeAsked.message)} Use the ID; if this is the ID, write id:${name}.`;
 	}
 	if ('refused' in outcome) return `could not be looked up in ${reference}: ${outcome.refused.message}`;
 	if ('several' in outcome) {

@@ -3,7 +3,7 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 import { readOption } from '../parameters/readers';
 import { isBlank } from '../fields/blank';
 import { evaluateValues } from './expressions/evaluateValues';
-import { locatorValue } from './locator';
+import { isNamed, locatorValue } from './locator';
 
 /** What the parameters say of the fields and their values, as the workflow stores it: no expression is evaluated. */
 export type StoredFields = {
@@ -25,8 +25,9 @@ export type EmptyCells = 'leave' | 'clear';
 export interface LinkedRecord {
 	/** Name of a Link. */
 	field: string;
-	/** Its id, or an expression. */
+	/** Its id or, where it may be named, its name; or an expression. */
 	record: unknown;
+	mayBeName: boolean;
 }
 
 /** The value of n8n's resource mapper. */
@@ -60,7 +61,7 @@ function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): LinkedRecor
 		if (isBlank(record)) return [];
 		// The field is the same for all items, also where it is an expression.
 		const field = n8n.getNodeParameter(`${parameter}Linked.records[${row}].field`, 0, '');
-		return [{ field: String(field ?? ''), record }];
+		return [{ field: String(field ?? ''), record, mayBeName: isNamed(picked) }];
 	});
 }
 

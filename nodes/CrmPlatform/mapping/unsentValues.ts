@@ -62,6 +62,14 @@ export function nothingToSend(names: string[], fields: Field[]): Error {
 	);
 }
 
+/** The error for values of an AI agent's model under names of its own making. */
+export function inventedFields(names: string[], fields: Field[]): Error {
+	const known = fields.map(({ name }) => name);
+	return new Error(
+		`There is no field ${shown(names)}, so nothing was sent. The fields are ${known.slice(0, 60).join(', ')}${known.length > 60 ? ', …' : ''}.`,
+	);
+}
+
 /** The error of an item whose values are all blank, where blank values are left out. */
 export function onlyBlanks(labels: string[]): Error {
 	return new Error(

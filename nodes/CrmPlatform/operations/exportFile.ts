@@ -14,7 +14,7 @@ import { chosenOption } from '../parameters/optionText';
 import { fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/list';
 import { readBoolean, readWholeNumber } from '../parameters/readers';
-import { exportColumns, exportedCells, type ExportColumn } from '../reading/exportColumns';
+import { exportColumns, exportedCells, forPeople, writtenFields, type ExportColumn } from '../reading/exportColumns';
 import { checkExported } from '../reading/exportedRecords';
 import { linkedKeys } from '../reading/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
@@ -35,18 +35,6 @@ const outputFieldProperty: INodeProperties = {
 	hint: 'The name of the output field to put the file in',
 };
 
-const headersOption: INodeProperties = {
-	displayName: 'Column Headers',
-	name: 'columnHeaders',
-	type: 'options',
-	options: [
-		{ name: 'Labels', value: 'labels', description: 'Readable names, such as First Name' },
-		{ name: 'Names', value: 'names', description: 'API names, such as first_name' },
-	],
-	default: 'names',
-	description: 'The names of the columns in a CSV file. Import File understands both.',
-};
-
 const compressionOption: INodeProperties = {
 	displayName: 'Compress with Gzip',
 	name: 'compress',
@@ -63,22 +51,24 @@ const fileNameOption: INodeProperties = {
 	placeholder: 'e.g. contacts.csv',
 };
 
-const linkedOption: INodeProperties = {
-	displayName: 'Linked Records',
-	name: 'linkedAs',
+const madeForOption: INodeProperties = {
+	displayName: 'Made For',
+	name: 'madeFor',
 	type: 'options',
 	options: [
-		{ name: 'IDs', value: 'ids', description: 'As the account has them' },
+		{ name: 'People', value: 'people', description: 'Labels, names of linked records, and lists as text in CSV; without technical fields' },
+		{ name: 'This Account', value: 'account', description: 'All fields by their API names, with IDs and JSON' },
 		{
-			name: 'Unique Values',
-			value: 'keys',
-			description:
-				'For another account: a company by its domain, a user by the email, a stage by its name, others by their external ID',
+			name: 'Another Account',
+			value: 'otherAccount',
+			description: 'The same, but with unique values of linked records, such as the domain of a company',
 		},
 	],
-	default: 'ids',
-	description: 'How the file identifies linked records, such as the company or owner of a contact',
+	default: 'people',
+	description: 'How the file is written. Import File understands all of them.',
 };
+
+type MadeFor = 'people' | 'account' | 'otherAccount';
 
 const rowsOption: INodeProperties = {
 	displayName: 'Rows per File',
@@ -99,7 +89,7 @@ export function exportFile(): Operation {
 		},
 
 		properties: () => [formatProperty, outputFieldProperty, ...exportListProperties],
-		options: [...exportListOptions, headersOption, compressionOption, fileNameOption, linkedOption, rowsOption],
+		options: [...exportListOptions, compressionOption, fileNameOption, madeForOption, rowsOption],
 		output: null,
 		isOnceForAll: true,
 
@@ -119,20 +109,21 @@ export function exportFile(): Operation {
 
 /** How the records of a list become rows of a file. */
 interface ExportPlan {
+	reading: ListQuery;
 	/** Absent for NDJSON. */
 	columns: ExportColumn[] | undefined;
-	/** Makes links to other records understood by another account. */
-	withKeys: ReturnType<typeof linkedKeys> | undefined;
+	/** Names linked records by something else than their ids. */
+	withNames: ReturnType<typeof linkedKeys> | undefined;
 	files: PartsKind;
 	/** The binary field. */
 	field: string;
 }
 
-async function exportList(execution: Execution, item: number, reading: ListQuery): Promise<ItemWithFiles[]> {
+async function exportList(execution: Execution, item: number, chosen: ListQuery): Promise<ItemWithFiles[]> {
 	const { n8n } = execution;
-	const plan = await exportPlan(execution, item, reading);
+	const plan = await exportPlan(execution, item, chosen);
+	const { columns, reading, withNames } = plan;
 	const started = await startExport(execution, item, reading);
-	const { columns, withKeys } = plan;
 	const asOutput = recordOutput(reading);
 	let nulls = 0;
 	const rowOf = (record: IDataObject): string => {
@@ -148,7 +139,7 @@ async function exportList(execution: Execution, item: number, reading: ListQuery
 	try {
 		for await (const read of readJobResults(execution, started.path, started.total)) {
 			check(read);
-			await parts.add((withKeys ? await withKeys(read) : read).map(rowOf));
+			await parts.add((withNames ? await withNames(read) : read).map(rowOf));
 			rows += read.length;
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} of ${started.total ?? '?'} records exported`);
 		}
@@ -205,20 +196,20 @@ function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescripti
 }
 
 /** @throws Error in the user's words where a parameter is wrong */
-async function exportPlan({ api, n8n, resource }: Execution, item: number, reading: ListQuery): Promise<ExportPlan> {
+async function exportPlan({ api, n8n, resource }: Execution, item: number, chosen: ListQuery): Promise<ExportPlan> {
 	const format = chosenOption<FileFormat>(n8n, item, formatProperty);
-	const isLabelled = chosenOption(n8n, item, headersOption, 'options.columnHeaders') === 'labels';
-	const hasKeys = chosenOption(n8n, item, linkedOption, 'options.linkedAs') === 'keys';
+	const madeFor = chosenOption<MadeFor>(n8n, item, madeForOption, 'options.madeFor');
+	const isForPeople = madeFor === 'people' && format === 'csv';
+	const named = isForPeople ? 'names' : madeFor === 'otherAccount' ? 'keys' : undefined;
 	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], actions: {} };
-	const hasCustom = reading.recordFields.includes('custom_fields') && (format === 'csv' || hasKeys);
+	const reading = isForPeople ? forPeople(chosen, description) : chosen;
+	const hasCustom = reading.recordFields.includes('custom_fields') && (format === 'csv' || named !== undefined);
 	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, reading.path) : undefined;
-	const columns = format === 'csv' ? exportColumns(reading, description, custom, isLabelled ? reportNames : undefined) : undefined;
-	const written = new Map(
-		[description.create, description.update].flatMap((write) => write?.fields ?? []).map((one) => [one.name, one]),
-	);
+	const columns = format === 'csv' ? exportColumns(reading, description, custom, isForPeople ? reportNames : undefined) : undefined;
 	return {
+		reading,
 		columns,
-		withKeys: hasKeys ? linkedKeys(api, [...written.values(), ...(custom?.fields ?? [])]) : undefined,
+		withNames: named && linkedKeys(api, writtenFields(description, custom), named),
 		field: String(n8n.getNodeParameter('binaryField', item, 'data')),
 		files: {
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.value}.${format}`,

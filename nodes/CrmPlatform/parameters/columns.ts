@@ -2,7 +2,7 @@ import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-
 
 import { parseJson } from '../api/http/json';
 import { chosenOption } from './optionText';
-import { mapperProperty } from './fieldParameters';
+import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';
 
 const columnsMode: INodeProperties = {
@@ -41,6 +41,7 @@ const columns = mapperProperty(
 /** Which column of a file goes into which field. */
 export const columnProperties: INodeProperties[] = [
 	columnsMode,
+	missingFieldsNotice('columns', { columnsMode: ['each'] }),
 	{
 		...columns,
 		typeOptions: { ...columns.typeOptions, loadOptionsDependsOn: [...fieldsDependOn, 'importAs'] },

@@ -37,6 +37,20 @@ export function mapperProperty(
 }
 
 /**
+ * n8n 2.41 asks for the fields of a new node before it assigns the credential, and not again when it has. The form
+ * then begins with a field that is not shown, which this depends on.
+ *
+ * @param mapper the name of the form
+ */
+export const missingFieldsNotice = (mapper: string, show: Record<string, string[]>): INodeProperties => ({
+	displayName: 'Custom fields and lists are missing, because the form was loaded before the credential was chosen. To load them: <b>⋮ → Refresh Field List</b>.',
+	name: `${mapper}Missing`,
+	type: 'notice',
+	default: '',
+	displayOptions: { show: { ...show, [`/${mapper}.schema[0].id`]: ['beforeCredential'] } },
+});
+
+/**
  * The parameters for the values to write: a mapper or one JSON object, and linked records.
  *
  * @param whole the resource, where all its fields can be written
@@ -63,6 +77,7 @@ export function fieldsProperties(
 	);
 	return [
 		fieldsMode,
+		missingFieldsNotice('fields', { fieldsMode: ['each'] }),
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
 		fieldsJson,
 		...(whole ? choicesNotices(whole) : []),
@@ -72,6 +87,10 @@ export function fieldsProperties(
 
 const knownFields = (path = ''): Record<string, string[]> =>
 	(choices as Record<string, Record<string, string[]>>)[path] ?? {};
+
+/** What builders of workflows read of fields: they see no form. */
+export const asObject =
+	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field.';
 
 /** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
 export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string =>

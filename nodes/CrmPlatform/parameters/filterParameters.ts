@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { filterOperators, isRange, type FilterOperator } from '../api/openapi/filterOperators';
-import { byNameOrId, fieldsDependOn, linkedPicker } from './recordParameters';
+import { fieldsDependOn, linkedPicker } from './recordParameters';
 
 const valuesOf = (isShown: (operator: FilterOperator) => boolean): Pick<INodeProperties, 'displayOptions'> => ({
 	displayOptions: { show: { operator: filterOperators.filter(isShown).map(({ value }) => value) } },
@@ -29,7 +29,7 @@ const values: INodeProperties[] = [
 		description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 	},
 	{
-		...linkedPicker(byNameOrId),
+		...linkedPicker,
 		...valuesOf(({ takes }) => takes === 'record'),
 	},
 	{

@@ -32,7 +32,7 @@ export function linkedProperty(
 						default: '',
 						description: 'Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 					},
-					linkedPicker(),
+					linkedPicker,
 				],
 			},
 		],

@@ -55,10 +55,10 @@ export function pickerProperty(
 }
 
 /** The picker of a record that the field of the same row refers to: another field has other records. */
-export const linkedPicker = (by = byId): INodeProperties => ({
-	...pickerProperty('Record', 'record', 'searchLinked', { isOptional: true, by }),
+export const linkedPicker: INodeProperties = {
+	...pickerProperty('Record', 'record', 'searchLinked', { isOptional: true, by: byNameOrId }),
 	typeOptions: { loadOptionsDependsOn: ['&field'] },
-});
+};
 
 /** The place of a record. */
 export interface RecordPlace {

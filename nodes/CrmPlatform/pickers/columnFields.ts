@@ -3,7 +3,7 @@ import type { ILoadOptionsFunctions, ResourceMapperFields } from 'n8n-workflow';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Field } from '../fields/field';
 import { editorContext } from './editorContext';
-import { fieldsToWrite, orNotice } from './mapperFields';
+import { fieldsToWrite, orNotice, withFirst } from './mapperFields';
 import { mapperField } from './mapperField';
 
 const id = mapperField(
@@ -26,7 +26,7 @@ export async function getColumnFields(this: ILoadOptionsFunctions): Promise<Reso
 		const operation = context.operation && { ...context.operation, write };
 		const opened = { ...context, ...(operation && { operation }) };
 		const offered = await fieldsToWrite(this, opened, 'columns', asColumn);
-		return { ...offered, fields: importAs === 'update' ? [id, ...offered.fields] : offered.fields };
+		return { ...offered, fields: importAs === 'update' ? withFirst(id, offered.fields) : offered.fields };
 	});
 }
 

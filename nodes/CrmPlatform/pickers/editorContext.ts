@@ -84,8 +84,11 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 	};
 }
 
+/** What the fields of a form are marked with that n8n asked for before the node had its credential. */
+export const beforeCredential = 'beforeCredential';
+
 function packagedNotice(n8n: ILoadOptionsFunctions, { message }: Error): string {
 	const { parameters, credentials = {} } = n8n.getNode();
 	const type = parameters.authentication === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi';
-	return type in credentials ? `Standard fields only (${message})` : 'Loaded before a credential was chosen';
+	return type in credentials ? `Standard fields only (${message})` : beforeCredential;
 }

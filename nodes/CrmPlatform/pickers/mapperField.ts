@@ -54,14 +54,14 @@ export function choiceOptions({ choices }: Field): INodePropertyOptions[] | unde
  * says what to write. n8n cuts it after some 25 characters.
  */
 function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: boolean): string {
-	const notes = [isRequired ? 'Required' : '', isChosen ? '' : formOf(field)].filter((note) => note !== '');
+	const notes = [isRequired ? 'Required' : '', isChosen ? '' : formOf(field, isTool)].filter((note) => note !== '');
 	const label = notes.length > 0 ? `${field.label} (${notes.join(', ')})` : field.label;
 	return isChosen || field.kind !== 'list' ? label : `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}`;
 }
 
-/** How to type in one value; plain text needs no explanation. */
-function formOf({ kind, reference }: Field): string {
-	return fieldKinds[kind].note ?? (reference === undefined ? '' : 'Name or ID');
+/** How to type in one value; plain text needs no explanation, and a person needs none to name a company. */
+function formOf({ kind, reference }: Field, isTool: boolean): string {
+	return fieldKinds[kind].note ?? (reference === undefined || !isTool ? '' : 'Name or ID');
 }
 
 /** How to type in several values: with commas, as far as there is room. */

@@ -10,7 +10,7 @@ import { labelFor, type Field } from '../fields/field';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
 import { choiceOptions, mapperField } from './mapperField';
-import { NothingToOffer, editorContext, type EditorContext } from './editorContext';
+import { NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
 import { referencesOf } from './referenceFields';
 
 /** The fields the chosen operation writes, and which of them can be matched on. */
@@ -161,8 +161,26 @@ function filledFields(n8n: ILoadOptionsFunctions, parameter: string): string[] {
 /** Above the fields of a form, one line that says where they come from, if not from the service. */
 function withSource({ notices }: Connection, fields: ResourceMapperField[]): ResourceMapperFields {
 	const [notice] = notices;
-	return { fields: notice === undefined ? fields : [sourceLine(notice), ...fields] };
+	if (notice === undefined) return { fields };
+	return { fields: [notice === beforeCredential ? sourceMark : sourceLine(notice), ...fields] };
 }
+
+/** The fields with another one before them, and behind what says where they come from. */
+export const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
+	fields[0] === sourceMark ? [sourceMark, first, ...fields.slice(1)] : [first, ...fields];
+
+/** Shown as nothing: a notice of the form is shown as long as it is the first field (`missingFieldsNotice`). */
+const sourceMark: ResourceMapperField = {
+	id: beforeCredential,
+	displayName: beforeCredential,
+	type: 'string',
+	required: false,
+	display: false,
+	removed: true,
+	readOnly: true,
+	defaultMatch: false,
+	canBeUsedToMatch: false,
+};
 
 /** n8n's own entry, in the menu above the fields. */
 const howToRefresh = 'Custom fields and lists: ⋮ → Refresh Field List';

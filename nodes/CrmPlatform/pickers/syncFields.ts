@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions, ResourceMapperFields } from 'n8n-workflow';
 
-import { getFields, getMatchFields } from './mapperFields';
+import { getFields, getMatchFields, withFirst } from './mapperFields';
 import { mapperField } from './mapperField';
 
 const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };
@@ -31,7 +31,7 @@ export async function getSyncFields(this: ILoadOptionsFunctions): Promise<Resour
 	const id = { name: byId.value, path: [byId.value], label: 'ID (to match on)', description: '' };
 	const isChosen = chosen.includes(byId.value);
 	const field = mapperField({ ...id, kind: 'text', required: false }, undefined, { required: isChosen, removed: !isChosen });
-	return { ...offered, fields: field.removed ? [...offered.fields, field] : [field, ...offered.fields] };
+	return { ...offered, fields: field.removed ? [...offered.fields, field] : withFirst(field, offered.fields) };
 }
 
 /** The fields to set in records that are missing in the source; all are optional. */

@@ -8,6 +8,7 @@ import { descriptionUrl } from '../api/connection';
 import { describeResource } from '../api/openapi/description';
 import { loadDocument } from '../api/openapi/document';
 import { readPages } from '../api/lists/pages';
+import { asSentence } from '../api/http/errorWords';
 import { serviceAddress } from '../api/http/path';
 import { secretsIn, withoutSecrets } from '../api/http/secrets';
 import { createSender, systemClock, type ApiRequest, type ApiResponse } from '../api/http/request';
@@ -53,7 +54,7 @@ async function readOneContact(
 		const outcome = await sender(request);
 		if (outcome.ok) return outcome.response;
 		const { message, description } = outcome.problem;
-		throw new Error(`${message}. ${description}`);
+		throw new Error(`${asSentence(message)} ${description}`);
 	};
 
 	const url = descriptionUrl(credential, address);

@@ -2,23 +2,49 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
-import { idField } from '../fields/field';
+import { idField, type Field } from '../fields/field';
 import { fieldNames, meaningText } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
+import { readableText } from './readableText';
 import { outputField, outputValue, type OutputField } from './simplify';
 
 /** A column of an exported table, and where its value is in a record. */
 export interface ExportColumn {
 	header: string;
 	path: OutputField['path'];
+	/** What the cell has instead of the value. */
+	textOf?: ((value: unknown) => unknown) | undefined;
+}
+
+/** The fields that can be written, each once. */
+export function writtenFields({ create, update }: ResourceDescription, custom: CustomFields | undefined): Field[] {
+	const all = [...(create?.fields ?? []), ...(update?.fields ?? []), ...(custom?.fields ?? [])];
+	return [...new Map(all.map((field) => [field.name, field])).values()];
+}
+
+/** What people do not need in a table, besides objects that cannot be written member by member. */
+const technicalFields = ['object', 'version'];
+
+/** Where no fields are chosen, those that people read. */
+export function forPeople(reading: ListQuery, description: ResourceDescription): ListQuery {
+	const { deleted } = reading.list;
+	const without = new Set(technicalFields);
+	if (deleted && reading.query[deleted.parameter] === undefined) without.add(deleted.field);
+	const written = writtenFields(description, undefined);
+	const fields = description.fields.filter(({ name, isPlain }) => {
+		const parts = written.filter(({ path }) => path[0] === name);
+		const isReadable = isPlain || name === 'custom_fields' || parts.some(({ kind, linksTo }) => kind !== 'json' || linksTo);
+		return isReadable && !without.has(name);
+	});
+	return { fields: fields.map(({ name }) => outputField(name)), ...reading };
 }
 
 /**
  * The chosen fields, or all of the record: members of objects that can be written one by one, such as
  * an address, and the account's custom fields have columns of their own.
  *
- * @param reserved if given, a column is called by its label, where no other has the same and an import reads
- * it as it reads the name; these mean something else in an import
+ * @param reserved if given, the table is for people: a column is called by its label, where no other has the same
+ * and an import reads it as it reads the name; these mean something else in an import
  */
 export function exportColumns(
 	{ fields, recordFields }: ListQuery,
@@ -26,8 +52,9 @@ export function exportColumns(
 	custom: CustomFields | undefined,
 	reserved: ReadonlySet<string> | undefined,
 ): ExportColumn[] {
-	const { fields: described, create, update } = description;
-	const written = [...(create?.fields ?? []), ...(update?.fields ?? []), ...(custom?.fields ?? [])];
+	const { fields: described } = description;
+	const written = writtenFields(description, custom);
+	const byName = new Map(written.map((field) => [field.name, field]));
 	const labels = new Map([...described, ...written].map(({ name, label }) => [name, label]));
 	const places = new Map<string, OutputField['path']>();
 	for (const { name, path } of fields ?? recordFields.map(outputField)) {
@@ -44,7 +71,11 @@ export function exportColumns(
 	const isReadBack = reserved && readBack(description, custom);
 	const isClear = ({ name, label }: { name: string; label: string }) =>
 		uses.get(label) === 1 && !reserved?.has(label) && isReadBack?.(label, name);
-	return named.map((one) => ({ path: one.path, header: isClear(one) ? one.label : one.name }));
+	return named.map((one) => ({
+		path: one.path,
+		header: isClear(one) ? one.label : one.name,
+		textOf: reserved && readableText(byName.get(one.name)),
+	}));
 }
 
 /** Whether each operation of an import takes a label for what it takes the name for. */
@@ -62,4 +93,7 @@ function readBack(
 
 /** The values of a record, in the order of the columns. */
 export const exportedCells = (record: IDataObject, columns: ExportColumn[]): unknown[] =>
-	columns.map(({ path }) => outputValue(record, path));
+	columns.map(({ path, textOf }) => {
+		const value = outputValue(record, path);
+		return textOf ? textOf(value) : value;
+	});

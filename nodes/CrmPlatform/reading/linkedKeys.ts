@@ -1,18 +1,26 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { isAnsweredWith } from '../api/find';
 import { idField, type Field } from '../fields/field';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { valueAt } from '../mapping/expressions/template';
-import { lookUp, type IdentifiedRecord } from '../mapping/lookUp';
-import { hasText, identifyingFields, textOfName } from '../mapping/names';
+import { lookUp, type LookUpOutcome } from '../mapping/lookUp';
+import { hasText, identifyingFields, isName, parseName, textOfName } from '../mapping/names';
 import { readParts } from '../mapping/recordParts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */
 const maxRemembered = 100_000;
 
-/** Unique values by id; undefined for a record that has none. */
-type Keys = Map<unknown, string | undefined>;
+/** What a record is called instead of its id. */
+interface Key {
+	/** Its field. */
+	place: string;
+	text: string;
+}
+
+/** By id; undefined for a record that has none. */
+type Keys = Map<unknown, Key | undefined>;
 
 /**
  * Replaces the ids of linked records by a value that is unique among them and the same in any account,
@@ -20,13 +28,17 @@ type Keys = Map<unknown, string | undefined>;
  * finds the records by it. Each value says its field, as `external_id:100123` does. An id without such a
  * value stays, and a notice says so.
  *
+ * Names are for people: Import File finds the record of a name as well, and refuses one that several records
+ * have. Where the service does not tell names, ids stay.
+ *
  * @param fields of the records; those that refer to other records are replaced
  * @returns replaces those of some records, and remembers what it has read for the next
- * @throws Error in the user's words where the service does not find records by several ids
+ * @throws Error in the user's words where the service does not find records by several ids, for unique values
  */
 export function linkedKeys(
 	api: Connection,
 	fields: Field[],
+	as: 'keys' | 'names',
 ): (records: IDataObject[]) => Promise<IDataObject[]> {
 	const links = fields.filter(refersToRecords);
 	const parts = fields.filter(({ part }) => part !== undefined);
@@ -45,29 +57,30 @@ export function linkedKeys(
 			}
 		}
 		for (const [reference, ids] of wanted) {
-			const known: Keys = remembered.get(reference) ?? new Map<unknown, string | undefined>();
+			const known: Keys = remembered.get(reference) ?? new Map<unknown, Key | undefined>();
 			if (known.size > maxRemembered) known.clear();
 			remembered.set(reference, known);
 			const unknown = [...ids].filter((id) => !known.has(id));
-			if (unknown.length > 0) await readKeys(api, reference, unknown, known);
+			if (unknown.length > 0) await (as === 'keys' ? readKeys : readNames)(api, reference, unknown, known);
 		}
 		for (const { name, reference = '', part = '', path } of parts) {
 			if (partNames.has(name) || !records.some((record) => valueAt(record, path)[0])) continue;
 			const all = await readParts(api, reference, part);
-			partNames.set(name, new Map(all.map((one) => [one.id, one.isOnly ? textOfName('name', one.name) : undefined])));
+			partNames.set(name, new Map(all.map((one) => [one.id, one.isOnly ? { place: 'name', text: one.name } : undefined])));
 		}
 	};
 
-	const keyOf = (keys: Keys | undefined, called: string, id: unknown): unknown => {
+	const keyOf = (field: Field, keys: Keys | undefined, called: string, id: unknown): unknown => {
 		const key = keys?.get(id);
-		if (key === undefined && id !== null && id !== undefined) api.notices.add(withoutKey(called));
-		return key ?? id;
+		if (key) return as === 'names' && isReadAsName(field, key.text) ? key.text : textOfName(key.place, key.text);
+		if (id !== null && id !== undefined) api.notices.add((as === 'keys' ? withoutKey : withoutName)(called));
+		return id;
 	};
 	const keyFor = (field: Field, value: unknown): unknown => {
 		if (field.part === undefined) {
-			return withReplacedIds(field, value, (reference, id) => keyOf(remembered.get(reference), reference, id));
+			return withReplacedIds(field, value, (reference, id) => keyOf(field, remembered.get(reference), reference, id));
 		}
-		return withReplacedIds(field, value, (_, id) => keyOf(partNames.get(field.name), String(field.part), id));
+		return withReplacedIds(field, value, (_, id) => keyOf(field, partNames.get(field.name), String(field.part), id));
 	};
 	return async (records) => {
 		await remember(records);
@@ -93,14 +106,37 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 				`Linked Records: the service cannot find ${reference} by several IDs at once. Choose IDs instead.`,
 			);
 		}
-		const record: IdentifiedRecord | undefined = 'found' in outcome ? outcome.found : undefined;
-		const field = record && unique.find((name) => hasText(record[name]));
-		keys.set(id, field && textOfName(field, String(record[field]).trim()));
+		keys.set(id, keyIn(outcome, unique));
 	}
 }
 
+/** Names are a convenience: where the user may not read the records, the file has their ids. */
+async function readNames(api: Connection, reference: string, ids: unknown[], keys: Keys): Promise<void> {
+	const { list, fields: described = [] } = (await api.describe(`/${reference}`)) ?? {};
+	const fields = identifyingFields.filter((name) => described.some((field) => field.name === name));
+	if (!list || fields.length === 0) return;
+	const reading = lookUp({ api, path: `/v1/${reference}`, list, filters: list.filters, fields }, idField, ids);
+	const outcomeOf = await reading.catch((error: unknown) => {
+		if (isAnsweredWith(error, 403, 404)) return undefined;
+		throw error;
+	});
+	for (const id of ids) keys.set(id, outcomeOf && keyIn(outcomeOf(id), fields));
+}
+
+function keyIn(outcome: LookUpOutcome, fields: string[]): Key | undefined {
+	const record = 'found' in outcome ? outcome.found : undefined;
+	const place = record && fields.find((name) => hasText(record[name]));
+	return place === undefined ? undefined : { place, text: String(record![place]).trim() };
+}
+
+/** Whether an import takes a text for a name in any field, and not for an id or a name that says its field. */
+const isReadAsName = (field: Field, text: string): boolean => isName(field, text) && parseName(text).field === undefined;
+
 const withoutKey = (reference: string): string =>
 	`Some linked ${reference} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`;
+
+const withoutName = (reference: string): string =>
+	`The names of some linked ${reference} could not be read. The file has their IDs.`;
 
 /** A copy with another value at that place. */
 function withValue(record: IDataObject, [name = '', ...rest]: string[], value: unknown): IDataObject {

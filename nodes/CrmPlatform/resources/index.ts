@@ -3,6 +3,7 @@ import { fileOperations, recordOperations, tagOperations } from '../operations/r
 import { account } from './account';
 import { activity } from './activity';
 import { apiRequest } from './apiRequest';
+import { changeHistory } from './change';
 import { company } from './company';
 import { contact } from './contact';
 import { customField } from './customField';
@@ -23,6 +24,7 @@ import { webhookDelivery } from './webhookDelivery';
 
 /** The kinds of records that workflows are about, by name. */
 export const everyday: Resource[] = [
+	changeHistory,
 	company,
 	contact,
 	customObjectRecord,

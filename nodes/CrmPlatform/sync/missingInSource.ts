@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { mapperProperty } from '../parameters/fieldParameters';
+import { mapperProperty, missingFieldsNotice } from '../parameters/fieldParameters';
 
 export const missingInSource: INodeProperties = {
 	displayName: 'When Missing in the Source',
@@ -68,4 +68,4 @@ export const maxDeletionsShare: INodeProperties = {
 };
 
 /** What to do with records of the CRM that the source does not have, and how many of them at most. */
-export const missingInSourceProperties = [missingInSource, missingValues, maxDeletions, maxDeletionsShare];
+export const missingInSourceProperties = [missingInSource, missingFieldsNotice('missingValues', { missingInSource: ['set'] }), missingValues, maxDeletions, maxDeletionsShare];

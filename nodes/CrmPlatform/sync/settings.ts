@@ -15,6 +15,7 @@ import { chosenOption, givenText } from '../parameters/optionText';
 import { readBoolean, readPercent, readWholeNumber } from '../parameters/readers';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
+import { originalExecution } from '../writing/runState';
 import type { DeletionLimits } from './guards';
 import { missingInSource as missingInSourceProperty, maxDeletions, maxDeletionsShare } from './missingInSource';
 import type { SyncRules } from './plannedChange';
@@ -157,7 +158,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
 	const identity: Execution['identity'] = {
 		instance: n8n.getInstanceId(),
 		workflow: n8n.getWorkflow().id ?? '',
-		execution: n8n.getExecutionId() ?? '',
+		execution: originalExecution(n8n, n8n.getExecutionId() ?? ''),
 		node: n8n.getNode().id,
 		// An attempt plans anew and must not repeat the keys of an earlier one.
 		run: randomUUID(),

@@ -10,15 +10,15 @@ import { madeBy } from './origin';
 
 /** What the user chose to get of an event. */
 export interface EventOutput {
-	/** The event as it came, only its record, or the event with the record as it is now. */
-	shape: 'event' | 'record' | 'current';
+	/** Its record as it was then, its record as it is now, or the event as it came. */
+	shape: 'record' | 'current' | 'event';
 	/** Of the workflow that gets it. */
 	origin: KeyOrigin;
 }
 
 /**
- * What an event becomes in the workflow. Its id is always in it: as `id`, or `event.id` beside a
- * record; and so is `made_by`, unless the service does not report who caused an event.
+ * What an event becomes in the workflow. Its id is always in it: as `event.id` beside a record, or
+ * as `id`; and so is `made_by`, unless the service does not report who caused an event.
  *
  * @param api opened only if something has to be read
  * @throws NodeApiError if the record cannot be read
@@ -30,19 +30,20 @@ export async function eventOutput(
 ): Promise<IDataObject> {
 	const by = madeBy(event, origin);
 	const made = by === undefined ? {} : { made_by: by };
-	if (shape === 'current') return { ...(await withCurrentRecord(event, await api())), ...made };
 	if (shape === 'event') return { ...event, ...made };
 	const { id, type, timestamp, sequence, data } = event;
-	return { ...data.object, event: { id, type, timestamp, sequence, ...made } };
+	const { object, previous, changed } = data;
+	const about = { id, type, timestamp, sequence, changed, previous, ...made };
+	if (shape === 'record') return { ...object, event: about };
+	const now = await currentRecord(event, await api());
+	return { ...(now ?? object), event: { ...about, fetched_at: now ? new Date().toISOString() : null } };
 }
 
-/** `data.fetched_at` is the time of the read; null if the record no longer exists. */
-async function withCurrentRecord(event: CrmEvent, api: Connection): Promise<IDataObject> {
+/** Undefined if the record no longer exists. */
+async function currentRecord(event: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
 	const { types } = await api.describeEvents();
 	const place = recordPath(event, types);
-	const record = place === undefined ? undefined : await findRecord(api, place);
-	const fetched_at = record ? new Date().toISOString() : null;
-	return { ...event, data: { ...event.data, object: record ?? event.data.object, fetched_at } };
+	return place === undefined ? undefined : await findRecord(api, place);
 }
 
 /** Where the record of an event is; undefined where the service does not say. */

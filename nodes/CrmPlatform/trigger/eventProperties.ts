@@ -55,22 +55,22 @@ export const eventProperties: INodeProperties[] = [
 		type: 'options',
 		options: [
 			{
-				name: 'Full Event',
-				value: 'event',
-				description: 'The event with its actor, the changes and the record at that time',
-			},
-			{
-				name: 'Only the Record',
+				name: 'Record',
 				value: 'record',
-				description: 'The record at the time of the event, with the ID and type of the event',
+				description: 'The record as it was at the time of the event, which is in its field "event"',
 			},
 			{
 				name: 'Record as It Is Now',
 				value: 'current',
-				description: 'The event with the current version of the record',
+				description: 'The current version of the record, read from the service, with the event in its field "event"',
+			},
+			{
+				name: 'Full Event',
+				value: 'event',
+				description: 'The event as the service sends it, with the record in "data.object"',
 			},
 		],
-		default: 'event',
+		default: 'record',
 	},
 	{
 		displayName: 'Filters',
@@ -144,7 +144,7 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 	return {
 		events: [...new Set(events)].sort(),
 		output: {
-			shape: n8n.getNodeParameter('output', 'event') as EventOutput['shape'],
+			shape: n8n.getNodeParameter('output', 'record') as EventOutput['shape'],
 			origin: readOrigin(n8n),
 		},
 		filter: {

@@ -1,5 +1,5 @@
-import type { CrmEvent } from '../api/crmEvent';
-import { originOfKey, type KeyOrigin } from '../api/http/idempotency';
+import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
+import type { KeyOrigin } from '../api/http/idempotency';
 
 /** The originators whose changes do not start the workflow. */
 export interface IgnoredOrigins {
@@ -23,8 +23,8 @@ export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boo
 	const isOwn = ({ instance, workflow = origin?.workflow }: IgnoredOrigins['keys'][number]) =>
 		instance === origin?.instance && workflow === origin.workflow;
 	if (origin && keys.some(isOwn)) return true;
-	const id = (event.actor as { id?: unknown } | null | undefined)?.id;
-	return typeof id === 'string' && users.includes(id);
+	const id = actorOf(event);
+	return id !== undefined && users.includes(id);
 }
 
 /** Who caused an event, as far as this workflow is concerned. */
@@ -42,14 +42,6 @@ export function madeBy(event: CrmEvent, own: KeyOrigin): MadeBy | undefined {
 	if (origin?.instance !== own.instance) return 'other';
 	return origin.workflow === own.workflow ? 'this_workflow' : 'this_n8n';
 }
-
-function originOfEvent({ request }: CrmEvent): KeyOrigin | undefined {
-	const key = (request as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
-	return typeof key === 'string' ? originOfKey(key) : undefined;
-}
-
-/** Whether the service reports the request that caused an event; null means no request did. */
-export const tellsOrigin = ({ request }: CrmEvent): boolean => request !== undefined;
 
 export const noOrigin =
 	'The service does not report which request caused an event, so changes made by workflows cannot be ignored. Under Ignore Changes Made By User Names or IDs, choose the user of the credential that the workflows use.';

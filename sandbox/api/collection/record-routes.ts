@@ -5,7 +5,7 @@ import { filterParameter } from '../endpoint/filter-parameters.ts';
 import { queryParametersOf } from '../endpoint/parameters.ts';
 import { noContent, pageResponse, success } from '../endpoint/responses.ts';
 import type { Service } from '../../core/service.ts';
-import { toResponse } from '../../core/foundation/answer.ts';
+import { pageAnswer, toResponse } from '../../core/foundation/answer.ts';
 import { customFieldListTypes, customFieldOperators, filterFinder } from '../../domain/queries/custom-field-filters.ts';
 import { filtersOf } from '../../domain/queries/filters.ts';
 import { listPage, pickFields } from '../../domain/queries/read-list.ts';
@@ -82,8 +82,8 @@ export function readEndpoints(service: Service, resource: Resource) {
 				requireRightsStill(service, c);
 				return existingTable(c.get('store'), resource);
 			};
-			const page = await listPage(tableNow, query, store.accountKey);
-			return c.body(page, 200, { 'Content-Type': 'application/json' });
+			const { data, cursor, total } = await listPage(tableNow, query, store.accountKey);
+			return pageAnswer(data, cursor, total);
 		},
 	};
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { Readable } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { nextTurn } from '../../core/foundation/background.ts';
 import { createGunzip } from 'node:zlib';
 import { Problem } from '../../core/foundation/problem.ts';
 
@@ -22,7 +22,7 @@ export function isCompressed(c: Context): boolean {
 export async function* bodyChunks(c: Context): AsyncGenerator<Uint8Array> {
 	for await (const chunk of isCompressed(c) ? unfolded(received(c)) : received(c)) {
 		yield chunk;
-		await turn();
+		await nextTurn();
 	}
 }
 

@@ -4,10 +4,11 @@ import { listedRecord } from '../../domain/queries/read-list.ts';
 import { parseListQuery } from '../../domain/queries/list-query.ts';
 import { Problem, unknownParameter } from '../../core/foundation/problem.ts';
 import type { Job } from '../../core/schemas/jobs.ts';
-import { parseRecord } from '../../core/store/records/record-json.ts';
+import { idOfJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/sight/visible-store.ts';
 
-const recordsPerStep = 200;
+/** As many as fit a piece of background work. */
+const recordsPerStep = 100;
 
 /** The list that a job exports, with its filters and its order. */
 type Export = Pick<Job, 'resource' | 'query'>;
@@ -40,10 +41,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 	const [next] = store.whole.jobItems.page(job.id, -1, 1);
 	if (!next) return { records: [], follow: [] };
 	const { documents, hasMore } = await table.recordsOf(next.text, selection);
-	const records = documents.map((document) => ({
-		id: parseRecord(document).id,
-		text: listedRecord(document, query),
-	}));
+	const records = documents.map((document) => ({ id: idOfJson(document), text: listedRecord(document, query) }));
 	const ids = JSON.parse(next.text) as string[];
 	const rest = hasMore ? ids.slice(ids.indexOf(records.at(-1)!.id) + 1) : [];
 	return { records, follow: rest.length > 0 ? [JSON.stringify(rest)] : [] };

@@ -4,6 +4,7 @@ import { type Job, jobs, type JobStatus } from '../../core/schemas/jobs.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
 import type { Table } from '../../core/store/records/table.ts';
+import type { Exported } from './export.ts';
 import { readForStep, runJobStep } from './job-step.ts';
 
 const runningAtOnce = 5;
@@ -29,27 +30,35 @@ export class JobQueue {
 	/**
 	 * Processes the next lines of a job. Results and progress are stored in one transaction, so that a
 	 * crash neither repeats nor skips a line.
+	 *
+	 * @returns whether there are lines left
 	 */
-	async step(id: string): Promise<void> {
-		const { store } = this.service;
+	async step(id: string): Promise<boolean> {
+		const { store, background } = this.service;
+		if (!store.isOpen) return false;
 		try {
 			const read = await readForStep(this.service, this.table.find(id) as Job);
-			if (!store.isOpen) return;
-			store.transaction(() => {
-				const job = this.table.find(id) as Job;
-				if (hasEnded(job)) return;
-				const { progress, isLast, ended } = runJobStep(this.service, job, read);
-				const done = { ...job, started_at: job.started_at ?? this.now(), ...progress };
-				if (ended !== undefined) this.end(done, 'canceled', `${ended} ${rest}`);
-				else if (isLast) this.end(done, 'completed');
-				else this.save(job, { ...done, status: 'processing' });
-			});
+			return await background.take(() => store.isOpen && this.runStep(id, read));
 		} catch (error) {
-			if (!store.isOpen) return;
+			if (!store.isOpen) return false;
 			if (!(error instanceof Problem)) console.error(error);
 			const reason = error instanceof Problem ? error.message : 'The service failed.';
 			store.transaction(() => this.end(this.table.find(id) as Job, 'failed', `${reason} ${rest}`));
+			return false;
 		}
+	}
+
+	private runStep(id: string, read: Exported | undefined): boolean {
+		return this.service.store.transaction(() => {
+			const job = this.table.find(id) as Job;
+			if (hasEnded(job)) return false;
+			const { progress, isLast, ended } = runJobStep(this.service, job, read);
+			const done = { ...job, started_at: job.started_at ?? this.now(), ...progress };
+			if (ended !== undefined) this.end(done, 'canceled', `${ended} ${rest}`);
+			else if (isLast) this.end(done, 'completed');
+			else this.save(job, { ...done, status: 'processing' });
+			return ended === undefined && !isLast;
+		});
 	}
 
 	/**

@@ -13,9 +13,8 @@ import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import { users } from '../../core/schemas/users.ts';
 import type { StoreView } from '../../core/store/sight/visible-store.ts';
 
-/** A step has as many lines as fit some milliseconds, so that requests do not wait long for it. */
+/** So many lines are read for a step, which has as many of them as fit a piece of background work. */
 const linesPerStep = 100;
-const maxStepMs = 4;
 
 export interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
@@ -64,7 +63,7 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job):
 	let rights = rightsNow();
 	const results = service.store.transactionOfParts((part) => {
 		const done: ItemResult[] = [];
-		const end = performance.now() + maxStepMs;
+		const end = service.background.endOfPiece();
 		for (const line of jobItems.page(job.id, -1, linesPerStep)) {
 			if (rights instanceof Ended || (done.length > 0 && performance.now() > end)) break;
 			const { changes } = people;

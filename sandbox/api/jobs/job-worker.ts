@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Store } from '../../core/store/store.ts';
 import type { JobQueue } from './job-queue.ts';
 
@@ -11,11 +10,7 @@ import type { JobQueue } from './job-queue.ts';
 export function jobWorker(store: Store, queue: JobQueue): () => void {
 	const inWork = new Set<string>();
 	const work = async (id: string) => {
-		for (;;) {
-			await turn();
-			if (!store.isOpen || !queue.running().some((job) => job.id === id)) return;
-			await queue.step(id);
-		}
+		while (await queue.step(id));
 	};
 	const wake = () => {
 		if (!store.isOpen) return;

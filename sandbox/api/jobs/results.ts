@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { nextTurn } from '../../core/foundation/background.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { redactResult } from '../../domain/access/redaction.ts';
 import { Problem } from '../../core/foundation/problem.ts';
@@ -45,7 +45,7 @@ export function resultLines(
 	return new ReadableStream({
 		async pull(controller) {
 			// A quick client would have the whole file at once, and hold up everybody else.
-			await turn();
+			await nextTurn();
 			if (!store.isOpen) return controller.error(new Problem('unavailable', 'The service is shutting down.'));
 			// A client may take hours to read, and what is thrown here ends the stream.
 			mayGoOn();

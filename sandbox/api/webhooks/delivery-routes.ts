@@ -11,7 +11,8 @@ import { type Delivery, deliveryAnswer, deliveryStatuses } from '../../core/sche
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { StoreView } from '../../core/store/sight/visible-store.ts';
-import { jsonAnswer } from '../../core/foundation/answer.ts';
+import { jsonAnswer, pageAnswer } from '../../core/foundation/answer.ts';
+import { requireRightsStill } from '../../domain/access/authentication.ts';
 
 /** The routes of a subscription's deliveries. */
 export function deliveryRoutes(service: Service): ApiRoute[] {
@@ -31,16 +32,16 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 				status: z.array(z.enum(deliveryStatuses)).optional().meta({ description: 'Status is one of these.' }),
 			}),
 			answers: { 200: pageResponse('A page of deliveries.', 'WebhookDeliveryList', 'getWebhookDeliveries') },
-			handle(c, { cursor, limit, status = [...deliveryStatuses] }) {
+			async handle(c, { cursor, limit, status = [...deliveryStatuses] }) {
 				const webhook = webhookOf(c.get('store'), c);
 				const fingerprint = listFingerprint('deliveries', webhook.id, status);
 				const [before] = cursor === undefined ? [] : decodeCursor(accountKey, cursor, fingerprint);
-				const { deliveries: page, hasMore } = deliveries.page(webhook.id, status, before as string, limit);
-				return c.json({
-					data: page.map(deliveryAnswer),
-					next_cursor: hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null,
-					total: deliveries.count(webhook.id, status),
-				});
+				const { deliveries: page, hasMore, total } = await deliveries.list(webhook.id, status, before as string, limit);
+				// Rights may have ended meanwhile.
+				requireRightsStill(service, c);
+				webhookOf(c.get('store'), c);
+				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null;
+				return pageAnswer(page.map((one) => JSON.stringify(deliveryAnswer(one))), next, total);
 			},
 		}),
 		endpoint({

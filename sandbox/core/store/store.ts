@@ -49,6 +49,8 @@ export class Store {
 	readonly begunWith: BegunWith;
 	readonly webhookSecrets: WebhookSecrets;
 	readonly writeClock: WriteClock;
+	/** Called after a transaction. */
+	onWritten: () => void = () => undefined;
 	private readonly closing = new AbortController();
 	private readonly database: DatabaseSync;
 	private readonly reader: BackgroundReader;
@@ -61,14 +63,14 @@ export class Store {
 	constructor(path: string) {
 		this.database = new DatabaseSync(path);
 		this.database.exec(`
+			PRAGMA busy_timeout = 5000;
 			PRAGMA journal_mode = WAL;
 			PRAGMA synchronous = NORMAL;
-			PRAGMA busy_timeout = 5000;
-			PRAGMA wal_autocheckpoint = 8192;
+			PRAGMA wal_autocheckpoint = 65536;
 			PRAGMA cache_size = -65536;
 			PRAGMA temp_store = MEMORY;
 		`);
-		this.transactions = new Transactions(this.database, () => this.forget());
+		this.transactions = new Transactions(this.database, () => this.forget(), () => this.onWritten());
 		this.reader = new BackgroundReader(this.database, path);
 		addFoldCase(this.database);
 		this.accountKey = new AccountKey(this.database);
@@ -85,7 +87,7 @@ export class Store {
 		this.jobItems = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
 		this.events = new Events(this.database, this.reader);
-		this.deliveries = new Deliveries(this.database);
+		this.deliveries = new Deliveries(this.database, this.reader);
 		this.begunWith = new BegunWith(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
 		this.writeClock = new WriteClock(this.latestStamp());
@@ -117,11 +119,26 @@ export class Store {
 		return this.transactions.runParts(work, isKept);
 	}
 
+	/** Keeps searches quick, in short pieces; see `WordIndex`. */
+	*upkeep(endOfPiece: () => number): Generator<void, void> {
+		for (const { words } of [...this.tables.values(), ...this.customTables.values()]) {
+			if (words) yield* words.upkeep({ transaction: (piece) => this.transactions.run(piece), endOfPiece });
+		}
+	}
+
+	/**
+	 * Moves what was written from the log of SQLite into the file, on another thread: it waits for the disk.
+	 * SQLite does it by itself, within a transaction, only if that has not succeeded for long.
+	 */
+	async checkpoint(): Promise<void> {
+		await this.reader.read([{ sql: 'PRAGMA wal_checkpoint', values: [] }]);
+	}
+
 	/** Clears caches after a rollback, and drops tables that the rollback removed. */
 	private forget(): void {
-		for (const table of this.tables.values()) table.clearCache();
+		for (const table of this.tables.values()) table.forget();
 		for (const [id, table] of this.customTables) {
-			if (table.exists()) table.clearCache();
+			if (table.exists()) table.forget();
 			else this.customTables.delete(id);
 		}
 	}

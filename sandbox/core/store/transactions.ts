@@ -20,17 +20,20 @@ export class Transactions {
 	private readonly statements: PreparedStatements;
 	private readonly totalChanges: StatementSync;
 	private readonly onStale: () => void;
+	private readonly onCommitted: () => void;
 	private version = 0;
 
 	/**
 	 * @param onStale called when cached reads are stale: after a rollback, or after another process has
 	 * written to the file
+	 * @param onCommitted called after the outermost transaction
 	 */
-	constructor(database: DatabaseSync, onStale: () => void) {
+	constructor(database: DatabaseSync, onStale: () => void, onCommitted: () => void = () => undefined) {
 		this.database = database;
 		this.statements = new PreparedStatements(database);
 		this.totalChanges = database.prepare('SELECT total_changes() AS value');
 		this.onStale = onStale;
+		this.onCommitted = onCommitted;
 	}
 
 	/**
@@ -46,6 +49,7 @@ export class Transactions {
 			const result = work();
 			isDone = isKept(result);
 			this.execute(isDone ? commit : rollback);
+			if (begin === outermost.begin) this.onCommitted();
 			return result;
 		} catch (error) {
 			this.execute(rollback);

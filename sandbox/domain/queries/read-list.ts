@@ -6,19 +6,25 @@ import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
 import { readSeen } from './read-seen.ts';
 
+/** A page of a list; `data` is the JSON of each record. */
+export interface ListPage {
+	data: string[];
+	cursor: string | null;
+	total: number;
+}
+
 /**
- * Reads one page and returns the list envelope as JSON.
+ * Reads one page.
  *
  * @param tableNow the table as the caller sees it at this moment
  * @param key signs the cursor
  */
-export async function listPage(tableNow: () => TableView, query: ListQuery, key: AccountKey): Promise<string> {
+export async function listPage(tableNow: () => TableView, query: ListQuery, key: AccountKey): Promise<ListPage> {
 	const { documents, hasMore, total } = await readSeen(tableNow, (table) => table.list(query));
 	const last = hasMore ? documents.at(-1) : undefined;
 	const data = documents.map((document) => listedRecord(document, query));
 	const cursor = last && encodeCursor(key, keysetPosition(last, tableNow(), query), query.fingerprint);
-	const next = JSON.stringify(cursor ?? null);
-	return `{"data":[${data.join()}],"next_cursor":${next},"total":${total}}`;
+	return { data, cursor: cursor ?? null, total };
 }
 
 /** The JSON of a record in a list. Complete records are stored in the form in which they are sent. */

@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import { resources } from '../../core/schemas/index.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
@@ -48,8 +47,8 @@ export function applyOwnTransitions(service: Service, resource: Resource, id: st
 }
 
 async function workOff(service: Service): Promise<void> {
-	do await turn();
-	while (service.store.isOpen && takeSteps(service, stepsPerTurn));
+	const { store, background } = service;
+	while (await background.take(() => store.isOpen && takeSteps(service, stepsPerTurn)));
 }
 
 /** @returns whether there may be more to do */

@@ -1,5 +1,5 @@
 import { escapePointer } from '../../core/foundation/field-errors.ts';
-import { isObject, type JsonObject } from '../../core/foundation/json.ts';
+import { isObject, type JsonObject, own } from '../../core/foundation/json.ts';
 import { type FieldError, maxErrors } from '../../core/foundation/problem.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { maxCustomFields } from '../../core/schemas/custom-fields.ts';
@@ -23,8 +23,9 @@ export function excessIn(
 			detail: `There is no field "${name}".`,
 		}));
 	}
-	for (const [name, schema] of Object.entries(properties)) {
-		const errors = Object.hasOwn(value, name) ? excessOf(value[name], schema, `${pointer}/${name}`) : [];
+	for (const [name, given] of Object.entries(value)) {
+		const schema = own(properties, name);
+		const errors = schema ? excessOf(given, schema, `${pointer}/${name}`) : [];
 		if (errors.length > 0) return errors;
 	}
 	return [];

@@ -18,7 +18,7 @@ import { createWebhook } from '../../api/webhooks/create-webhook.ts';
 import { deleteWebhook } from '../../api/webhooks/revoke-access.ts';
 import { eventsBody } from './events-page.ts';
 import { formErrors, recordForm, type Submission, submitForm } from './form-page.ts';
-import { actionFields, formFields } from './form-fields.ts';
+import { actionFields, type FormField, formFields } from './form-fields.ts';
 import { changeOf, formTexts, startOf } from './form-values.ts';
 import { homeBody } from './home-page.ts';
 import { listBody } from './list-page.ts';
@@ -39,7 +39,7 @@ export function consoleRoutes(service: Service): Route[] {
 		path,
 		handler: forVisitors(service, show),
 	});
-	const form = (path: string, submissionOf: (c: Context<Env>, visitor: Visitor) => Submission): Route => ({
+	const form = (path: string, submissionOf: (c: Context<Env>, visitor: Visitor) => Promise<Submission>): Route => ({
 		method: 'POST',
 		path,
 		handler: forVisitors(service, (c, visitor) =>
@@ -54,15 +54,15 @@ export function consoleRoutes(service: Service): Route[] {
 	};
 
 	/** The form of a new record or of one there is, as it begins or as it was refused. */
-	const showForm = (
+	const showForm = async (
 		c: Context<Env>,
 		visitor: Visitor,
 		resource: Resource,
 		stored: StoredRecord | undefined,
-		refused?: { typed: FormTexts; problem: ProblemBody },
+		refused?: { fields: FormField[]; typed: FormTexts; problem: ProblemBody },
 	) => {
 		writingOf(service, c, resource, stored ? 'change' : 'create');
-		const fields = formFields(visitor.store, resource, stored);
+		const fields = refused?.fields ?? (await formFields(visitor.store, resource, stored));
 		const texts = refused?.typed ?? startOf(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refused ? formErrors(resource, fields, refused.problem) : noErrors;
 		const { one: label } = resourceLabels(visitor.store, resource);
@@ -81,9 +81,9 @@ export function consoleRoutes(service: Service): Route[] {
 		return visitor.show(title, body, (refused?.problem.status ?? 200) as 422);
 	};
 
-	const create = form(list, (c, visitor) => {
+	const create = form(list, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
-		const fields = formFields(visitor.store, resource, undefined);
+		const fields = await formFields(visitor.store, resource, undefined);
 		return {
 			resource,
 			deed: 'create',
@@ -96,14 +96,14 @@ export function consoleRoutes(service: Service): Route[] {
 				notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
 				return recordPath(resource, webhook);
 			},
-			refused: (typed, problem) => showForm(c, visitor, resource, undefined, { typed, problem }),
+			refused: (typed, problem) => showForm(c, visitor, resource, undefined, { fields, typed, problem }),
 		};
 	});
 
-	const update = form(one, (c, visitor) => {
+	const update = form(one, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const stored = recordOf(c, visitor, resource);
-		const fields = formFields(visitor.store, resource, stored);
+		const fields = await formFields(visitor.store, resource, stored);
 		return {
 			resource,
 			deed: 'change',
@@ -112,7 +112,7 @@ export function consoleRoutes(service: Service): Route[] {
 				updateRecord(writing, stored.id, change, versionIn(typed));
 				return recordPath(resource, stored);
 			},
-			refused: (typed, problem) => showForm(c, visitor, resource, stored, { typed, problem }),
+			refused: (typed, problem) => showForm(c, visitor, resource, stored, { fields, typed, problem }),
 		};
 	});
 
@@ -126,7 +126,7 @@ export function consoleRoutes(service: Service): Route[] {
 				status as 409,
 			);
 
-	const remove = form(`${one}/delete`, (c, visitor) => {
+	const remove = form(`${one}/delete`, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const record = recordOf(c, visitor, resource);
 		return {
@@ -141,12 +141,12 @@ export function consoleRoutes(service: Service): Route[] {
 		};
 	});
 
-	const act = form(`${one}/actions/{action}`, (c, visitor) => {
+	const act = form(`${one}/actions/{action}`, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const record = recordOf(c, visitor, resource);
 		const action = own(resource.actions, c.req.param('action')!);
 		if (!action) throw new Problem('not_found', 'There is no such action.');
-		const fields = actionFields(visitor.store, action.input ?? {});
+		const fields = await actionFields(visitor.store, action.input ?? {});
 		return {
 			resource,
 			deed: 'change',

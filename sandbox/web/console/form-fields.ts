@@ -14,7 +14,7 @@ import {
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import type { StoreView } from '../../core/store/sight/visible-store.ts';
 import type { TableView } from '../../core/store/sight/visible-table.ts';
-import { itemTitles, resourceLabels, titleOf } from './titles.ts';
+import { itemTitles, resourceLabels, shortTitle, titleFields, titleOf } from './titles.ts';
 
 /** A field of a form, named as in the body that the API takes. */
 export interface FormField {
@@ -38,19 +38,22 @@ const maxItems = 500;
  *
  * @param stored undefined for a new record
  */
-export function formFields(
+export async function formFields(
 	store: StoreView,
 	resource: Resource,
 	stored: StoredRecord | undefined,
-): FormField[] {
+): Promise<FormField[]> {
 	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
 	const names = Object.keys(properties).filter(
 		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
 	);
-	const withChoices = choicesIn(store);
+	const custom = hasCustomFields(resource) ? customSchemas(store, resource) : undefined;
+	const withChoices = await choicesIn(store, [...names.map((name) => properties[name]!), ...Object.values(custom ?? {})]);
 	const schemaOf = (name: string): JsonSchema => {
-		if (name === 'custom_fields' && hasCustomFields(resource)) {
-			return customFieldsSchema(store, resource, stored, withChoices);
+		if (name === 'custom_fields' && custom) {
+			const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
+			const entries = Object.entries(custom).map(([key, schema]): [string, JsonSchema] => [key, withChoices(schema, own(values, key))]);
+			return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(entries) };
 		}
 		if (name === 'resource' && resource.name === customFields.name) {
 			const description = 'Records that get the field.';
@@ -67,15 +70,19 @@ export function formFields(
 }
 
 /** What an action asks for. */
-export function actionFields(store: StoreView, input: Resource['fields']): FormField[] {
-	const withChoices = choicesIn(store);
-	return Object.entries(input).map(([name, type]) => ({
+export async function actionFields(store: StoreView, input: Resource['fields']): Promise<FormField[]> {
+	const schemas = Object.entries(input).map(([name, type]) => ({ name, type, schema: jsonSchema(type, 'input') }));
+	const withChoices = await choicesIn(store, schemas.map(({ schema }) => schema));
+	return schemas.map(({ name, type, schema }) => ({
 		name,
-		schema: withChoices(jsonSchema(type, 'input')),
+		schema: withChoices(schema),
 		isRequired: !type.safeParse(undefined).success,
 		isImportant: true,
 	}));
 }
+
+/** Records with their titles. */
+type Named = Array<[id: string, title: string]>;
 
 /** @param value that the record has: what it refers to is named, too, where choices are too many */
 type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
@@ -90,20 +97,12 @@ const customizable = (store: StoreView): Array<[name: string, label: string]> =>
 	]);
 };
 
-function customFieldsSchema(
-	store: StoreView,
-	resource: Resource,
-	stored: StoredRecord | undefined,
-	withChoices: WithChoices,
-): JsonSchema {
-	const fields = [...customFieldsOf(store, resource.name).values()].filter(
+/** The schemas of the custom fields that people fill in, by key. */
+function customSchemas(store: StoreView, { name }: Resource): Record<string, JsonSchema> {
+	const fields = [...customFieldsOf(store, name).values()].filter(
 		({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null,
 	);
-	const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
-	const properties = fields.map(
-		(field) => [field.key, withChoices(customFieldSchema(field), own(values, field.key))] as const,
-	);
-	return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(properties) };
+	return Object.fromEntries(fields.map((field) => [field.key, customFieldSchema(field)]));
 }
 
 /** The schema of a custom field's value, labelled as its definition says. */
@@ -125,43 +124,44 @@ const labelsOfOptions = ({ options }: CustomField) =>
 	Object.fromEntries(options.map((option) => [option.value, (option as { label?: string }).label]));
 
 /**
- * Puts in the records that an id can be of, wherever in a schema an id is asked for. Each kind of record is
- * read once, because hundreds of custom fields may refer to it.
+ * Puts in the records that an id can be of, wherever in these schemas an id is asked for. Each kind of record
+ * is read once, because hundreds of custom fields may refer to it, and beside other requests.
  */
-function choicesIn(store: StoreView): WithChoices {
-	const known = new Map<Resource, Array<[id: string, title: string]>>();
-	const recordsIn = (table: TableView) => {
-		const records = known.get(table.resource) ?? newestTitles(table);
-		known.set(table.resource, records);
-		return records;
-	};
+async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithChoices> {
+	const targetOf = ({ 'x-resource': target, 'x-item-of': list }: JsonSchema) =>
+		typeof target === 'string' && typeof list !== 'string' ? target : undefined;
+	const targets = [...new Set(schemas.map(targetOf).filter((target) => target !== undefined))];
+	const read = async (target: string): Promise<[string, Named]> => [target, await newestTitles(store, target)];
+	const known = new Map(await Promise.all(targets.map(read)));
 	return (schema, value) => {
-		const target = schema['x-resource'];
 		if (typeof schema['x-item-of'] === 'string') {
 			return { ...schema, ...offered([...itemTitles(store, schema['x-item-of'])], maxItems) };
 		}
-		const table = typeof target === 'string' ? store.table(target) : undefined;
+		const target = targetOf(schema);
+		const table = target === undefined ? undefined : store.table(target);
 		if (!table) return schema;
-		const choices = offered(recordsIn(table), maxChoices, namedIn(table, value));
+		const choices = offered(known.get(target!)!, maxChoices, namedIn(table, value));
 		return schema.items && 'enum' in choices
 			? { ...schema, items: { ...schema.items, ...choices } }
 			: { ...schema, ...choices };
 	};
 }
 
+const alphabet = new Intl.Collator();
+
 /** The newest records, by title. */
-function newestTitles(table: TableView): Array<[id: string, title: string]> {
-	const newest = [{ column: 'id', descending: true }];
-	const selection = { conditions: [], order: newest, after: undefined, includeDeleted: false };
-	return table
-		.page({ ...selection, limit: maxSuggestions })
-		.map((document) => JSON.parse(document) as StoredRecord)
-		.map((record): [string, string] => [record.id, titleOf(table.resource, record)])
-		.toSorted(([, one], [, other]) => one.localeCompare(other));
+async function newestTitles(store: StoreView, target: string): Promise<Named> {
+	const table = store.table(target);
+	if (!table) return [];
+	const fields = titleFields(table.resource);
+	const newest = await table.newestAside(fields, maxSuggestions);
+	return newest
+		.map(({ id, text }): [string, string] => [id, shortTitle(text)])
+		.toSorted(([, one], [, other]) => alphabet.compare(one, other));
 }
 
 /** The records that a value refers to, by title. */
-const namedIn = (table: TableView, value: unknown): Array<[id: string, title: string]> =>
+const namedIn = (table: TableView, value: unknown): Named =>
 	[value ?? []].flat().flatMap((id): Array<[string, string]> => {
 		const record = table.find(String(id));
 		return record ? [[record.id, titleOf(table.resource, record)]] : [];
@@ -169,9 +169,9 @@ const namedIn = (table: TableView, value: unknown): Array<[id: string, title: st
 
 /** Records to choose from: a list of all of them, or suggestions if they are many. */
 const offered = (
-	named: Array<[id: string, title: string]>,
+	named: Named,
 	most: number,
-	chosen: Array<[id: string, title: string]> = [],
+	chosen: Named = [],
 ): Record<string, unknown> =>
 	named.length > most
 		? { 'x-suggestions': Object.fromEntries([...named, ...chosen]) }

@@ -1,3 +1,4 @@
+import { nextTurn } from '../../core/foundation/background.ts';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
@@ -68,15 +69,16 @@ export const submitForm = (
 	service: Service,
 	c: Context<Env>,
 	visitor: Visitor,
-	submissionOf: () => Submission,
+	submissionOf: () => Promise<Submission>,
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
-		const { resource, deed, effect, refused } = submissionOf();
+		const { resource, deed, effect, refused } = await submissionOf();
 		const writing = writingOf(service, c, resource, deed);
 		try {
 			return doOnce(() => effect(writing, form));
 		} catch (error) {
 			if (!(error instanceof Problem) || error.status === 404) throw error;
+			await nextTurn();
 			return await refused(form, error.body(c.get('requestId')));
 		}
 	});

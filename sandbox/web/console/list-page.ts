@@ -10,6 +10,7 @@ import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { objectKeyOf } from '../../core/schemas/custom-objects.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
+import { parseRecord } from '../../core/store/records/record-json.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { existingTable } from '../../domain/records/write.ts';
 import { customFieldSchema } from './form-fields.ts';
@@ -27,16 +28,10 @@ const webhooksExplained = html`The service posts each event as JSON, signed with
 	make the webhook. It tries again for days if the receiver does not answer. In n8n, <em>CRM Platform Trigger</em>
 	makes its own webhook when a workflow is published, and deletes it afterwards: make one here for other programs.`;
 
-interface Listed {
-	data: StoredRecord[];
-	next_cursor: string | null;
-	total: number;
-}
-
 /**
  * The records of a resource, found as the API finds them: its parameters are those of the page.
  *
- * @throws Problem invalid_parameter, unknfieldsparameter, invalid_cursor
+ * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
  */
 export async function listBody(
 	{ store: { accountKey } }: Service,
@@ -49,7 +44,8 @@ export async function listBody(
 	const given = new Map([['sort', usualSort], ['limit', pageLength], ...asked]);
 	const query = parseListQuery(resource, given, filterFinder(visitor.store.whole, resource), accountKey);
 	const page = await listPage(() => existingTable(visitor.store, resource), query, accountKey);
-	const { data, next_cursor: next, total } = JSON.parse(page) as Listed;
+	const { cursor: next, total } = page;
+	const data = page.data.map(parseRecord);
 	const path = recordsPath(resource.name);
 	const { one, many } = resourceLabels(visitor.store, resource);
 	const to = (change: Record<string, string | undefined>) => {

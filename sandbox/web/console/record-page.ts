@@ -35,7 +35,7 @@ export async function recordBody(
 	return html`<p class="quiet"><a href="${recordsPath(resource.name)}">${many}</a></p>
 		<div class="row apart">
 			<h1>${titleOf(resource, record)}</h1>
-			${actions(visitor, resource, record)}
+			${await actions(visitor, resource, record)}
 		</div>
 		${notice}
 		<div class="columns">
@@ -48,7 +48,7 @@ export async function recordBody(
 			</section>
 			<div>
 				${fieldsOfObject(visitor, resource, record)} ${await related(visitor, resource, record)}
-				${resource.name === webhooks.name ? deliveries(service, visitor, record) : ''}
+				${resource.name === webhooks.name ? await deliveries(service, visitor, record) : ''}
 				<section aria-labelledby="recent">
 					<h2 id="recent">Recent events</h2>
 					${await recentEventList(service, visitor, { resource, record })}
@@ -86,14 +86,19 @@ function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord)
 	</dl>`;
 }
 
-function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Html {
+async function actions(visitor: Visitor, resource: Resource, record: StoredRecord): Promise<Html> {
 	const { store, session } = visitor;
 	const path = recordPath(resource, record);
 	const hidden = html`${formInputs(session)}
 		<input type="hidden" name="version" value="${record.version}" />`;
+	const possible = Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {});
+	const offered = possible.map(async ([name, { summary, input }]) => ({
+		name,
+		summary,
+		fields: input ? await actionFields(store, input) : [],
+	}));
 	return html`<div class="row">
-		${Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {}).map(([name, { summary, input }]) => {
-			const fields = input ? actionFields(store, input) : [];
+		${(await Promise.all(offered)).map(({ name, summary, fields }) => {
 			const state = { texts: formTexts(fields, {}), errors: new Map<string, string[]>(), isNew: true };
 			const verb = summary.split(' ')[0];
 			const form = html`<form method="post" action="${path}/actions/${name}">
@@ -165,8 +170,8 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 	</section>`;
 }
 
-function deliveries({ store }: Service, visitor: Visitor, { id }: StoredRecord): Html {
-	const { deliveries: latest } = store.deliveries.page(id, [...deliveryStatuses], undefined, 10);
+async function deliveries({ store }: Service, visitor: Visitor, { id }: StoredRecord): Promise<Html> {
+	const { deliveries: latest } = await store.deliveries.list(id, deliveryStatuses, undefined, 10);
 	return html`<section aria-labelledby="deliveries">
 		<h2 id="deliveries">Latest deliveries</h2>
 		<ol class="card events">

@@ -9,18 +9,22 @@ import type { StoreView } from '../../core/store/sight/visible-store.ts';
 /** The fields that name a record to people, the best first. */
 const naming = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
 
-/** The field by which people recognise a resource's records; undefined if there is none. */
-export const titleField = ({ properties }: Resource): string | undefined =>
-	naming.find((field) => field in properties);
+/** The fields by which people recognise a resource's records: the first of them that has a value. */
+export const titleFields = ({ properties }: Resource): string[] => naming.filter((field) => field in properties);
+
+/** The best of them; undefined if there is none. */
+export const titleField = (resource: Resource): string | undefined => titleFields(resource)[0];
 
 const maxTitleLength = 80;
 
 /** What a record is called: by its name, else by its id. */
 export function titleOf(resource: Resource, record: Record<string, unknown>): string {
-	const named = naming.find((field) => field in resource.properties && record[field]);
-	const title = String(named === undefined ? record['id'] : record[named]);
-	return title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
+	const named = titleFields(resource).find((field) => record[field]);
+	return shortTitle(String(named === undefined ? record['id'] : record[named]));
 }
+
+export const shortTitle = (title: string): string =>
+	title.length > maxTitleLength ? `${title.slice(0, maxTitleLength - 1)}…` : title;
 
 export const recordPath = (resource: Resource, { id }: Pick<StoredRecord, 'id'>): string =>
 	`${recordsPath(resource.name)}/${id}`;

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { nextTurn } from '../../core/foundation/background.ts';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { runOnce } from '../../api/http/idempotency.ts';
@@ -27,6 +28,8 @@ export async function handleForm(
 ): Promise<Response> {
 	const form = await readForm(c);
 	if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
+	// A large form is read, carried out and shown again in pieces, so that others do not wait for all of it.
+	await nextTurn();
 	const key = form.has('form') ? await keyOf(c, session) : undefined;
 	const earlier = key === undefined ? undefined : service.store.answers.find(key, service.now());
 	if (earlier) return c.redirect(earlier.answer.headers['Location']!, 303);

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { chromium, selectors } from 'playwright-core';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { theWorld } from './access.ts';
 
 /** n8n's editor names the parts of its pages by this attribute. */
@@ -13,7 +13,7 @@ const PICTURES = process.env['PICTURES'] ?? join(OUTPUT, 'pictures');
 
 export const pictureFile = (name: string): string => join(PICTURES, `${name}.png`);
 
-export const FLAGS = [
+const FLAGS = [
 	'--no-sandbox',
 	'--disable-gpu',
 	'--disable-quic',
@@ -24,50 +24,73 @@ export const FLAGS = [
 ];
 
 /** n8n's editor is a large program: a slow machine takes long to show its first page. */
-export const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 
-/** n8n's editor in a headless browser, used as a person uses it. */
+/** So often a list is opened that closes again. */
+const MAX_TRIES = 30;
+
+/** `SLOW_BROWSER=6` makes pages six times slower, to find tests that depend on which of two things comes first. */
+const slowness = Number(process.env['SLOW_BROWSER'] ?? 1);
+
+/** Without a browser, the tests that need one are skipped. */
+export const inBrowser = theWorld().chromium ? { describe, test } : { describe: describe.skip, test: test.skip };
+
+/** Opens a browser. Close it when the test is over. */
+export async function launchBrowser(): Promise<Browser> {
+	const { chromium: executablePath } = theWorld();
+	if (!executablePath) throw new Error('Chromium is not installed');
+	// Chromium leaves things behind in the user's home, profile or not.
+	const env = { ...process.env, XDG_CONFIG_HOME: join(OUTPUT, 'chromium') };
+	return await chromium.launch({ executablePath, args: FLAGS, env });
+}
+
+/** Opens an empty page, with a profile of its own. */
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
+	const context = await browser.newContext(options);
+	context.setDefaultTimeout(TIMEOUT_MS);
+	const page = await context.newPage();
+	if (slowness > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: slowness });
+	return page;
+}
+
+/** Whether the open node has a text as the value of a parameter. Runs in the page. */
+const hasValue = `(text) => {
+	const { $pinia } = document.querySelector('#app').__vue_app__.config.globalProperties;
+	const has = (value) => typeof value === 'object' && value !== null
+		? Object.entries(value).some(([name, one]) => name !== 'schema' && has(one))
+		: String(value).replace('T', ' ').startsWith(text);
+	return [...$pinia._s].some(([name, store]) => name.startsWith('ndv') && has(store.activeNode?.parameters));
+}`;
+
+/** n8n's editor in a headless browser, used as a person uses it who is signed in. */
 export class Editor {
-	private readonly browser: Browser;
-	readonly page: Page;
+	private browser: Browser | undefined;
+	page!: Page;
 	/** How often a list was opened once more because n8n was still loading it: a slow machine does that. */
 	repeatedClicks = 0;
 
-	private constructor(browser: Browser, page: Page) {
-		this.browser = browser;
-		this.page = page;
-	}
-
-	/** Opens a browser. Close it when the test is over. */
-	static async open(): Promise<Editor> {
-		const { chromium: executablePath } = theWorld();
-		if (!executablePath) throw new Error('Chromium is not installed');
-		// Chromium leaves things behind in the user's home, profile or not.
-		const env = { ...process.env, XDG_CONFIG_HOME: join(OUTPUT, 'chromium') };
-		const browser = await chromium.launch({ executablePath, args: FLAGS, env });
-		const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
-		page.setDefaultTimeout(TIMEOUT_MS);
-		return new Editor(browser, page);
+	async open(): Promise<void> {
+		this.browser = await launchBrowser();
+		const { n8nUrl, session } = theWorld();
+		this.page = await openPage(this.browser, { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
+		const context = this.page.context();
+		// Not by the form: n8n refuses more than five in a minute.
+		const [name = '', value = ''] = session.cookie.split('=');
+		await context.addCookies([{ name, value, url: n8nUrl }]);
+		const { browserId } = session;
+		await context.addInitScript(`if (location.origin === '${n8nUrl}') localStorage.setItem('n8n-browserId', '${browserId}');`);
 	}
 
 	async close(): Promise<void> {
-		await this.browser.close();
-	}
-
-	async signIn(): Promise<void> {
-		const { n8nUrl, owner } = theWorld();
-		await this.page.goto(`${n8nUrl}/signin`);
-		await this.page.locator('input[name="emailOrLdapLoginId"]').fill(owner.email);
-		await this.page.locator('input[name="password"]').fill(owner.password);
-		await this.page.getByTestId('form-submit-button').click();
-		await this.page.waitForURL((url) => !url.pathname.startsWith('/signin'));
+		await this.browser?.close();
 	}
 
 	/** Opens a workflow and, in it, a node: its parameters are on the screen afterwards. */
 	async openNode(workflowId: string, nodeName: string): Promise<void> {
 		await this.page.goto(`${theWorld().n8nUrl}/workflow/${workflowId}`);
 		const node = this.page.locator(`[data-test-id="canvas-node"][data-node-name="${nodeName}"]`);
-		await node.dblclick();
+		// Not by the mouse, from which n8n may move the node away between two clicks.
+		await node.dispatchEvent('dblclick');
 		await this.page.getByTestId('ndv').waitFor();
 	}
 
@@ -103,8 +126,7 @@ export class Editor {
 
 	/** Chooses the credential of the open node: n8n has chosen the one that was used last, or none. */
 	async chooseCredential(name: string): Promise<void> {
-		await this.page.getByTestId('node-credentials-select').click();
-		await this.page.getByRole('option', { name }).click();
+		await this.pick(this.page.getByTestId('node-credentials-select'), name);
 	}
 
 	/** One parameter of the open node, by its name in the code. */
@@ -117,17 +139,24 @@ export class Editor {
 
 	/** Picks an entry of a dropdown parameter by what the user reads; in the given row, where it has several. */
 	async choose(name: string, label: string, row = 0): Promise<void> {
-		const entries = this.page.locator('li[role="option"]').filter({ visible: true });
-		const entry = entries.filter({ has: this.page.getByText(label, { exact: true }) });
-		const list = this.parameter(name).nth(row);
-		// n8n disables a list while it loads it, and closes it when it loads it anew: a person opens it once more.
+		await this.pick(this.parameter(name).nth(row), label);
+	}
+
+	/** Picks an entry of a dropdown by what the user reads. */
+	async pick(list: Locator, label: string): Promise<void> {
+		// One of which several can be chosen has two boxes, for one list of entries.
+		const box = list.locator('[role="combobox"]').first();
 		const closed = list.locator('[role="combobox"][aria-expanded="false"]:enabled');
-		for (let tries = 0; !(await entry.isVisible()); tries++) {
+		for (let tries = 0; ; tries++) {
+			// Its own: a list that was used before may still be closing.
+			const entries = this.page.locator(`[id="${await box.getAttribute('aria-controls')}"] li[role="option"]`);
+			const entry = entries.filter({ has: this.page.getByText(label, { exact: true }), visible: true });
+			if (tries > 0 && (tries === MAX_TRIES || (await entry.isVisible()))) return await entry.click();
+			// n8n disables a list while it loads it, and closes it when it loads it anew: a person opens it once more.
 			if (tries > 0) this.repeatedClicks += 1;
 			await list.click();
 			await entry.or(closed).first().waitFor();
 		}
-		await entry.click();
 	}
 
 	/** Picks a record from its list, by searching for it. */
@@ -135,6 +164,17 @@ export class Editor {
 		await this.parameter(name).getByTestId('rlc-input').click();
 		await this.page.getByTestId('rlc-search').fill(search);
 		await this.page.getByTestId('rlc-item').filter({ hasText: search }).first().click();
+		await this.page.getByTestId('rlc-search').waitFor({ state: 'hidden' });
+	}
+
+	/** Types into a parameter of the open node; in the given row, where it has several. */
+	async fill(name: string, text: string, row = 0): Promise<void> {
+		const box = this.parameter(name).nth(row).locator('input').last();
+		await box.fill(text);
+		// A date counts as soon as Enter is pressed.
+		if (/^\d{4}-\d\d-\d\d/.test(text)) await box.press('Enter');
+		// n8n passes on a moment later what is typed (2.41: 200 to 400 ms). A step that is executed before lacks it.
+		await this.page.waitForFunction(`(${hasValue})(${JSON.stringify(text)})`);
 	}
 
 	/**
@@ -146,21 +186,15 @@ export class Editor {
 		// Fields that come later change the node: n8n then calls the output outdated (2.41).
 		await this.page.getByTestId('node-parameters').getByText('Fetching').waitFor({ state: 'detached' });
 		const output = this.page.getByTestId('output-panel');
-		// n8n passes on a moment later what is typed: the execution before that is outdated, and may lack it.
-		const outdated = output.getByTestId('node-run-info-stale');
-		const status = output.locator('[data-test-id^="node-run-status-"]');
-		for (let tries = 0; ; tries++) {
-			// What an earlier execution has put out stays until this one has begun.
-			const begun = this.page.waitForResponse(/\/rest\/workflows\/[^/]+\/run/);
-			await this.page.getByTestId('node-execute-button').click();
-			await begun;
-			await status.or(outdated).first().waitFor();
-			const hasFailed = await output.locator('.node-error-view').first().isVisible();
-			if (tries === 1 || !hasFailed || !(await outdated.isVisible())) break;
-			this.repeatedClicks += 1;
-		}
-		if (!(await output.getByTestId('node-run-status-success').or(outdated).first().isVisible())) {
-			throw new Error(`The node has not succeeded: ${await output.innerText()}`);
+		// What an earlier execution has put out stays until this one has begun.
+		const begun = this.page.waitForResponse(/\/rest\/workflows\/[^/]+\/run/);
+		await Promise.all([begun, this.page.getByTestId('node-execute-button').click()]);
+		const done = output.getByTestId('node-run-status-success').or(output.getByTestId('node-run-info-stale'));
+		const refused = this.page.locator('.el-notification').filter({ hasText: 'cannot start' });
+		await done.or(output.locator('[data-test-id^="node-run-status-"]')).or(refused).first().waitFor();
+		if (!(await done.first().isVisible()) || (await output.locator('.node-error-view').first().isVisible())) {
+			const [why = ''] = await refused.allInnerTexts();
+			throw new Error(`The node has not succeeded: ${why}${await output.innerText()}`);
 		}
 		// The panel is there before the data is: a table, a schema, or files.
 		const data = output.locator('tbody td, [data-test-id="run-data-schema-item"], [data-test-id="ndv-download-binary-data"]');
@@ -169,15 +203,31 @@ export class Editor {
 		return await ((await table.count()) > 0 ? table : output).innerText();
 	}
 
-	/** Saves what the browser shows under .tmp/e2e, to be looked at when a test has failed. */
-	async screenshot(name: string): Promise<void> {
-		const file = `${name.replaceAll(/\W+/g, '-')}.png`;
-		await this.page.screenshot({ path: join(OUTPUT, file) });
+	/** What n8n calls wrong on the screen: values of the form, or what was clicked. */
+	async complaints(): Promise<string[]> {
+		const red = this.page.locator('[data-test-id="parameter-issues"], .el-notification--error');
+		return await red.filter({ visible: true }).allInnerTexts();
 	}
+
+	/** Saves what the browser shows under .tmp/e2e, to be looked at when a test has failed. */
+	async screenshot(name = 'unnamed'): Promise<void> {
+		const file = `${name.replaceAll(/\W+/g, '-')}.png`;
+		await this.page?.screenshot({ path: join(OUTPUT, file) });
+	}
+
 	/** Takes a picture of the documentation. */
 	async picture(name: string, page: Page = this.page): Promise<void> {
 		// A tooltip or a message, which passes after some seconds, would cover the form.
 		await page.mouse.move(0, 0);
 		await page.screenshot({ path: pictureFile(name), style: '.el-notification { visibility: hidden }' });
 	}
+}
+
+/** The editor for all tests of a file, one after the other. */
+export function useEditor(): Editor {
+	const editor = new Editor();
+	beforeAll(async () => await editor.open());
+	afterEach(async () => await editor.screenshot(expect.getState().currentTestName));
+	afterAll(async () => await editor.close());
+	return editor;
 }

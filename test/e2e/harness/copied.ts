@@ -2,9 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
+import { until } from '../../until.ts';
 import { baseNode, pollingWorkflow, type KillableN8n, type Page } from './killable.ts';
+
+/** A hundred thousand records, and some kills, take long. */
+const HOUR_MS = 3_600_000;
 
 /** The copy of the service's records that a workflow keeps. */
 export interface CopyServer {
@@ -94,11 +97,11 @@ export async function copyUnderKills(
 		};
 		const writers = Promise.all([0, 1, 2, 3].map(write));
 		for (let kill = 1; kill <= kills; kill++) {
-			while (copy.existing < (records * kill) / (kills + 1)) await sleep(10);
+			await until(() => copy.existing >= (records * kill) / (kills + 1), HOUR_MS);
 			await n8n.killAndStart();
 		}
 		await writers;
-		while (!(await isEqual(n8n, copy))) await sleep(1_000);
+		await until(async () => await isEqual(n8n, copy), HOUR_MS);
 		await client.deactivateWorkflow(id);
 		return { existing: copy.existing, writes };
 	} finally {

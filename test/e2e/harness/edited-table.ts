@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
+import { until } from '../../until.ts';
 import type { EditedSystem, Person } from './edited-system.ts';
 
 const maxDownMs = 180_000;
@@ -65,12 +66,11 @@ export class EditedTable implements EditedSystem {
 	private async find(): Promise<string> {
 		const { id } = (await this.ask('GET', '/rest/projects/personal')) as { id: string };
 		const filter = encodeURIComponent(JSON.stringify({ name: this.table }));
-		for (;;) {
-			const tables = `/rest/projects/${id}/data-tables`;
+		const tables = `/rest/projects/${id}/data-tables`;
+		return await until(async () => {
 			const { data } = (await this.ask('GET', `${tables}?filter=${filter}`)) as { data: Array<{ id: string }> };
-			if (data[0]) return `${tables}/${data[0].id}`;
-			await sleep(100);
-		}
+			return data[0] && `${tables}/${data[0].id}`;
+		});
 	}
 
 	private async ask(method: string, path: string, body?: object): Promise<unknown> {

@@ -151,7 +151,7 @@ export function pollingWorkflow(credentialId: string, name: string, given: IData
 		type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
 		typeVersion: 1,
 		position: [0, 0],
-		parameters: { ...given, options: { interval: 1, ...(given['options'] as IDataObject) } },
+		parameters: { output: 'event', ...given, options: { interval: 1, ...(given['options'] as IDataObject) } },
 		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
 	};
 	const nodes = [trigger, ...next];

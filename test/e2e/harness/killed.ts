@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../until.ts';
 import { baseNode, pollingWorkflow, type ExecutionRow, type KillableN8n, type Page, type Report } from './killable.ts';
 import { recordOf } from './trigger.ts';
 
@@ -26,6 +27,9 @@ export interface Outcomes {
 	/** Events that have neither succeeded nor been reported. */
 	untold: string[];
 }
+
+/** Thousands of events, and many kills, take long. */
+const HOUR_MS = 3_600_000;
 
 /** Every hundredth event is poisonous, from the eighth on. */
 const isPoisonous = (index: number): boolean => index % 100 === 7;
@@ -62,7 +66,7 @@ export async function countUnderKills(
 		}
 		if (part === kills) break;
 		const target = n8n.countRows() + Math.floor(random() * items.length * names.length);
-		while (n8n.countRows() < target) await sleep(20);
+		await until(() => n8n.countRows() >= target, HOUR_MS);
 		await sleep(random() * 50);
 		await n8n.killAndStart();
 		for (const id of ids.values()) {
@@ -93,7 +97,7 @@ export async function countUnderKills(
 			setAside.untold.length === 0
 		);
 	};
-	while (!isDone()) await sleep(500);
+	await until(isDone, HOUR_MS);
 	// Long enough for a start that is one too many.
 	await sleep(3_000);
 	for (const id of ids.values()) await client.deactivateWorkflow(id);

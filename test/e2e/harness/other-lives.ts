@@ -4,9 +4,9 @@ import { type Life, idFrom } from './life.ts';
 import { byId, mapped } from './resources.ts';
 import { startJob } from './sandbox.ts';
 
-/** Starts an import of so many records that it cannot be done before it is canceled. */
+/** Starts an import of as many records as the service takes, so that it cannot be done before it is canceled. */
 async function startLongJob(): Promise<IDataObject[]> {
-	const lines = Array.from({ length: 20_000 }, () => ({ name: randomUUID() }));
+	const lines = Array.from({ length: 100_000 }, () => ({ name: randomUUID() }));
 	return [{ id: (await startJob('resource=tags&operation=create', lines)).id }];
 }
 
@@ -116,6 +116,18 @@ export function otherLives(): Life[] {
 					resource: 'event',
 					operation: 'get',
 					parameters: { recordId: idFrom('getMany'), simplify: false },
+				},
+			],
+		},
+		{
+			resource: 'change',
+			links: [
+				{ name: 'create', resource: 'company', operation: 'create', parameters: { fields: mapped({ name: randomUUID() }) } },
+				{
+					name: 'undo',
+					resource: 'change',
+					operation: 'undo',
+					parameters: { preview: false, undoOf: 'execution', undoId: '={{ $execution.id }}' },
 				},
 			],
 		},

@@ -28,6 +28,12 @@ export async function createRecord(path: string, values: object): Promise<Servic
 	return body;
 }
 
+/** The subscriptions of n8n's editor, which end after their first event. */
+export async function testWebhooks(): Promise<ServiceRecord[]> {
+	const { body } = await callSandbox('GET', '/v1/webhooks');
+	return body.data.filter(({ url }) => String(url).includes('/webhook-test/'));
+}
+
 /** Starts a background job past the node. */
 export async function startJob(query: string, lines: object[]): Promise<ServiceRecord> {
 	const { sandboxUrl, apiKey } = theWorld();

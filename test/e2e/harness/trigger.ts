@@ -18,7 +18,7 @@ export function triggerWorkflow(
 		typeVersion: 2,
 		position: [0, 0],
 		webhookId: id,
-		parameters: parameters as INode['parameters'],
+		parameters: { output: 'event', ...parameters },
 		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
 	};
 	return { name: `Test ${id}`, nodes: [node], connections: {} };

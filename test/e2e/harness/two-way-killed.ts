@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../until.ts';
 import { EditedContacts } from './edited-contacts.ts';
 import { EditedTable } from './edited-table.ts';
 import type { KillableN8n } from './killable.ts';
@@ -22,7 +22,7 @@ export async function expectInStepThoughKilled(
 	const writes = async () => [...(await crm.writesOfN8n()).values()].reduce((sum, count) => sum + count, 0);
 	const kill = async () => {
 		const before = await writes();
-		while ((await writes()) <= before) await sleep(50);
+		await until(async () => (await writes()) > before);
 		await killAndStart();
 	};
 	const meanwhile = Array.from({ length: kills }, () => kill);

@@ -4,6 +4,7 @@ import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
 import type { EditedContacts } from './edited-contacts.ts';
 import type { EditedSystem, Person } from './edited-system.ts';
 import { randomOf } from '../../random-runs.ts';
+import { until } from '../../until.ts';
 
 /** How often each person was edited on one side. */
 type Edits = Map<string, number>;
@@ -74,7 +75,7 @@ export async function expectInStep(setup: TwoWay): Promise<number> {
 
 	const stored = await other.stored();
 	const executions = (await n8n.listExecutions(workflowId)).length;
-	while ((await n8n.listExecutions(workflowId)).length < executions + 3) await sleep(200);
+	await until(async () => (await n8n.listExecutions(workflowId)).length >= executions + 3, maxMs);
 	expect(await other.stored()).toEqual(stored);
 	expect(await crm.writesOfN8n()).toEqual(writes);
 	await n8n.deactivateWorkflow(workflowId);

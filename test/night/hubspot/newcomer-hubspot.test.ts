@@ -1,20 +1,18 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
-import { theN8n, theWorld } from '../../e2e/harness/access.ts';
-import { Editor } from '../../e2e/harness/browser.ts';
+import { theN8n } from '../../e2e/harness/access.ts';
+import { inBrowser, useEditor } from '../../e2e/harness/browser.ts';
 import { countEffort, type Effort } from '../../e2e/harness/effort.ts';
 import { addEntry, setMockData } from '../../e2e/harness/first-steps.ts';
 import { doTask, writeComparedTasks, type TaskEffort } from '../../e2e/harness/tasks.ts';
 import type { Account } from './account.ts';
 
-const describeWithChromium = theWorld().chromium ? describe : describe.skip;
-
 /**
  * The tasks of test/e2e/newcomer.test.ts that n8n's own HubSpot node can do, with it. It measures another node, so it
  * is not part of `npm test`: npx jest --config test/night/hubspot/jest.config.cjs
  */
-describeWithChromium('With n8n’s HubSpot node, a newcomer can', () => {
+inBrowser.describe('With n8n’s HubSpot node, a newcomer can', () => {
 	const n8n = theN8n();
 	const key = { name: 'HubSpot account', type: 'hubspotAppToken', data: { appToken: 'of the tests' } };
 	const developer = {
@@ -29,21 +27,15 @@ describeWithChromium('With n8n’s HubSpot node, a newcomer can', () => {
 		},
 	};
 	const seen: TaskEffort[] = [];
-	let editor: Editor;
+	const editor = useEditor();
 	let effort: Effort;
 
 	beforeAll(async () => {
-		editor = await Editor.open();
 		effort = await countEffort(editor.page);
-		await editor.signIn();
 		await n8n.createCredential(key);
 		await n8n.createCredential(developer);
 	});
-	afterEach(async () => await editor.screenshot(expect.getState().currentTestName ?? 'unnamed'));
-	afterAll(async () => {
-		await editor?.close();
-		writeComparedTasks(seen);
-	});
+	afterAll(() => writeComparedTasks(seen));
 
 	function newcomer(task: string, run: () => Promise<void>): void {
 		test(task, async () => {
@@ -53,8 +45,6 @@ describeWithChromium('With n8n’s HubSpot node, a newcomer can', () => {
 
 	const account = async (): Promise<Account> => (await fetch(`${process.env['HUBSPOT_ACCOUNT']}/account`)).json() as never;
 	const add = async (action: string) => await editor.addBehindTrigger('HubSpot', action, key.name);
-	const fill = async (name: string, text: string, row = 0) =>
-		await editor.parameter(name).locator('input').nth(row).fill(text);
 	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).filter({ visible: true }).last().click();
 
 	/** Drags a column of the input into a parameter. */
@@ -93,7 +83,7 @@ describeWithChromium('With n8n’s HubSpot node, a newcomer can', () => {
 
 	newcomer('Create a contact', async () => {
 		await add('Create or update a contact');
-		await fill('email', 'ada@example.com');
+		await editor.fill('email', 'ada@example.com');
 		await addEntry(editor, 'Add Property', 'Lifecycle Stage Name or ID');
 		await editor.choose('lifeCycleStage', 'Customer');
 		await editor.execute();
@@ -106,10 +96,10 @@ describeWithChromium('With n8n’s HubSpot node, a newcomer can', () => {
 		await click('Add Filter Group');
 		await click('Add Filter');
 		await editor.choose('propertyName', 'Primary Associated Company ID');
-		await fill('value', '501');
+		await editor.fill('value', '501');
 		await click('Add Filter');
 		await editor.choose('propertyName', 'Lifecycle Stage', 1);
-		await editor.parameter('value').nth(1).locator('input').fill('customer');
+		await editor.fill('value', 'customer', 1);
 		const output = await editor.execute();
 		expect(output).toContain('customer@example.com');
 		expect(output).not.toContain('lead@example.com');

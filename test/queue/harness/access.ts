@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../until.ts';
 import { theWorld, type World } from '../../e2e/harness/access.ts';
-
-const POLL_MS = 100;
 
 /** Where this run's n8n in queue mode is; what tests of a single n8n use of it, they find too. */
 export interface QueueWorld extends World {
@@ -25,13 +23,10 @@ export const theQueue = (): QueueWorld => theWorld() as QueueWorld;
  * @param executionIds of executions that have been started
  */
 export async function doneByWorkers(executionIds: string[]): Promise<string[][]> {
-	for (;;) {
-		const done = theQueue().workerLogs.map((log) =>
-			finishedIn(log).filter((id) => executionIds.includes(id)),
-		);
-		if (done.flat().length >= executionIds.length) return done;
-		await sleep(POLL_MS);
-	}
+	return await until(() => {
+		const done = theQueue().workerLogs.map((log) => finishedIn(log).filter((id) => executionIds.includes(id)));
+		return done.flat().length >= executionIds.length ? done : undefined;
+	});
 }
 
 const finishedIn = (log: string): string[] =>

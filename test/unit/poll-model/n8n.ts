@@ -148,7 +148,7 @@ export class ModelN8n {
 		if (isAway) throw new Error('The database is away');
 		if (this.rows.has(key)) return undefined;
 		const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
-		const row: Row = { node, ids: written.map(({ json }) => String(json.id)), items: written.map(({ json }) => json), key, status: 'running', started: this.clock.now(), at: this.clock.now() };
+		const row: Row = { node, ids: written.map(({ json: { id, event } }) => String((event as IDataObject | undefined)?.id ?? id)), items: written.map(({ json }) => json), key, status: 'running', started: this.clock.now(), at: this.clock.now() };
 		if (key !== '') this.rows.set(key, row);
 		this.allRows.push(row);
 		const { ms, status } = this.courseOf(row.items);

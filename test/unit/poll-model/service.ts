@@ -1,7 +1,7 @@
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/crmEvent';
-import { eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/trigger/eventLog';
+import { eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/api/eventLog';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 import { NodeApiError, type INode } from 'n8n-workflow';
 import type { ModelClock } from './clock.ts';

@@ -115,7 +115,7 @@ export class ModelN8n {
 
 	private context(mode: string, copy: IDataObject) {
 		const { process } = this;
-		const parameters: IDataObject = { events: ['contact.created'], recover: true, recoverHours: 24 };
+		const parameters: IDataObject = { events: ['contact.created'], output: 'event', recover: true, recoverHours: 24 };
 		const tell = (message: string) => void this.told.push({ message, at: this.clock.now() });
 		return {
 			getNode: () => ({ id: 'node', name: 'Trigger', type: 'n8n-nodes-crm-platform.crmPlatformTrigger', parameters: {} }),

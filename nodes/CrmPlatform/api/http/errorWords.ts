@@ -6,19 +6,33 @@ export interface ErrorWords {
 }
 
 /** What happened (empty if the service's own text suffices), and what to do. */
-type Telling = readonly [happened: string, advice: string];
+type Telling = readonly [happened: string, advice: string, own?: typeof forPrograms];
+
+/** The service's own text is for those who write programs. */
+const forPrograms = 'forPrograms';
+
+/** What servers answer where they have nothing to say. */
+const phrase =
+	/^(bad request|unauthorized|forbidden|not found|method not allowed|conflict|gone|unprocessable (entity|content)|too many requests|internal server error|bad gateway|service unavailable|gateway timeout)\.?$/i;
 
 /**
  * One sentence on what happened and one on what to do: by the service's error code where the
- * contract names it, else by the HTTP status.
+ * contract names it, else by the HTTP status. A sentence of the service takes the place of ours: it says the
+ * same and more.
  *
- * @param said the service's own text
+ * @param text the service's own
  */
-export function describeError(status: number, body: ProblemBody, said = ''): ErrorWords {
-	const [happened, advice] =
+export function describeError(status: number, body: ProblemBody, text = ''): ErrorWords {
+	const said = phrase.test(text) ? '' : text;
+	const [happened, advice, own] =
 		wordsByCode.get(body.code ?? '')?.(body) ?? wordsByStatus(status) ?? refusedRequest(status, said);
-	return { message: [happened, said].filter(Boolean).join(': '), advice };
+	if (own && happened) return { message: happened, advice };
+	const isSentence = said.trim().split(/\s+/).length >= 3 && status >= 400 && status < 500;
+	return { message: isSentence ? said : [happened, said].filter(Boolean).join(': '), advice };
 }
+
+/** A message as a sentence before another one: those of services may end as one. */
+export const asSentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`);
 
 /**
  * Why a connection failed and what to do.
@@ -34,9 +48,15 @@ export function connectionErrorWords(code: string): readonly [reason: string, ad
 	);
 }
 
+const noPermission = 'The credential does not have permission for this';
 const correct = 'Correct the values and try again.';
 const refreshed =
 	'Correct the value and try again. If the node chose it, the service has changed: reopen the node to reload its fields.';
+
+const wrongCredential = [
+	'The service did not accept the credential',
+	'Check the API key: the platform’s settings list the valid ones under API and integrations.',
+] as const;
 
 const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	invalid_parameter: () => ['The service does not accept one of the parameters', refreshed],
@@ -44,7 +64,10 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	invalid_cursor: () => [
 		'This cursor is no longer valid',
 		'A cursor expires and only works with the filters and order it was created with. Start again without a cursor.',
+		forPrograms,
 	],
+	invalid_credentials: () => [...wrongCredential, forPrograms],
+	token_expired: () => [...wrongCredential, forPrograms],
 	duplicate: ({ existing_id: id, detail = '' }) => {
 		const isNamed = id !== undefined && detail.includes(id);
 		const happened = isNamed ? '' : 'Another record already has this value';
@@ -65,17 +88,17 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	idempotency_in_progress: () => [
 		'An earlier attempt of this request is still in progress',
 		'The node waited for it without success. Check the record before you run the workflow again.',
+		forPrograms,
 	],
 	idempotency_key_reused: () => [
 		'This item was already sent with different values',
 		'A retry must send the same values, so it cannot contain values that change each time, such as {{ $now }}. The same applies to items with the same value of Write Once Per. Check the record, then run the workflow again.',
+		forPrograms,
 	],
-	insufficient_scope: ({ scope }) => [
-		'The credential does not have permission for this',
+	insufficient_scope: ({ scope }) =>
 		scope === undefined
-			? 'Add the permission to the credential, then reconnect it.'
-			: `Add the scope ${scope} to the credential, then reconnect it.`,
-	],
+			? [noPermission, 'Add the permission to the credential, then reconnect it.']
+			: [noPermission, `Add the scope ${scope} to the credential, then reconnect it.`, forPrograms],
 	job_not_finished: () => [
 		'The job has not finished yet',
 		'Turn on Wait Until Done, or try again later.',
@@ -91,6 +114,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	version_mismatch: () => [
 		'The record was changed by someone else in the meantime',
 		'Read the record again, then retry.',
+		forPrograms,
 	],
 	webhook_not_active: () => [
 		'The webhook is paused or disabled',
@@ -99,6 +123,8 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	failed_dependency: () => [
 		'Not processed because another item in the same request failed',
 		'Correct that item and try again.',
+		// It counts the items of the request, not those of the node.
+		forPrograms,
 	],
 };
 
@@ -122,11 +148,8 @@ function wordsByStatus(status: number): Telling | undefined {
 }
 
 const byStatus: Record<number, Telling> = {
-	401: [
-		'The service did not accept the credential',
-		'Check the API key: the platform’s settings list the valid ones under API and integrations.',
-	],
-	403: ['The credential does not have permission for this', 'Ask an administrator of the account for access.'],
+	401: wrongCredential,
+	403: [noPermission, 'Ask an administrator of the account for access.'],
 	404: [
 		'The record or path was not found',
 		'Check the ID: the record may have been deleted, or the user of the credential may not see it. If every request fails like this, check the base URL in the credential.',

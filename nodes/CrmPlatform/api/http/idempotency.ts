@@ -2,6 +2,9 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { safeRegExp } from './pattern';
 
+/** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
+const enough = 32;
+
 /** Identifies one logical write of a workflow. */
 export interface WriteIdentity {
 	/** Id of the n8n installation: two of them may run copies of one workflow on one account. */
@@ -15,6 +18,8 @@ export interface WriteIdentity {
 	run: number | string;
 	/** Indexes of the input items it is done for. */
 	items: readonly number[];
+	/** Id of the deletion that it undoes, if any: this names the write, whichever execution does it. */
+	deletion?: string;
 }
 
 /** The demands of a service on its keys, as its description states them. */
@@ -34,6 +39,8 @@ export interface KeyOrigin {
 	instance: string;
 	/** The workflow's id. */
 	workflow: string;
+	/** The execution's id; absent for a write that several executions share (`valueKey`). */
+	execution?: string;
 }
 
 /**
@@ -46,9 +53,13 @@ export interface KeyOrigin {
  * @throws Error in the user's words where the service's keys are too short to be unique
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
-	const { instance, workflow, execution, node, run, items } = identity;
-	return keyOf({ instance, workflow }, [execution, node, run, items], format);
+	const { instance, workflow, execution, node, run, items, deletion } = identity;
+	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, node, run, items] : ['undo', deletion]);
+	return keyOf({ instance, workflow, execution }, hash, format);
 }
+
+/** What the keys under which a deleted record is created again have in common: see `originOfKey`. */
+export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]).slice(0, enough);
 
 /**
  * The key of a write that is to be done once for a value, such as an order number, in whichever
@@ -62,23 +73,26 @@ export function valueKey(
 	value: string,
 	format: KeyFormat = {},
 ): string {
-	return keyOf({ instance, workflow }, ['once per', node, value], format);
+	return keyOf({ instance, workflow }, hashOf([instance, workflow, 'once per', node, value]), format);
 }
 
 /** A key of a write that is never tried again, except by the sender itself. */
 export function freshKey(format: KeyFormat = {}): string {
 	const uuid = randomUUID();
-	return fits(uuid, format) ? uuid : keyOf({ instance: '', workflow: '' }, [uuid], format);
+	return fits(uuid, format) ? uuid : keyOf({ instance: '', workflow: '' }, hashOf([uuid]), format);
 }
 
 /**
- * The workflow a key was made by, so that a trigger recognises changes of its own making.
+ * The workflow and the execution a key was made by, so that a trigger recognises changes of its own making,
+ * and an undo those of an execution. `hash` says which write it was: as many digits as any key has.
  *
  * @returns undefined for a key of another program, or of a service whose keys have no room for it
  */
-export function originOfKey(key: string): KeyOrigin | undefined {
-	const [, instance, workflow] = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/[0-9a-f]{32,64}$/.exec(key) ?? [];
-	return instance === undefined || workflow === undefined ? undefined : { instance, workflow };
+export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undefined {
+	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)\/)?([0-9a-f]{32,64})$/.exec(key);
+	if (!parts) return undefined;
+	const [, instance = '', workflow = '', execution, hash = ''] = parts;
+	return { instance, workflow, ...(execution !== undefined && { execution }), hash: hash.slice(0, enough) };
 }
 
 /**
@@ -86,21 +100,20 @@ export function originOfKey(key: string): KeyOrigin | undefined {
  *
  * @param instance id of the n8n installation
  */
-export function originOf(instance: string, workflow: string): KeyOrigin {
+export function originOf(instance: string, workflow: string, execution = ''): KeyOrigin {
 	const short = createHash('sha256').update(instance).digest('hex').slice(0, 8);
-	// n8n's ids are 16 letters and digits; imported ones may be any text.
-	const isPlain = /^[\w-]{0,64}$/.test(workflow);
-	const id = isPlain ? workflow : createHash('sha256').update(workflow).digest('hex').slice(0, 16);
-	return { instance: short, workflow: id };
+	return { instance: short, workflow: plainId(workflow), ...(execution !== '' && { execution: plainId(execution) }) };
 }
 
-/** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
-const enough = 32;
+/** n8n's ids are letters and digits; imported ones may be any text. */
+const plainId = (id: string): string =>
+	/^[\w-]{0,64}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 16);
 
-function keyOf(from: { instance: string; workflow: string }, parts: unknown[], format: KeyFormat): string {
-	const hash = createHash('sha256')
-		.update(JSON.stringify([from.instance, from.workflow, ...parts]))
-		.digest('hex');
+type From = Pick<WriteIdentity, 'instance' | 'workflow'> & { execution?: string };
+
+const hashOf = (parts: unknown[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+
+function keyOf(from: From, hash: string, format: KeyFormat): string {
 	for (const key of keysFrom(hash, from, format)) if (fits(key, format)) return key;
 	const { maxLength = 255, pattern } = format;
 	const demand =
@@ -127,15 +140,17 @@ export function canMakeKeys(format: KeyFormat): boolean {
  */
 function* keysFrom(
 	hash: string,
-	from: { instance: string; workflow: string },
+	from: From,
 	{ maxLength = 255, isUuid }: KeyFormat,
 ): Generator<string> {
 	const uuids = () => ['8', '4', '5', '7', '1'].map((version) => uuidOf(hash, version));
 	if (!isUuid) {
-		const origin = originOf(from.instance, from.workflow);
-		const prefix = `n8n/${origin.instance}/${origin.workflow}/`;
-		const room = Math.min(maxLength, 255) - prefix.length;
-		if (room >= enough) yield prefix + hash.slice(0, room);
+		const { instance, workflow, execution } = originOf(from.instance, from.workflow, from.execution);
+		const ofWorkflow = `n8n/${instance}/${workflow}/`;
+		for (const prefix of [...(execution === undefined ? [] : [`${ofWorkflow}${execution}/`]), ofWorkflow]) {
+			const room = Math.min(maxLength, 255) - prefix.length;
+			if (room >= enough) yield prefix + hash.slice(0, room);
+		}
 		for (let length = Math.min(maxLength, hash.length); length >= enough; length--) yield hash.slice(0, length);
 		// 22 characters of base64url hold the same 128 bits.
 		yield Buffer.from(hash.slice(0, enough), 'hex').toString('base64url');

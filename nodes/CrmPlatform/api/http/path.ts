@@ -7,7 +7,8 @@
 export function path(template: TemplateStringsArray, ...values: string[]): string {
 	return template.reduce((built, literal, i) => {
 		const value = values[i - 1] ?? '';
-		if (value === '' || value === '.' || value === '..') {
+		if (value === '') throw new Error('There is no ID. Pick a record from the list or enter its ID.');
+		if (value === '.' || value === '..') {
 			throw new Error(`'${value}' is not an ID. Pick a record from the list or enter its ID.`);
 		}
 		return built + encodeURIComponent(value) + literal;

@@ -2,9 +2,9 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { chunks } from '../../api/batchRequest';
 import type { Connection } from '../../api/connection';
-import type { CrmEvent } from '../../api/crmEvent';
-import { eventIdentity, type EventLog, type Newest } from '../eventLog';
-import { noOrigin, tellsOrigin } from '../origin';
+import { tellsOrigin, type CrmEvent } from '../../api/crmEvent';
+import { eventIdentity, type EventLog, type Newest } from '../../api/eventLog';
+import { noOrigin } from '../origin';
 import { groupOfEvents, groupOfRecords, identitiesOf } from './group';
 import { LogWatch, noteNewest, type Look } from './logWatch';
 import {

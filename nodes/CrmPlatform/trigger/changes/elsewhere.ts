@@ -2,7 +2,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import { matchesEventPattern } from '../../api/crmEvent';
 import type { Clock } from '../../api/http/request';
-import { eventIdentity } from '../eventLog';
+import { eventIdentity } from '../../api/eventLog';
 import { hasExecution } from '../unwritable';
 import type { DoneWhen } from './eventChoice';
 import { elsewhereError } from './outcome';

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../api/crmEvent';
-import { eventIdentity } from '../eventLog';
+import { eventIdentity } from '../../api/eventLog';
 import type { Choice, Group, Position } from './position';
 
 /**

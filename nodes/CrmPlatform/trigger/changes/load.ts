@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-wor
 
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/crmEvent';
-import { eventIdentity, type EventLog } from '../eventLog';
+import { eventIdentity, type EventLog } from '../../api/eventLog';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { retryPolicy } from '../../api/http/retry';
 import { eventOutput } from '../eventOutput';

@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../../api/crmEvent';
-import { eventIdentity, type EventLog } from '../eventLog';
+import { eventIdentity, type EventLog } from '../../api/eventLog';
 import { maxLag, restartAt, type Position } from './position';
 
 interface Mark {

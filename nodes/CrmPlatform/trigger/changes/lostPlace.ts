@@ -1,6 +1,6 @@
 import type { CrmEvent } from '../../api/crmEvent';
 import { passesFilter } from '../eventFilter';
-import type { EventLog } from '../eventLog';
+import type { EventLog } from '../../api/eventLog';
 import { overlap, type Choice } from './position';
 
 /** How far back from the newest chosen event one is looked for that has started the workflow. */

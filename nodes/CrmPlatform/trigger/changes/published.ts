@@ -1,7 +1,7 @@
 import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/request';
-import type { EventLog } from '../eventLog';
+import type { EventLog } from '../../api/eventLog';
 import { forgetPlaces } from '../places';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../api/http/request';
-import type { Newest } from '../eventLog';
+import type { Newest } from '../../api/eventLog';
 import type { Look } from './logWatch';
 
 /** The latest look at each log, by whoever sees the same events. */

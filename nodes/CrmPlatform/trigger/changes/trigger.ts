@@ -8,7 +8,7 @@ import {
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../api/http/request';
-import { openEventLog, type EventLog } from '../eventLog';
+import { openEventLog, type EventLog } from '../../api/eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice, type ChangeChoice } from './eventChoice';
 import { latestItems } from './latest';

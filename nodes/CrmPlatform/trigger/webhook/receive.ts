@@ -1,11 +1,11 @@
 import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWebhookResponseData } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
-import { matchesEventPattern, parseEvent, type CrmEvent } from '../../api/crmEvent';
+import { matchesEventPattern, parseEvent, tellsOrigin, type CrmEvent } from '../../api/crmEvent';
 import { parseJson } from '../../api/http/json';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
-import { noOrigin, tellsOrigin } from '../origin';
+import { noOrigin } from '../origin';
 import { isTest, secretsOf } from './place';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../eventOutput';

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Attempt, Delivery } from '../../schemas/webhook-deliveries.ts';
-import { pageOf, readRows } from '../threads/page-rows.ts';
+import { pageOf } from '../threads/page-rows.ts';
+import type { BackgroundReader } from '../threads/background-reader.ts';
 
 type Statement = 'insert' | 'requeue' | 'find' | 'save' | 'due' | 'failPending' | 'drop';
 
@@ -9,10 +10,12 @@ export class Deliveries {
 	/** Called inside the transaction when a delivery is queued. */
 	onQueued: () => void = () => undefined;
 	private readonly database: DatabaseSync;
+	private readonly reader: BackgroundReader;
 	private readonly statements: Record<Statement, StatementSync>;
 
-	constructor(database: DatabaseSync) {
+	constructor(database: DatabaseSync, reader: BackgroundReader) {
 		this.database = database;
+		this.reader = reader;
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS deliveries (
 				id TEXT PRIMARY KEY, webhook_id TEXT NOT NULL,
@@ -99,21 +102,28 @@ export class Deliveries {
 		this.statements.drop.run(webhookId);
 	}
 
-	/** Reads a page of deliveries, newest first: fewer than the limit if they had very many attempts. */
-	page(
+	/**
+	 * Reads a page of deliveries, newest first, and counts all, without blocking other requests. The page has
+	 * fewer than the limit if they had very many attempts.
+	 */
+	async list(
 		webhookId: string,
-		statuses: string[],
+		statuses: readonly string[],
 		before: string | undefined,
 		limit: number,
-	): { deliveries: Delivery[]; hasMore: boolean } {
-		const { sql, values } = ofWebhook(webhookId, statuses);
+	): Promise<{ deliveries: Delivery[]; hasMore: boolean; total: number }> {
+		const values = [webhookId, ...statuses];
+		const which = `webhook_id = ? AND status IN (${statuses.map(() => '?').join()})`;
 		const after = before === undefined ? '' : 'AND deliveries.id < ?';
-		const statement = this.database.prepare(`
-			${select} WHERE ${sql} ${after} ORDER BY deliveries.id DESC LIMIT ?
-		`);
-		const all = [...values, ...(before === undefined ? [] : [before]), limit + 1];
-		const { page, hasMore } = pageOf(readRows(statement, { values: all, isPage: true }), limit);
-		return { deliveries: page.map(deliveryOf), hasMore };
+		const page = {
+			sql: `${select} WHERE ${which} ${after} ORDER BY deliveries.id DESC LIMIT ?`,
+			values: [...values, ...(before === undefined ? [] : [before]), limit + 1],
+			isPage: true,
+		};
+		const count = { sql: `SELECT count(*) AS total FROM deliveries WHERE ${which}`, values };
+		const [rows, counted] = await this.reader.read([page, count]);
+		const { page: some, hasMore } = pageOf(rows!, limit);
+		return { deliveries: some.map(deliveryOf), hasMore, total: counted![0]!['total'] as number };
 	}
 
 	/** The deliveries of some events, to all subscriptions. */
@@ -126,23 +136,12 @@ export class Deliveries {
 			.all(...sequences)
 			.map(deliveryOf);
 	}
-
-	count(webhookId: string, statuses: string[]): number {
-		const { sql, values } = ofWebhook(webhookId, statuses);
-		const row = this.database.prepare(`SELECT count(*) AS total FROM deliveries WHERE ${sql}`);
-		return row.get(...values)!['total'] as number;
-	}
 }
 
 const select = `
 	SELECT deliveries.*, events.id AS event_id, events.type AS event_type
 	FROM deliveries JOIN events USING (sequence)
 `;
-
-const ofWebhook = (webhookId: string, statuses: string[]) => ({
-	sql: `webhook_id = ? AND status IN (${statuses.map(() => '?').join()})`,
-	values: [webhookId, ...statuses],
-});
 
 const deliveryOf = (row: Record<string, unknown>): Delivery => ({
 	id: row['id'] as string,

@@ -7,9 +7,9 @@ import type { PreparedStatements } from '../threads/prepared-statements.ts';
 import { pageOf, readRows } from '../threads/page-rows.ts';
 import type { Query, Row } from '../threads/select.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
-import { parseRecord } from './record-json.ts';
+import { idOfJson, parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
-import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection } from './selection.ts';
+import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './selection.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
 
 /** Of more records, it is faster to look for a page of them in the order of the list. */
@@ -94,6 +94,12 @@ export class RecordReader {
 		return documentsOf(rows!, selection.limit);
 	}
 
+	/** Reads as `textsQuery` says, without blocking other requests. */
+	async newestAside(fields: string[], limit: number): Promise<Array<{ id: string; text: string }>> {
+		const [rows] = await this.source.reader.read([textsQuery(this.name, fields, this.visible, limit)]);
+		return rows as Array<{ id: string; text: string }>;
+	}
+
 	/** Which of these records can be seen, deleted or not. */
 	visibleAmong(ids: string[]): Set<string> {
 		if (this.visible.length === 0) return new Set(ids);
@@ -108,8 +114,7 @@ export class RecordReader {
 	/** Whether all records of a page can be seen, deleted or not. */
 	sees({ documents }: RecordPage): boolean {
 		if (this.visible.length === 0) return true;
-		// The id is a record's first field, and parsing large pages would take long.
-		const ids = documents.map((document) => /"id":"([^"]*)"/.exec(document)![1]!);
+		const ids = documents.map(idOfJson);
 		return this.visibleAmong(ids).size === ids.length;
 	}
 

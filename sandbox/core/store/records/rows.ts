@@ -2,9 +2,10 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { JsonObject } from '../../foundation/json.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../schemas/resource.ts';
 import { type Cell, cellOf, type Column, quoted, searchText } from './columns.ts';
-import { hasSearchIndex, live, nextStepAt, searchIndex, sqlName } from './table-definition.ts';
+import { hasSearchIndex, live, nextStepAt, sqlName } from './table-definition.ts';
 import { recordJson } from './record-json.ts';
 import { ValueIndex } from './value-index.ts';
+import { WordIndex } from './word-index.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
 
@@ -22,9 +23,8 @@ export class Rows {
 	private readonly resource: Resource;
 	private readonly columns: Column[];
 	private readonly statements: Record<Statement, StatementSync>;
-	/** Write the search index, if the table has one. */
-	private readonly addWords: StatementSync | undefined;
-	private readonly replaceWords: StatementSync | undefined;
+	/** If the table has one. */
+	readonly words: WordIndex | undefined;
 	private readonly customValues: ValueIndex | undefined;
 
 	/** @param database the database with the table and its row of totals */
@@ -51,12 +51,7 @@ export class Rows {
 				`UPDATE totals SET live = live + ?, stored = stored + ? WHERE name = '${table}'`,
 			),
 		};
-		if (hasSearchIndex(resource)) {
-			const words = `INTO ${searchIndex(resource)} (rowid, search) VALUES (?, ?)`;
-			this.addWords = database.prepare(`INSERT ${words}`);
-			// Looks for the words there were before.
-			this.replaceWords = database.prepare(`INSERT OR REPLACE ${words}`);
-		}
+		if (hasSearchIndex(resource)) this.words = new WordIndex(database, resource);
 	}
 
 	/**
@@ -72,17 +67,17 @@ export class Rows {
 		const rowid = before['rowid'] as number;
 		update.run(...values, rowid);
 		this.customValues?.write(rowid, JSON.parse(before['custom'] as string) as JsonObject, customOf(record));
-		if (before['search'] !== search) this.replaceWords?.run(rowid, search);
+		if (before['search'] !== search) this.words?.replace(rowid, search);
 		if (before['is_live'] !== isLive) addToTotals.run(isLive - Number(before['is_live']), 0);
 	}
 
 	/** Adds a record with a new id, which need not be looked for. */
 	add(record: StoredRecord, since: string): void {
 		const { insert, addToTotals } = this.statements;
-		const { values, search, isLive } = this.rowOf(record, since);
+		const { values, isLive } = this.rowOf(record, since);
 		const { lastInsertRowid } = insert.run(...values);
 		this.customValues?.write(lastInsertRowid, {}, customOf(record));
-		this.addWords?.run(lastInsertRowid, search);
+		this.words?.noteRow();
 		addToTotals.run(isLive, 1);
 	}
 

@@ -1,7 +1,8 @@
 import type { Resource } from '../../schemas/resource.ts';
 import { foldCase } from './fold-case.ts';
 import type { Condition } from './condition.ts';
-import { hasSearchIndex, searchIndex } from './table-definition.ts';
+import { hasSearchIndex } from './table-definition.ts';
+import { rowsMatching } from './word-index.ts';
 
 /** Enough to leave few records; each one costs an index lookup. */
 const maxTrigrams = 30;
@@ -16,9 +17,7 @@ export function searchConditions(resource: Resource, text: string): Condition[] 
 	const contained = words.map((word) => ({ sql: 'instr(search, ?) > 0', values: [word] }));
 	const trigrams = [...new Set(words.flatMap(trigramsOf))].slice(0, maxTrigrams);
 	if (!hasSearchIndex(resource) || trigrams.length === 0) return contained;
-	const index = searchIndex(resource);
-	const sql = `rowid IN (SELECT rowid FROM ${index} WHERE ${index} MATCH ?)`;
-	return [{ sql, values: [trigrams.map(quotedString).join(' AND ')] }, ...contained];
+	return [rowsMatching(resource, trigrams.map(quotedString).join(' AND ')), ...contained];
 }
 
 /** The trigrams of a word by code point, as FTS5 builds them. */

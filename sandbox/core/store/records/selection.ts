@@ -47,6 +47,14 @@ export function recordsQuery(table: string, { conditions, includeDeleted }: Sele
 	return { sql: `SELECT document FROM ${table} WHERE ${sql} ${inOrder}`, values: [...values, ids], isPage: true };
 }
 
+/** The newest live records, each with the first of some fields that has a text, or else its id. */
+export function textsQuery(table: string, fields: string[], conditions: readonly Condition[], limit: number): Query {
+	const { sql, values } = allOf(withLive([...conditions], false));
+	const texts = [...fields.map((field) => `nullif(document ->> '$.${field}', '')`), 'id'].join();
+	const text = fields.length > 0 ? `coalesce(${texts})` : 'id';
+	return { sql: `SELECT id, ${text} AS text FROM ${table} WHERE ${sql} ORDER BY id DESC LIMIT ?`, values: [...values, limit] };
+}
+
 export function countQuery(table: string, conditions: Condition[], includeDeleted: boolean): Query {
 	const { sql, values } = allOf(withLive(conditions, includeDeleted));
 	return { sql: `SELECT count(*) AS total FROM ${table} WHERE ${sql}`, values };

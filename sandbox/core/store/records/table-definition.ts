@@ -57,12 +57,14 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
  *
  * It holds trigrams without their positions (https://sqlite.org/fts5.html, 4.4 and 4.5): that halves
  * its size, and a match has to be compared with the text anyway. It is not written by a trigger: before
- * each statement with a trigger, SQLite sets a savepoint, at which FTS5 flushes its buffer.
+ * each statement with a trigger, SQLite sets a savepoint, at which FTS5 flushes its buffer. It does not merge
+ * its parts by itself: that would take place within somebody's request, and take long.
  */
 export const searchIndexDefinition = (resource: Resource): string => `
 	CREATE VIRTUAL TABLE IF NOT EXISTS ${searchIndex(resource)} USING fts5(
 		search, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1'
-	)
+	);
+	INSERT INTO ${searchIndex(resource)} (${searchIndex(resource)}, rank) VALUES ('automerge', 0), ('crisismerge', 1000), ('usermerge', 8);
 `;
 
 export const searchIndex = (resource: Resource): string => `${sqlName(resource)}_words`;

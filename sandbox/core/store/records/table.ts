@@ -18,6 +18,7 @@ import { documentOf, RecordReader } from './record-reader.ts';
 import { Rows } from './rows.ts';
 import { Transactions } from '../transactions.ts';
 import { valueIndexDefinition } from './value-index.ts';
+import type { WordIndex } from './word-index.ts';
 
 /**
  * The records of one resource. A row holds the record as JSON, one column for each field that lists
@@ -104,6 +105,7 @@ export class Table extends RecordReader {
 		}
 		for (const record of records) this.add(record);
 		this.createIndexes();
+		this.words?.indexAll();
 	}
 
 	/** False if the transaction that created the table was rolled back. */
@@ -117,9 +119,15 @@ export class Table extends RecordReader {
 		return this.source.cache.getOrRead(key, read);
 	}
 
-	/** Clears the cache; call it after a change that bypasses `save`, such as a rollback. */
-	clearCache(): void {
+	/** Forgets what is known of its rows; call it after a change that bypasses `save`, such as a rollback. */
+	forget(): void {
 		this.source.cache.clear();
+		this.source.rows.words?.noteRow();
+	}
+
+	/** The index of words; undefined if the table has none. */
+	get words(): WordIndex | undefined {
+		return this.source.rows.words;
 	}
 
 	private createIndexes(): void {
@@ -129,14 +137,17 @@ export class Table extends RecordReader {
 	}
 }
 
-/** @throws Error if the file has tables of another version */
+/** The file has tables of another version, which were left as they are. */
+export class OfAnotherVersion extends Error {}
+
+/** @throws OfAnotherVersion */
 function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): void {
 	const tables = [tableDefinition(resource, columns)];
 	if (hasCustomFields(resource)) tables.push(valueIndexDefinition(resource));
 	const stored = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
 	const known = tables.map((definition) => stored.get(definition.split(' ')[0]!)?.['sql']);
 	const isSame = tables.every((definition, i) => known[i] === `CREATE TABLE ${definition}`);
-	if (!isSame && known.some((sql) => sql !== undefined)) throw new Error('another version of the sandbox has made it');
+	if (!isSame && known.some((sql) => sql !== undefined)) throw new OfAnotherVersion();
 	new Transactions(database, () => undefined).run(() =>
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER) WITHOUT ROWID;

@@ -13,6 +13,7 @@ export type TableView = Pick<
 	| 'page'
 	| 'idsInOrder'
 	| 'recordsOf'
+	| 'newestAside'
 	| 'visibleAmong'
 	| 'sees'
 	| 'count'

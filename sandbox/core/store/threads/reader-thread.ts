@@ -1,3 +1,6 @@
+import { existsSync, readlinkSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { addFoldCase } from '../records/fold-case.ts';
@@ -17,9 +20,14 @@ export interface ReadAnswer {
 	error?: Error;
 }
 
-const database = new DatabaseSync(workerData as string, { readOnly: true });
-// There are several threads, so each caches less than the main one.
-database.exec('PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384');
+// Whoever waits for a short request goes first, even if all processors are busy. Only Linux knows priorities of
+// threads; elsewhere there is no such file.
+if (existsSync('/proc/thread-self')) setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10);
+
+const database = new DatabaseSync(workerData as string);
+// It only reads, but for moving what others wrote from the log into the file. There are several threads, so
+// each caches less than the main one.
+database.exec('PRAGMA query_only = 1; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384');
 addFoldCase(database);
 const statements = new PreparedStatements(database);
 

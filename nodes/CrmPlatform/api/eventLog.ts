@@ -1,11 +1,11 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import type { Connection } from '../api/connection';
-import { matchesEventPattern, parseEvent, type CrmEvent } from '../api/crmEvent';
-import type { ListDescription } from '../api/openapi/listing';
-import { readPages } from '../api/lists/pages';
-import type { Query } from '../api/http/path';
+import type { Connection } from './connection';
+import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
+import type { Query } from './http/path';
+import { readPages } from './lists/pages';
+import type { ListDescription } from './openapi/listing';
 
 /** The newest event of the log, of any type. */
 export interface Newest {
@@ -129,7 +129,7 @@ function readable(list: ListDescription | undefined): SortedList {
 		return { ...list, sort };
 	}
 	throw new Error(
-		'The service has no event log that can be polled. Use the CRM Platform Trigger instead.',
+		'The service has no event log that can be read in sequence. To start workflows, use the CRM Platform Trigger instead.',
 	);
 }
 

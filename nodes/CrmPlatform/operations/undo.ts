@@ -1,0 +1,33 @@
+import type { Operation, Resource } from '../model';
+import { undoChanges } from '../undo/undoChanges';
+import { undoOptions, undoProperties } from '../undo/undoProperties';
+
+/** @param kinds the kinds of records whose changes can be undone */
+export function undo(kinds: Resource[]): Operation {
+	return {
+		option: {
+			name: 'Undo',
+			value: 'undo',
+			action: 'Undo changes of a workflow',
+			description: 'Take back what an execution, a workflow or a user has written',
+		},
+		properties: () => undoProperties,
+		options: undoOptions(kinds),
+		output: {
+			type: 'object',
+			properties: {
+				result: { type: 'string' },
+				action: { type: 'string' },
+				kind: { type: 'string' },
+				id: { type: 'string' },
+				name: { type: 'string' },
+				new_id: { type: 'string' },
+				changes: { type: 'array' },
+				reason: { type: 'string' },
+			},
+		},
+		isOnceForAll: true,
+
+		prepare: async (execution) => await Promise.resolve((item) => undoChanges(execution, item, kinds)),
+	};
+}

@@ -1,0 +1,103 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { nodeFailure, type NodeFailure } from './failure';
+import { longestAnswerOf } from './parameters/longestAnswer';
+import { isSwallowed, isToolCall } from './toolCall';
+
+/** What the node has done: its items, and what the user should know besides. */
+export interface NodeOutput {
+	items: INodeExecutionData[];
+	notices: Iterable<string>;
+}
+
+/**
+ * Runs the node and gives n8n its output; notices become hints. An AI agent or an MCP client reads no hints, so
+ * for these all is put into what they do read: the text of the items, up to a length, or the error's message.
+ */
+export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOutput>): Promise<INodeExecutionData[][]> {
+	if (!isToolCall(n8n)) {
+		const { items, notices } = await run();
+		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
+		return [items];
+	}
+	const length = longestAnswerOf(n8n);
+	const { items, notices } = await run().catch((error: Error) => {
+		const failure = inMessage(nodeFailure(n8n, error, 0), length);
+		if (!isSwallowed(n8n)) throw failure;
+		return { items: [{ json: { error: failure.message } }], notices: [] };
+	});
+	const told = [...(items.length > 0 ? [] : [nothingFound]), ...notices].join('\n');
+	return [withinLength(items, told === '' ? [] : [cut(told, length / 4)], length)];
+}
+
+const nothingFound = 'Nothing was found: no record matches.';
+
+/** Of an error, a model reads the message and nothing else (AI Agent 3, n8n 2.41). */
+function inMessage(failure: NodeFailure, length: number): NodeFailure {
+	const { message, description } = failure;
+	failure.message = cut(description && !message.includes(description) ? `${message}\n${description}` : message, length);
+	return failure;
+}
+
+/** The items whose text is within the length, and notes, one of which counts what was left out. */
+function withinLength(items: INodeExecutionData[], notes: string[], length: number): INodeExecutionData[] {
+	const whole = withNotes(items, notes);
+	if (answerLength(whole) <= length) return whole;
+	const told = [items.length, 0].map((left) => answerLength(withNotes([], [...notes, leftOut(left, items.length, length)])));
+	const room = length - Math.max(...told);
+	let kept = 0;
+	for (let size = 0; kept < items.length; kept++) {
+		size += sizeOf(items[kept]!.json) + 1;
+		if (size > room) break;
+	}
+	const [first] = items;
+	if (kept > 0 || !first) return withNotes(items.slice(0, kept), [...notes, leftOut(items.length - kept, items.length, length)]);
+	return withNotes([{ ...first, json: shortRecord(first.json, room) }], [...notes, leftOut(items.length - 1, items.length, length)]);
+}
+
+const answerLength = (items: INodeExecutionData[]): number => sizeOf(items.map(({ json }) => json));
+
+function withNotes(items: INodeExecutionData[], notes: string[]): INodeExecutionData[] {
+	if (notes.length === 0) return items;
+	return [...items, { json: { note: notes.join('\n') }, pairedItem: { item: 0 } }];
+}
+
+function leftOut(left: number, all: number, length: number): string {
+	return left > 0
+		? `${left} of ${all} results were left out, since an answer may have ${length} characters. To get them, ask for less at a time if the tool lets you: narrower filters, a lower limit with a cursor, fewer fields.`
+		: `This result was shortened where it says so, since an answer may have ${length} characters. To get all of it, ask for less at a time, or for fewer fields, if the tool lets you; a cursor continues behind it.`;
+}
+
+/** The record with shorter texts and lists; if that is not enough, its first fields. */
+function shortRecord(record: IDataObject, room: number): IDataObject {
+	for (const longest of [1_000, 300, 100]) {
+		const shorter = withShort(record, longest) as IDataObject;
+		if (sizeOf(shorter) <= room) return shorter;
+	}
+	const shorter = withShort(record, 100) as IDataObject;
+	const kept: IDataObject = {};
+	for (const [name, value] of Object.entries(shorter)) {
+		if (sizeOf({ ...kept, [name]: value }) > room - 100) break;
+		kept[name] = value;
+	}
+	return { ...kept, fields_left_out: Object.keys(shorter).length - Object.keys(kept).length };
+}
+
+function withShort(value: unknown, longest: number): unknown {
+	if (typeof value === 'string') return cut(value, longest);
+	if (Array.isArray(value)) {
+		const most = Math.ceil(longest / 40);
+		const shorter = value.slice(0, most).map((one) => withShort(one, longest));
+		return value.length > most ? [...shorter, `… and ${value.length - most} more`] : shorter;
+	}
+	if (typeof value !== 'object' || value === null) return value;
+	return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withShort(one, longest)]));
+}
+
+const sizeOf = (value: unknown): number => JSON.stringify(value).length;
+
+function cut(text: string, longest: number): string {
+	if (text.length <= longest) return text;
+	const kept = Math.max(0, longest - 40);
+	return `${text.slice(0, kept)}… (${text.length - kept} more characters)`;
+}

@@ -1,0 +1,113 @@
+import {
+	isExpression,
+	NodeOperationError,
+	traverseNodeParameters,
+	type FromAIArgument,
+	type IDataObject,
+	type IExecuteFunctions,
+	type IRunExecutionData,
+} from 'n8n-workflow';
+
+import { isBlank } from './fields/blank';
+
+/**
+ * The arguments that the model has filled in. AI Agent 3 lays them over the agent's input item and keeps them
+ * apart only in what n8n records of the run (n8n-core 2.41, requests-response).
+ */
+export function argumentsOf(n8n: IExecuteFunctions): IDataObject {
+	return laidOverItem(n8n) ?? n8n.getInputData()[0]?.json ?? {};
+}
+
+/** The arguments, where the item that expressions read consists of them and the agent's; else undefined. */
+function laidOverItem(n8n: IExecuteFunctions): IDataObject | undefined {
+	if (n8n.isToolExecution()) return undefined;
+	const { runExecutionData } = n8n as { runExecutionData?: IRunExecutionData };
+	const runs = runExecutionData?.resultData.runData[n8n.getNode().name];
+	return runs?.[n8n.getWorkflowDataProxy(0).$runIndex as number]?.inputOverride?.ai_tool?.[0]?.[0]?.json;
+}
+
+/** Whether the node's values come from anything but the arguments, such as the agent's input item. */
+export function readsItem(parameters: unknown): boolean {
+	return expressionsIn(parameters).some((expression) => expression.includes('$'));
+}
+
+/**
+ * Refuses a call whose values are not what the workflow's author and the model mean.
+ *
+ * @throws NodeOperationError that says what to send instead
+ */
+export function refuseForeignArguments(n8n: IExecuteFunctions): void {
+	const laid = laidOverItem(n8n);
+	if (laid) refuseOverlaid(n8n, laid);
+	else if (n8n.isToolExecution()) refuseMixedUp(n8n);
+}
+
+/** AI Agent 3 passes on whatever the model sends, and `$json` reads that in place of the agent's item. */
+function refuseOverlaid(n8n: IExecuteFunctions, passed: IDataObject): void {
+	const { parameters } = n8n.getNode();
+	const declared: FromAIArgument[] = [];
+	traverseNodeParameters(parameters, declared);
+	const names = [...new Set(declared.map(({ key }) => key))];
+	const expressions = expressionsIn(parameters);
+	const isFixed = names.length === 0 && !readsItem(parameters);
+	// `$fromAI` looks into an argument of this name first.
+	const isKnown = (name: string) => names.includes(name) || (name === 'query' && typeof passed.query === 'object');
+	for (const [name, value] of Object.entries(passed)) {
+		if (!isKnown(name) && !isFixed && !isBlank(value)) {
+			throw new NodeOperationError(n8n.getNode(), `This tool has no argument ${name}, so nothing was done`, {
+				description: `Call it again with these only: ${names.join(', ') || 'none'}.`,
+			});
+		}
+		if (isKnown(name) && expressions.some((expression) => readsFromItem(expression, name))) {
+			throw new NodeOperationError(n8n.getNode(), `The argument ${name} would replace a value of the workflow, so nothing was done`, {
+				description: `The workflow’s author has to rename it in $fromAI, since an expression of the node also reads ${name} from the agent’s item.`,
+			});
+		}
+	}
+}
+
+/** Whether an expression reads this field of its input item. */
+function readsFromItem(expression: string, name: string): boolean {
+	const item = String.raw`\$(?:json|input\b[^}]*?\bjson)\s*(?:\?\.)?`;
+	const field = String.raw`\s*(?:\.?\s*${name}(?![\w$-])|\[\s*['"\`]${name}['"\`])`;
+	return new RegExp(item + field).test(expression);
+}
+
+/**
+ * AI Agent 2 finds the arguments of `$fromAI` by the run index: where several calls share one, they are those
+ * of another call.
+ */
+function refuseMixedUp(n8n: IExecuteFunctions): void {
+	const passed = argumentsOf(n8n);
+	// n8n looks into an argument of this name first (2.41).
+	const query = passed.query as IDataObject | undefined;
+	const isOwn = ([name, value]: [string, unknown]) => {
+		const own = query?.[name] ?? value ?? null;
+		return JSON.stringify(own) === JSON.stringify(foundBy(n8n, name, own) ?? null);
+	};
+	if (Object.entries(passed).every(isOwn)) return;
+	throw new NodeOperationError(
+		n8n.getNode(),
+		'This tool call received the values of another call, so nothing was sent',
+		{
+			description:
+				'This happens in n8n when an AI agent processes several items at once. In the options of the agent, set Batch Size to 1.',
+		},
+	);
+}
+
+/** The value `$fromAI` gives for an argument; `own` where n8n has recorded no call to look in. */
+function foundBy(n8n: IExecuteFunctions, name: string, own: unknown): unknown {
+	const fromAI = n8n.getWorkflowDataProxy(0).$fromAI as (name: string) => unknown;
+	try {
+		return fromAI(name);
+	} catch {
+		return own;
+	}
+}
+
+/** The expressions among the parameters, without the beginnings of their calls of `$fromAI`. */
+function expressionsIn(value: unknown): string[] {
+	if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(expressionsIn);
+	return isExpression(value) ? [value.replace(/\$fromAI\(\s*(['"`])[\w-]*\1/gi, '')] : [];
+}

@@ -1,0 +1,183 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
+import { deletionHash } from '../api/http/idempotency';
+import { idText } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
+import { recordName } from '../api/recordName';
+import type { EventMeaning } from './eventMeaning';
+import { LinksOfOthers, valueByName } from './links';
+
+/** What the changes to be undone have made of one field. */
+export interface FieldHistory {
+	/** The value before them; before the last of them, where someone else has changed it in between. */
+	before: unknown;
+	after: unknown;
+	/** Whether someone else has changed it since. */
+	isTheirs: boolean;
+}
+
+/** What the changes to be undone have made of one record. */
+export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' | 'template'> {
+	id: string;
+	name?: string;
+	isCreated: boolean;
+	/** By the name that events give the field. */
+	fields: Map<string, FieldHistory>;
+	/** How it was deleted, if that is to be undone. */
+	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
+	/** The records that undos have created in its place, in this order. */
+	anew: Array<{ id: string; version: unknown }>;
+	/** The version that the last change to be undone has left. */
+	version: unknown;
+	/** The place of that change in the log. */
+	sequence: number;
+	/** Whether someone else has changed it since its creation. */
+	isTouched: boolean;
+	/** Created records that it names. */
+	names: string[];
+	/** Why it cannot be undone. */
+	problem?: string;
+}
+
+/**
+ * What the log says of the records that are to be undone. Events are added in sequence: those to be undone, and
+ * all others, which say what became of these records since.
+ */
+export class Histories {
+	private readonly meaningOf: (type: string) => EventMeaning | undefined;
+	private readonly refusal: (meaning: EventMeaning) => string | undefined;
+	private readonly byRecord = new Map<string, RecordHistory>();
+	private readonly byDeletion = new Map<string, RecordHistory>();
+	private readonly links = new LinksOfOthers();
+
+	/**
+	 * @param meaningOf of a type of event
+	 * @param refusal why the records of a kind cannot be undone; empty for those that need not be
+	 */
+	constructor(meaningOf: Histories['meaningOf'], refusal: Histories['refusal']) {
+		this.meaningOf = meaningOf;
+		this.refusal = refusal;
+	}
+
+	/** @param isOwn whether the event is to be undone */
+	add(event: CrmEvent, isOwn: boolean): void {
+		const meaning = this.meaningOf(event.type) ?? unknown(event.type);
+		const id = idText(event.data.object.id) ?? '';
+		const record = `${meaning.collection}/${id}`;
+		const history = this.byRecord.get(record);
+		if (isOwn) this.addOwn(event, meaning, id, history);
+		else if (history && meaning.change !== undefined) addTheirs(event, history);
+		if (!isOwn && meaning.change === 'created') this.createdAnew(event, id);
+		this.links.add(record, event, meaning, isOwn);
+	}
+
+	/** The records to undo, the last changed one first. */
+	all(): RecordHistory[] {
+		return [...this.byRecord.values()].sort((one, other) => other.sequence - one.sequence);
+	}
+
+	linkedByOthers(): Set<string> {
+		return this.links.linked();
+	}
+
+	private addOwn(event: CrmEvent, meaning: EventMeaning, id: string, known: RecordHistory | undefined): void {
+		const { object } = event.data;
+		const refusal = this.refusal(meaning);
+		if (refusal === '') return;
+		// An event such as deal.won comes beside the one that says what was changed.
+		if (meaning.change === undefined && known && refusal === undefined && String(known.version) === String(object.version)) return;
+		const replaced = meaning.change === 'created' ? this.createdAnew(event, id) : undefined;
+		const history = known ?? newHistory(meaning, id);
+		this.byRecord.set(`${meaning.collection}/${id}`, history);
+		const name = recordName(object);
+		if (name !== undefined) history.name = name;
+		history.version = object.version;
+		history.sequence = event.sequence;
+
+		if (refusal !== undefined) history.problem = refusal;
+		else if (id === '' || meaning.change === undefined) history.problem = notUnderstood(event.type);
+		else if (meaning.change === 'created') {
+			if (!isNew(object)) history.problem = notCreated;
+			history.isCreated = replaced ? replaced.isCreated : true;
+			if (history.isCreated) this.links.watch(id);
+		} else if (meaning.change === 'updated') addChange(history, event);
+		else {
+			history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
+			this.byDeletion.set(deletionHash(event.id), history);
+		}
+		history.names = this.links.amongCreated(object).filter((one) => one !== id);
+	}
+
+	/** Notes a record that an undo has created. @returns the one in whose place it is */
+	private createdAnew(event: CrmEvent, id: string): RecordHistory | undefined {
+		const { hash = '' } = originOfEvent(event) ?? {};
+		const deleted = this.byDeletion.get(hash);
+		if (deleted && deleted.anew.every((one) => one.id !== id)) deleted.anew.push({ id, version: event.data.object.version });
+		return deleted;
+	}
+}
+
+function addChange(history: RecordHistory, { data: { object, previous, changed } }: CrmEvent): void {
+	const names = changed.length > 0 ? changed : Object.keys(previous ?? {});
+	if (names.length === 0) history.problem = noFormerValues;
+	for (const name of names) {
+		if (!previous || !isIn(previous, name)) {
+			history.problem = noFormerValues;
+			continue;
+		}
+		const [before, after] = [valueByName(previous, name) ?? null, valueByName(object, name) ?? null];
+		const known = history.fields.get(name);
+		// Without a gap, it goes on from where the change before has left it.
+		if (known && !known.isTheirs && hasSameValue(known.after, before)) known.after = after;
+		else history.fields.set(name, { before, after, isTheirs: false });
+	}
+}
+
+function addTheirs({ data: { changed } }: CrmEvent, history: RecordHistory): void {
+	history.isTouched = true;
+	for (const [name, field] of history.fields) {
+		if (changed.length === 0 || changed.includes(name)) field.isTheirs = true;
+	}
+}
+
+function isIn(previous: IDataObject, name: string): boolean {
+	if (Object.hasOwn(previous, name)) return true;
+	const custom = /^custom_fields\.(.+)$/s.exec(name)?.[1];
+	const values = ownMember(previous, 'custom_fields');
+	return custom !== undefined && typeof values === 'object' && values !== null && Object.hasOwn(values, custom);
+}
+
+/** Whether the event's record is new: for a user, one that comes into sight is created, too. */
+const isNew = ({ version, created_at: created, updated_at: updated }: IDataObject): boolean =>
+	version === undefined ? created !== undefined && created === updated : String(version) === '1';
+
+const newHistory = ({ kind, collection, template }: EventMeaning, id: string): RecordHistory => ({
+	kind,
+	collection,
+	template,
+	id,
+	isCreated: false,
+	fields: new Map(),
+	anew: [],
+	version: undefined,
+	sequence: 0,
+	isTouched: false,
+	names: [],
+});
+
+const unknown = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });
+
+/** Whether two values of a field are the same, whatever the order of their members. */
+export const hasSameValue = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other);
+
+const canonical = (value: unknown): string =>
+	JSON.stringify(value ?? null, (_, one: unknown) =>
+		typeof one === 'object' && one !== null && !Array.isArray(one)
+			? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: one,
+	);
+
+const noFormerValues = 'The service does not report the former values.';
+const notCreated = 'The service reports it as created, but it existed before: it came into the sight of the credential. Undo it with a credential that sees all records.';
+const notUnderstood = (type: string) => `The service reports ${type}, which the node does not understand.`;

@@ -1,0 +1,46 @@
+import type { EventLog } from '../api/eventLog';
+import type { Execution, Resource } from '../model';
+import { meaningOfTypes, type EventMeaning } from './eventMeaning';
+import { Histories } from './history';
+import type { UndoChoices } from './selection';
+
+/**
+ * Reads the log from the chosen time on.
+ *
+ * @returns also the sequence of the last event
+ * @throws Error in the user's words where the log does not reach back to the time
+ */
+export async function readHistories(execution: Execution, log: EventLog, choices: UndoChoices, kinds: Resource[]): Promise<{ histories: Histories; last: number }> {
+	const { api } = execution;
+	const templates = new Map(kinds.map((kind) => [general(kind.path), kind]));
+	const refusal = ({ template, kind }: EventMeaning): string | undefined => {
+		const known = templates.get(general(template));
+		if (choices.kinds.length > 0) return known && choices.kinds.includes(known.value) ? undefined : '';
+		if (known) return undefined;
+		// A job stays as a record of what was done; its lines are changes of their own.
+		if (template === '/jobs') return '';
+		return kind === 'message' ? sentMessage : setUp;
+	};
+	const histories = new Histories(meaningOfTypes(await api.describeEvents()), refusal);
+	const oldest = await log.oldest();
+	const first = choices.since === undefined ? oldest : await log.firstSince(new Date(choices.since).toISOString());
+	if (!oldest || !first) return { histories, last: 0 };
+	const begin = new Date(oldest.timestamp).toISOString();
+	if (choices.since === undefined) api.notices.add(`The log of the service goes back to ${begin}. Earlier changes are not undone.`);
+	// The first event of an account is the first there is.
+	else if (oldest.sequence > 1 && Date.parse(oldest.timestamp) > choices.since) {
+		if (!choices.isAsFarAsLog) throw new Error(`Since: the log of the service only goes back to ${begin}, so an undo is whole from then on. Nothing was written. Set Since to a later time, or turn on As Far As the Log Goes.`);
+		api.notices.add(`The log of the service only goes back to ${begin}. Earlier changes are not undone.`);
+	}
+	let last = first.sequence - 1;
+	for await (const event of log.after(last, [])) {
+		histories.add(event, choices.isChosen(event));
+		last = event.sequence;
+	}
+	return { histories, last };
+}
+
+const general = (path: string): string => path.replace(/\{\w+\}/g, '{}');
+
+const sentMessage = 'Messages cannot be taken back.';
+const setUp = 'Changes to the setup of an account are undone by hand.';

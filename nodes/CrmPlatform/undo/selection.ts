@@ -1,0 +1,67 @@
+import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
+import { originOf } from '../api/http/idempotency';
+import { isBlank } from '../fields/blank';
+import type { Execution, Resource } from '../model';
+import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../parameters/readers';
+import { asFar, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
+
+type WhatToUndo = 'execution' | 'workflow' | 'instance' | 'actor';
+
+/** The user's choices. */
+export interface UndoChoices {
+	/** Whether an event is to be undone. @throws Error in the user's words where the service does not tell who caused it */
+	isChosen(event: CrmEvent): boolean;
+	/** The same in words, for a message. */
+	what: string;
+	/** Unix epoch milliseconds. */
+	since?: number;
+	isAsFarAsLog: boolean;
+	isPreview: boolean;
+	takesPrecedence: boolean;
+	maximum: number;
+	/** The kinds of records; all if empty. */
+	kinds: string[];
+}
+
+/** @throws Error in the user's words for what is missing, or means nothing */
+export function readChoices({ n8n, identity }: Execution, item: number, kinds: Resource[]): UndoChoices {
+	const given = (name: string): unknown => n8n.getNodeParameter(name, item, '');
+	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
+	const moment = (label: string, value: unknown) =>
+		isBlank(value) ? undefined : readDate(label, value, { zone: n8n.getTimezone() }).toMillis();
+	const of = readOption<WhatToUndo>(undoOf.displayName, given(undoOf.name), ['execution', 'workflow', 'instance', 'actor']);
+	const id = of === 'instance' ? '' : readText(undoId.displayName, given(undoId.name), { otherwise: '' });
+	if (of !== 'instance' && id === '') throw new Error(`ID: enter the ID of the ${words[of]} whose changes to undo.`);
+	const from = moment(since.displayName, given(since.name));
+	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
+	if (from === undefined && of !== 'execution' && !isAsFarAsLog) {
+		throw new Error('Since: enter the time from which on to undo changes. To undo all that the log has, turn on As Far As the Log Goes.');
+	}
+	const last = moment(until.displayName, option(until.name));
+	const chosenKinds = option('kinds');
+	const own = originOf(identity.instance, of === 'workflow' ? id : '', of === 'execution' ? id : '');
+	const isBy = (event: CrmEvent): boolean => {
+		if (of === 'actor') return actorOf(event) === id;
+		if (!tellsOrigin(event)) throw new Error(unknownCauser);
+		const origin = originOfEvent(event);
+		if (origin?.instance !== own.instance) return false;
+		return of === 'instance' || (of === 'workflow' ? origin.workflow === own.workflow : origin.execution === own.execution);
+	};
+	return {
+		isChosen: (event) => isBy(event) && (last === undefined || Date.parse(event.timestamp) <= last),
+		what: `${of === 'instance' ? 'workflows of this n8n' : `${words[of]} ${id}`}`,
+		...(from !== undefined && { since: from }),
+		isAsFarAsLog,
+		isPreview: readBoolean(undoPreview.displayName, given(undoPreview.name)),
+		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
+		maximum: readWholeNumber(maxUndone.displayName, option(maxUndone.name), { otherwise: Number(maxUndone.default) }),
+		kinds: isBlank(chosenKinds)
+			? []
+			: [chosenKinds].flat().map((kind) => readOption('Kinds', kind, kinds.map(({ value }) => value))),
+	};
+}
+
+const words = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
+
+const unknownCauser =
+	'The service does not report which request caused an event, so the changes of a workflow cannot be told from others. Nothing was written. Choose A User or API Key.';

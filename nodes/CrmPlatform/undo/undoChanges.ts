@@ -1,0 +1,166 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { openEventLog } from '../api/eventLog';
+import { isAnsweredWith } from '../api/find';
+import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
+import { idText } from '../api/http/json';
+import type { ResourceDescription } from '../api/openapi/description';
+import type { Execution, Resource } from '../model';
+import { readCurrent } from './currentRecords';
+import { LiveLinks, waves, withLiveLinks } from './liveLinks';
+import { formerValues, planUndo, type UndoneChange, type Undoing, type Writable } from './plan';
+import { readHistories } from './readHistories';
+import { readChoices, type UndoChoices } from './selection';
+import { surplusRemover } from './surplus';
+import { sendWrites, undoWriteOf, type Describe, type UndoOutcome } from './writeUndo';
+
+/**
+ * Takes back what an execution, a workflow or a user has written: reads the log, compares with the records of
+ * now, and writes the former values unless it is a preview.
+ *
+ * @param kinds the kinds of records whose changes can be undone
+ * @throws Error in the user's words where the log cannot be read or does not reach back; nothing is written then
+ * @throws NodeApiError where the service stops answering: the next run continues
+ */
+export async function undoChanges(execution: Execution, item: number, kinds: Resource[]): Promise<IDataObject[]> {
+	const { n8n, api } = execution;
+	const choices = readChoices(execution, item, kinds);
+	const log = await openEventLog(api);
+	api.requireDescription('Undo');
+	const { histories, last } = await readHistories(execution, log, choices, kinds);
+	const all = histories.all();
+	if (all.length === 0) {
+		api.notices.add(`No changes found by ${choices.what}. Nothing was written.`);
+		return [];
+	}
+
+	const isSightLimited = n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey';
+	const current = await readCurrent(api, all, isSightLimited);
+	const descriptions = new Map<string, ResourceDescription | undefined>();
+	for (const { collection, template } of all) if (!descriptions.has(collection)) descriptions.set(collection, await api.describe(template));
+	const describe: Describe = (collection) => descriptions.get(collection);
+	const writable = new Map([...descriptions].map(([collection, description]) => [collection, writableOf(execution, description)]));
+	const planned = planUndo(all, {
+		current,
+		writable: ({ collection }) => writable.get(collection)!,
+		linked: histories.linkedByOthers(),
+		takesPrecedence: choices.takesPrecedence,
+	});
+	const links = new LiveLinks();
+	for (const { history, newId } of planned) if (newId !== undefined) links.replace(history.collection, history.id, newId);
+	const fieldsOf = ({ history, action }: Undoing) => (action === 'create' ? describe(history.collection)?.create : describe(history.collection)?.update)?.fields ?? [];
+	await links.lookUp(api, planned.flatMap((one) => (one.action && one.action !== 'delete' ? [{ fields: fieldsOf(one), body: formerValues(one) }] : [])));
+	const toBeCreated = new Set(planned.filter(({ action }) => action === 'create').map(({ history: { collection, id } }) => `${collection}/${id}`));
+	const resolve = (one: Undoing, pending = new Set<string>()): Undoing => {
+		if (!one.action || one.action === 'delete') return one;
+		const waiting = links.missing(fieldsOf(one), formerValues(one)).filter((link) => pending.has(link));
+		return waiting.length > 0 ? one : withLiveLinks(one, links, fieldsOf(one));
+	};
+
+	if (choices.isPreview) {
+		const shown = planned.map((one) => resolve(one, toBeCreated));
+		refuseTooMany(shown, choices, true, api.notices);
+		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
+		return shown.map((one) => undoneItem(one, true));
+	}
+	refuseTooMany(planned, choices, false, api.notices);
+
+	const done = new Map<Undoing, Undoing>();
+	const write = async (some: Undoing[]): Promise<void> => {
+		const resolved = some.map((one) => resolve(one));
+		const writes = resolved.flatMap((one, place) => {
+			const request = undoWriteOf(one);
+			return request ? [{ place, request }] : [];
+		});
+		for (const [place, one] of some.entries()) done.set(one, resolved[place]!);
+		const { outcomes, error } = await sendWrites(execution, describe, writes.map(({ request }) => request));
+		for (const [i, outcome] of outcomes.entries()) {
+			const { place } = writes[i]!;
+			const after = afterwards(resolved[place]!, outcome);
+			done.set(some[place]!, after);
+			const { collection, id } = after.history;
+			if (after.newId !== undefined) links.replace(collection, id, after.newId);
+		}
+		if (!error) return;
+		const count = [...done.values()].filter(({ result, action }) => result === 'undone' && action).length;
+		api.notices.add(`The undo stopped. About ${count} of ${planned.filter(({ action }) => action).length} records were written. Run it again: it continues with the rest.`);
+		throw error;
+	};
+
+	const waits = (one: Undoing) => links.missing(fieldsOf(one), formerValues(one)).some((link) => toBeCreated.has(link));
+	const of = (action: Undoing['action']) => planned.filter((one) => one.action === action);
+	await write(of('delete'));
+	let updates = of('update').filter((one) => !waits(one));
+	const later = of('update').filter(waits);
+	// A value that another record still has becomes free when that one is undone.
+	for (let before = Infinity; updates.length > 0 && updates.length < before; ) {
+		before = updates.length;
+		await write(updates);
+		updates = updates.filter((one) => done.get(one)!.reason === duplicate);
+	}
+	const removeSurplus = surplusRemover(execution, log, { planned, current, describe, last });
+	for (const wave of [...waves(of('create'), (one) => links.missing(fieldsOf(one), formerValues(one))), []]) {
+		if (wave.length > 0) await write(wave);
+		for (const { one, id, reason } of await removeSurplus()) {
+			done.set(one, { ...(done.get(one) ?? one), result: 'already_so', newId: id, reason });
+			links.replace(one.history.collection, one.history.id, id);
+		}
+	}
+	await write(later);
+	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
+}
+
+/** What a client can write, as the service describes it. */
+function writableOf({ api, identity }: Execution, description: ResourceDescription | undefined): Writable {
+	const { create, update } = description ?? {};
+	const names = (fields: Array<{ path: string[] }> = []) => new Set(fields.map(({ path: [name = ''] }) => name));
+	const [changed, created] = [names(update?.fields), names(create?.fields)];
+	const format = create?.idempotencyKey ?? {};
+	const namesDeletions =
+		api.isSelfDescribed() && create?.idempotencyHeader !== undefined && canMakeKeys(format) && originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
+	return { isChanged: (name) => changed.has(name), isCreated: (name) => created.has(name), namesDeletions };
+}
+
+function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
+	if ('record' in outcome) {
+		const newId = one.action === 'create' ? idText(outcome.record.id) : undefined;
+		return newId === undefined ? one : { ...one, newId };
+	}
+	const { refused } = outcome;
+	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
+	const { action: _, ...rest } = { ...one, changes: one.action === 'create' ? [] : kept };
+	if (isAnsweredWith(refused, 404, 410)) {
+		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone already.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
+	}
+	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
+	const { code } = ((refused as { context?: IDataObject }).context?.data ?? {}) as { code?: unknown };
+	if (code === 'duplicate' && one.action === 'update') return { ...rest, result: 'cannot_be_undone', reason: duplicate };
+	const { message, description } = refused as { message: string; description?: string | null };
+	return { ...rest, result: 'cannot_be_undone', reason: ['The service refused it:', message, description].filter(Boolean).join(' ') };
+}
+
+function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {
+	const count = planned.filter(({ action }) => action).length;
+	if (count <= maximum) return;
+	const message = `${count} records would change, and Maximum Records allows ${maximum}. To undo them, set Maximum Records to ${count}.`;
+	if (!isPreview) throw new Error(`${message} Nothing was written.`);
+	notices.add(message);
+}
+
+function undoneItem({ history, result, action, changes, reason, newId }: Undoing, isPreview: boolean): IDataObject {
+	const { kind, id, name } = history;
+	return {
+		result: isPreview && result === 'undone' ? 'to_be_undone' : result,
+		action: action ?? null,
+		kind,
+		id,
+		name: name ?? null,
+		...(newId !== undefined && { new_id: newId }),
+		changes: changes,
+		reason: reason ?? null,
+	};
+}
+
+const changedMeanwhile = 'Someone else has changed the record while the undo ran. Nothing was overwritten.';
+const goneMeanwhile = 'Someone else has deleted the record while the undo ran.';
+const duplicate = 'Another record has one of the former values, which must be unique.';

@@ -1,0 +1,90 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import type { Resource } from '../model';
+
+export const undoPreview: INodeProperties = {
+	displayName: 'Preview',
+	name: 'preview',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to only show what would be undone, without writing anything',
+};
+
+export const undoOf: INodeProperties = {
+	displayName: 'What to Undo',
+	name: 'undoOf',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'A User or API Key', value: 'actor' },
+		{ name: 'A Workflow', value: 'workflow' },
+		{ name: 'All Workflows of This N8n', value: 'instance' },
+		{ name: 'An Execution', value: 'execution' },
+	],
+	default: 'execution',
+	description: 'Whose changes to undo',
+};
+
+export const undoId: INodeProperties = {
+	displayName: 'ID',
+	name: 'undoId',
+	type: 'string',
+	required: true,
+	default: '',
+	placeholder: 'e.g. 4711',
+	displayOptions: { hide: { undoOf: ['instance'] } },
+	description: 'Of an execution or a workflow, it is at the end of its address in n8n; of a user or key, in actor of an event',
+};
+
+export const since: INodeProperties = {
+	displayName: 'Since',
+	name: 'since',
+	type: 'dateTime',
+	default: '',
+	description: 'Undo changes from this time on. An execution may go without it: then the whole log is read.',
+};
+
+export const asFar: INodeProperties = {
+	displayName: 'As Far As the Log Goes',
+	name: 'asFarAsLog',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to undo what the log still has if it begins after Since',
+};
+
+export const takesPrecedence: INodeProperties = {
+	displayName: 'Undo Takes Precedence',
+	name: 'undoTakesPrecedence',
+	type: 'boolean',
+	default: true,
+	description: 'Whether to also undo what others have changed since. Their values are lost.',
+};
+
+export const maxUndone: INodeProperties = {
+	displayName: 'Maximum Records',
+	name: 'maxUndone',
+	type: 'number',
+	typeOptions: { minValue: 0 },
+	default: 1000,
+	description: 'If more records would change than this, nothing is written',
+};
+
+export const until: INodeProperties = {
+	displayName: 'Until',
+	name: 'until',
+	type: 'dateTime',
+	default: '',
+	description: 'Changes after this time stay, and count as those of others',
+};
+
+const kindsProperty = (kinds: Resource[]): INodeProperties => ({
+	displayName: 'Kinds',
+	name: 'kinds',
+	type: 'multiOptions',
+	options: kinds.map(({ name, value }) => ({ name, value })).sort((one, other) => (one.name < other.name ? -1 : 1)),
+	default: [],
+	description: 'Undo changes of these records only',
+});
+
+export const undoProperties = [undoPreview, undoOf, undoId, since];
+export const undoOptions = (kinds: Resource[]): INodeProperties[] => [asFar, kindsProperty(kinds), maxUndone, takesPrecedence, until];

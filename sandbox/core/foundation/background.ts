@@ -1,0 +1,45 @@
+/** How long a piece of work takes, at most: every request of that moment waits for it. */
+const pieceMs = { besideRequests: 1.5, alone: 8 };
+
+/** Whoever sends one request after the other sends the next one sooner. */
+const isAloneAfterMs = 20;
+
+/** Lets others go first: the next turn of the event loop begins with the requests that have come. */
+export const nextTurn = async (): Promise<void> => {
+	await new Promise<void>((resolve) => setImmediate(resolve));
+};
+
+/**
+ * The one share of the thread that all work in the background has: jobs, transitions that are due, the
+ * upkeep of the database. It is done in short pieces, one between two turns of the event loop, so that
+ * requests wait for one piece, however much there is to do. The pieces are longer while nobody asks for
+ * anything, because each has a cost of its own.
+ */
+export class Background {
+	private last: Promise<unknown> = Promise.resolve();
+	private lastRequest = -Infinity;
+
+	/** Call it when a request comes. */
+	noteRequest(): void {
+		this.lastRequest = performance.now();
+	}
+
+	/** When a piece of work that begins now should end, by `performance.now()`. */
+	endOfPiece(): number {
+		const now = performance.now();
+		const isAlone = now - this.lastRequest > isAloneAfterMs;
+		return now + (isAlone ? pieceMs.alone : pieceMs.besideRequests);
+	}
+
+	/** Does a piece of work after those of others that came before; nothing else begins until it has ended. */
+	async take<T>(piece: () => T | Promise<T>): Promise<T> {
+		const earlier = this.last;
+		const done = (async () => {
+			await earlier;
+			await nextTurn();
+			return await piece();
+		})();
+		this.last = done.catch(() => undefined);
+		return await done;
+	}
+}

@@ -1,0 +1,40 @@
+import type { Background } from '../../foundation/background.ts';
+import type { Store } from '../store.ts';
+
+/** What is written meanwhile is looked after together. */
+const afterMs = 50;
+const checkpointEveryMs = 500;
+
+/** Keeps the database quick while there are writes, in the background. */
+export function keepUp({ store, background }: { store: Store; background: Background }): void {
+	let isUnderWay = false;
+	let wasWritten = true;
+	let lastCheckpoint = 0;
+	const work = async () => {
+		wasWritten = false;
+		const pieces = store.upkeep(() => background.endOfPiece());
+		while (await background.take(() => store.isOpen && !pieces.next().done));
+		if (!store.isOpen || performance.now() - lastCheckpoint < checkpointEveryMs) return;
+		// Nobody writes in the background meanwhile, so that the log is empty afterwards and begins anew.
+		await background.take(() => store.checkpoint());
+		lastCheckpoint = performance.now();
+	};
+	const wake = () => {
+		if (isUnderWay || !wasWritten) return;
+		isUnderWay = true;
+		const begin = () => {
+			work()
+				.catch((error) => store.isOpen && console.error(error))
+				.finally(() => {
+					isUnderWay = false;
+					wake();
+				});
+		};
+		setTimeout(begin, afterMs).unref();
+	};
+	store.onWritten = () => {
+		wasWritten = true;
+		wake();
+	};
+	wake();
+}

@@ -1,0 +1,110 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Resource } from '../../schemas/resource.ts';
+import type { Condition } from './condition.ts';
+import { readRows } from '../threads/page-rows.ts';
+import { searchIndex, sqlName } from './table-definition.ts';
+
+/** A merge writes so many pages at a time, some tenths of a millisecond's work. */
+const pagesPerMerge = 16;
+
+/** The highest row in the index; every one above it waits to be indexed. */
+const lastRow = (resource: Resource): string => `(SELECT coalesce(max(id), 0) FROM ${searchIndex(resource)}_docsize)`;
+
+/** Fewer if they are large. */
+const rowsAtOnce = 200;
+
+type Statement = 'waiting' | 'add' | 'lastRow' | 'replace' | 'merge' | 'changes';
+
+/** How a long work is done in pieces. */
+export interface Pieces {
+	transaction(piece: () => boolean): boolean;
+	/** When a piece that begins now should end, by `performance.now()`. */
+	endOfPiece(): number;
+}
+
+/**
+ * The index of words of a resource's records. Each transaction that writes to it leaves a part, which is
+ * merged with others later. So rows are indexed after they were written, many at a time; until then a search
+ * looks at their texts.
+ */
+export class WordIndex {
+	/** Whether rows may wait to be indexed. */
+	private isBehind = true;
+	/** Whether there may be parts to merge. */
+	private isParted = true;
+	private readonly statements: Record<Statement, StatementSync>;
+
+	constructor(database: DatabaseSync, resource: Resource) {
+		const [index, table] = [searchIndex(resource), sqlName(resource)];
+		const into = `INTO ${index} (rowid, search) VALUES (?, ?)`;
+		this.statements = {
+			waiting: database.prepare(`
+				SELECT rowid, search FROM ${table} WHERE rowid > ${lastRow(resource)} ORDER BY rowid LIMIT ${rowsAtOnce}
+			`),
+			add: database.prepare(`INSERT ${into}`),
+			lastRow: database.prepare(`SELECT ${lastRow(resource)} AS value`),
+			// Looks for the words there were before.
+			replace: database.prepare(`INSERT OR REPLACE ${into}`),
+			merge: database.prepare(`INSERT INTO ${index} (${index}, rank) VALUES ('merge', ${pagesPerMerge})`),
+			changes: database.prepare('SELECT total_changes() AS value'),
+		};
+	}
+
+	/** Call it when a row was added. */
+	noteRow(): void {
+		this.isBehind = true;
+	}
+
+	/** Replaces the words of a row, unless it waits to be indexed anyway. */
+	replace(rowid: number, search: string): void {
+		const { lastRow: last, replace } = this.statements;
+		if (rowid > Number(last.get()!['value'])) return;
+		replace.run(rowid, search);
+		this.isParted = true;
+	}
+
+	/**
+	 * Indexes the rows that were added, and merges parts of the index, in short pieces of which each is a
+	 * transaction. It ends though rows are added meanwhile, so that those are indexed together, too.
+	 */
+	*upkeep({ transaction, endOfPiece }: Pieces): Generator<void, void> {
+		for (let isMore = this.isBehind; isMore; yield) isMore = transaction(() => this.indexRows(endOfPiece()));
+		for (; this.isParted; yield) this.isParted = transaction(() => this.mergeParts());
+	}
+
+	/** Indexes every row that was added. */
+	indexAll(): void {
+		while (this.indexRows(Infinity));
+	}
+
+	/** @returns whether there are more */
+	private indexRows(end: number): boolean {
+		const rows = readRows(this.statements.waiting, { values: [], isPage: true });
+		for (const [i, row] of rows.entries()) {
+			this.isBehind = i > 0 && performance.now() > end;
+			if (this.isBehind) return true;
+			this.statements.add.run(row['rowid'] as number, row['search'] as string);
+			this.isParted = true;
+		}
+		this.isBehind = rows.length > 0;
+		return rows.length === rowsAtOnce;
+	}
+
+	/** The documentation of FTS5 (4.10.8) has how to see that nothing was merged. */
+	private mergeParts(): boolean {
+		const { merge, changes } = this.statements;
+		const before = changes.get()!['value'] as number;
+		merge.run();
+		return (changes.get()!['value'] as number) - before >= 2;
+	}
+}
+
+/** Selects the rows that match a query of FTS5, and those that are not indexed yet. */
+export const rowsMatching = (resource: Resource, query: string): Condition => {
+	const [index, table] = [searchIndex(resource), sqlName(resource)];
+	const waiting = `SELECT rowid FROM ${table} WHERE rowid > ${lastRow(resource)}`;
+	return {
+		sql: `rowid IN (SELECT rowid FROM ${index} WHERE ${index} MATCH ? UNION ALL ${waiting})`,
+		values: [query],
+	};
+};

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+
+import { ExecuteContext } from 'n8n-core';
+import { createRunExecutionData, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+
+import { workflowIn } from '../../tools/node-context.ts';
+import { agentReading } from './agent.ts';
+import { asTool, runEngineAgent } from './engineAgent.ts';
+import { parts, type Setup } from './n8n.ts';
+import { create, getMany, mapped, on } from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+/** What the model reads when it calls the tool with each of these, one after another, in one execution. */
+type Surface = (setup: Setup, calls: IDataObject[]) => Promise<string[]>;
+
+const calling =
+	(parent: string): Surface =>
+	async (setup, calls) => {
+		const call = agentReading(setup, {}, {}, `@n8n/n8n-nodes-langchain.${parent}`)();
+		const answers: string[] = [];
+		for (const one of calls) answers.push(await call(one));
+		return answers;
+	};
+
+const agent3: Surface = async (setup, calls) =>
+	await runEngineAgent(setup, (answers) => (answers.length < calls.length ? [calls[answers.length]!] : undefined));
+
+/** n8n's own agents run the node by itself, each time as another one, in no workflow and no execution. */
+const ownAgents: Surface = async (setup, calls) => {
+	const answers: string[] = [];
+	for (const call of calls) {
+		const { workflow, node, additionalData } = workflowIn({ ...parts, node: asTool(parts.node) }, setup);
+		const items = [{ json: call }];
+		const own = { ...node, id: randomUUID(), type: `${node.type}Tool` };
+		delete (additionalData as { executionId?: string }).executionId;
+		Object.assign(workflow, { id: undefined });
+		const input = { main: [items] };
+		const context = new ExecuteContext(workflow, own, additionalData, 'internal', createRunExecutionData(), 0, items, input, { node: own, data: input, source: null }, []);
+		const run = parts.node.execute!.call(context as unknown as IExecuteFunctions) as Promise<Array<Array<{ json: IDataObject }>>>;
+		answers.push(await run.then(([output]) => JSON.stringify(output!.map(({ json }) => json)), (error: Error) => error.message));
+	}
+	return answers;
+};
+
+const surfaces: Array<[string, Surface]> = [
+	['AI Agent 2', calling('agent')],
+	['MCP Server Trigger', calling('mcpTrigger')],
+	['AI Agent 3', agent3],
+	['n8n’s own agents', ownAgents],
+];
+
+const anyName = () => `tool-${randomUUID()}`;
+const found = async (name: string) => (await sandbox.call('GET', `/v1/contacts?q=${name}`)).body.total as number;
+const loseAnswer = async () => await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 });
+const named = { last_name: "={{ $fromAI('Name', '', 'string') }}" };
+const setup = (parameters: Setup['parameters']): Setup => ({ credential: sandbox.credential, parameters });
+// The node itself tries nothing again.
+const adding = () => setup({ ...create('contact', named), options: { maxWait: 0 } });
+
+describe.each(surfaces)('As a tool of %s', (_name, surface) => {
+	test('a call that is made again after its answer was lost writes once', async () => {
+		const name = anyName();
+		await loseAnswer();
+		const [lost, repeated] = await surface(adding(), [{ Name: name }, { Name: name }]);
+		expect(lost).toMatch(/may have been processed/);
+		expect(repeated).toContain(name);
+		expect(await found(name)).toBe(1);
+	});
+
+	test('the same in the next execution writes once, too', async () => {
+		const name = anyName();
+		await loseAnswer();
+		await surface(adding(), [{ Name: name }]);
+		const [repeated] = await surface(adding(), [{ Name: name }]);
+		expect(repeated).toContain(name);
+		expect(await found(name)).toBe(1);
+	});
+
+	test('the same call after a success is a new write', async () => {
+		const name = anyName();
+		await surface(adding(), [{ Name: name }, { Name: name }]);
+		expect(await found(name)).toBe(2);
+	});
+
+	test('the message of an error has the reason and the valid choices', async () => {
+		const fields = mapped({ last_name: 'A', lifecycle_stage: "={{ $fromAI('Stage') }}" });
+		const [answer] = await surface(setup({ ...create('contact', fields) }), [{ Stage: 'Hot stuff' }]);
+		expect(answer).toMatch(/stage.*(lead|customer)/is);
+	});
+
+	test('the message of an error has what the service says of each field', async () => {
+		const fields = mapped({ email: "={{ $fromAI('Email') }}", last_name: "={{ $fromAI('Name') }}" });
+		const [answer] = await surface(setup({ ...create('contact', fields) }), [{ Email: 'nobody', Name: 'x'.repeat(2_000) }]);
+		expect(answer).toMatch(/last_name: .*email: /s);
+	});
+
+	test('an empty name of a record is refused with a reason', async () => {
+		const parameters = on('contact', 'delete', "={{ $fromAI('Contact') }}");
+		const [answer] = await surface(setup(parameters), [{ Contact: '' }]);
+		expect(answer).toMatch(/There is no ID/);
+	});
+
+	test('a field that does not exist is refused, with those that do', async () => {
+		const name = anyName();
+		const parameters = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: "={{ $fromAI('Body', '', 'json') }}" };
+		const [answer] = await surface(setup(parameters), [{ Body: { last_name: name, colour: 'red' } }]);
+		expect(answer).toMatch(/no field colour, so nothing was sent.*last_name.*lifecycle_stage/s);
+		expect(await found(name)).toBe(0);
+	});
+
+	test('records that were not looked for are told from those that were', async () => {
+		const parameters = getMany('contact', { returnAll: false, limit: 1 }, { email: "={{ $fromAI('Email') }}" });
+		const [answer] = await surface(setup(parameters), [{ Email: '' }]);
+		expect(answer).toMatch(/No filter was used/);
+	});
+
+	test('nothing found is said', async () => {
+		const parameters = getMany('contact', {}, { email: "={{ $fromAI('Email') }}" });
+		const [answer] = await surface(setup(parameters), [{ Email: `${anyName()}@example.com` }]);
+		expect(answer).toMatch(/nothing was found/i);
+	});
+
+	test('a long answer is cut at whole records and says how many more there are', async () => {
+		const company = anyName();
+		const job_title = 'x'.repeat(200);
+		for (let i = 0; i < 12; i++) await sandbox.call('POST', '/v1/contacts', { last_name: `${company} ${i}`, job_title });
+		const parameters = { ...getMany('contact', {}, { 'last_name[starts_with]': company }), longestAnswer: 2_000 };
+		const [answer = ''] = await surface(setup(parameters), [{}]);
+		expect(answer.length).toBeLessThanOrEqual(2_000);
+		const items = JSON.parse(answer) as IDataObject[];
+		expect(items.at(-1)!.note).toMatch(new RegExp(`^${12 - (items.length - 1)} of 12 results were left out`));
+		expect(items[0]).toMatchObject({ job_title });
+	});
+});
+
+describe('AI Agent 3 lays the arguments over its input item, so', () => {
+	const added = async (values: IDataObject = {}) =>
+		(await sandbox.call('POST', '/v1/contacts', { last_name: anyName(), ...values })).body;
+	const read = async ({ id }: IDataObject) => (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body;
+	const call = async (parameters: Setup['parameters'], calls: IDataObject[], items: IDataObject[]) =>
+		await runEngineAgent(setup(parameters), (answers) => (answers.length === 0 ? calls : undefined), {}, items);
+
+	test('an argument of the name of a field that the workflow fixes is refused', async () => {
+		const [mine, other] = [await added(), await added()];
+		const fields = mapped({ external_id: "={{ $fromAI('id') }}" });
+		for (const id of ['={{ $json.id }}', "={{ $json['id'] }}", '={{ $input.item.json.id }}']) {
+			const [answer] = await call(on('contact', 'update', id, { fields }), [{ id: other.id }], [{ id: mine.id }]);
+			expect(answer).toMatch(/argument id would replace a value of the workflow/);
+		}
+		expect([await read(mine), await read(other)]).toMatchObject([{ version: 1 }, { version: 1 }]);
+	});
+
+	test('an argument that the tool does not have is refused, and the answer names those it has', async () => {
+		const [mine, other] = [await added(), await added()];
+		const fields = mapped({ last_name: "={{ $fromAI('Name') }}" });
+		const update = on('contact', 'update', '={{ $json.id }}', { fields });
+		const [answer] = await call(update, [{ Name: 'Other', id: other.id }], [{ id: mine.id }]);
+		expect(answer).toMatch(/no argument id, so nothing was done.*these only: Name/s);
+		expect([await read(mine), await read(other)]).toMatchObject([{ version: 1 }, { version: 1 }]);
+	});
+
+	test('what the workflow fixes comes from the item, and an empty argument that the tool does not have is nothing', async () => {
+		const mine = await added();
+		const fields = mapped({ job_title: '={{ $json.title }}', last_name: "={{ $fromAI('Name') }}" });
+		const update = on('contact', 'update', '={{ $json.id }}', { fields });
+		await call(update, [{ Name: 'King', input: '' }], [{ id: mine.id, title: 'Countess' }]);
+		expect(await read(mine)).toMatchObject({ last_name: 'King', job_title: 'Countess' });
+	});
+
+	test('calls that are made at once, of several items too, are done with their own values', async () => {
+		const names = [anyName(), anyName(), anyName()];
+		const answers = await call(create('contact', named), names.map((Name) => ({ Name })), [{ a: 1 }, { a: 2 }, { a: 3 }]);
+		expect(answers).toHaveLength(3);
+		for (const name of names) expect(await found(name)).toBe(1);
+	});
+
+	test('Retry On Fail writes once', async () => {
+		const name = anyName();
+		await loseAnswer();
+		const retry = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
+		const [answer] = await runEngineAgent(adding(), (answers) => (answers.length === 0 ? [{ Name: name }] : undefined), retry);
+		expect(answer).toContain(name);
+		expect(await found(name)).toBe(1);
+	});
+});

@@ -1,0 +1,152 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import { run } from './n8n.ts';
+import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
+import * as op from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+import { shortenWaits } from './short-waits.ts';
+import { undoing } from './undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox();
+let runs = 0;
+const { as, undo, results, add, record, writes } = undoing(sandbox);
+const living = async (name: string) => (await sandbox.call('GET', `/v1/contacts?last_name=${name}`)).body.data as IDataObject[];
+
+test('two undos at once create a deleted record once', async () => {
+	const company = await add('companies', { name: 'Twice' });
+	const contact = await add('contacts', { last_name: 'Twice', company_id: company.id });
+	await as('t1', op.deleteRecord('contact', contact.id));
+	await as('t1', op.deleteRecord('company', company.id));
+	await Promise.all(['a', 'b', 'c'].map(async (one) => await undo('t1', {}, `t1-${one}`)));
+	await undo('t1');
+	const [only, ...more] = await living('Twice');
+	expect(more).toEqual([]);
+	expect(await record('companies', String(only!.company_id))).toMatchObject({ name: 'Twice' });
+});
+
+test('what an undo that was killed has created is not created again', async () => {
+	const contact = await add('contacts', { last_name: 'Killed' });
+	await as('t2', op.deleteRecord('contact', contact.id));
+	await sandbox.faults({ method: 'POST', path: '/v1/contacts', drop: 'after' });
+	await expect(undo('t2', { options: { maxWait: 0 } })).rejects.toThrow();
+	await sandbox.clear();
+	expect(results(await undo('t2'))).toEqual(['already_so']);
+	expect(await living('Killed')).toHaveLength(1);
+});
+
+test('an undo of all workflows takes earlier undos for what they are', async () => {
+	const since = new Date().toISOString();
+	const contact = await add('contacts', { last_name: 'All' });
+	await as('t3', op.deleteRecord('contact', contact.id));
+	await undo('t3');
+	const all = { undoOf: 'instance', since };
+	const { items } = await undo('', all);
+	expect(items.filter(({ kind }) => kind === 'contact').map(({ result }) => result)).toEqual(['already_so', 'already_so']);
+	expect(await living('All')).toHaveLength(1);
+	expect(results(await undo('', { undoOf: 'workflow', undoId: 'workflow-2', since }))).toEqual([]);
+});
+
+test('an undo at the end of the same execution leaves nothing, and once more nothing', async () => {
+	const contact = await add('contacts', { last_name: 'Same' });
+	await as('t4', op.update('contact', contact.id, { last_name: 'Other' }));
+	await as('t4', op.create('contact', { last_name: 'Same2' }));
+	expect(results(await undo('t4', {}, 't4'))).toEqual(['undone', 'undone']);
+	expect(results(await undo('t4', {}, 't4'))).toEqual(['already_so', 'already_so']);
+	expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Same' });
+	expect(await living('Same2')).toEqual([]);
+});
+
+test('values that wait for each other are exchanged as far as they can', async () => {
+	const one = await add('contacts', { last_name: 'x', email: 'one@undo.example' });
+	await as('t5', op.update('contact', one.id, { email: 'moved@undo.example' }));
+	const two = await add('contacts', { last_name: 'y', email: 'two@undo.example' });
+	await as('t5', op.update('contact', two.id, { email: 'one@undo.example' }));
+	await as('t5', op.update('contact', one.id, { last_name: 'z' }));
+	expect(results(await undo('t5'))).toEqual(['undone', 'undone']);
+	expect((await record('contacts', one.id))!.email).toBe('one@undo.example');
+});
+
+test('what cannot be taken back is told: messages, tickets that are closed, the setup', async () => {
+	const [{ id: assignee }] = (await sandbox.call('GET', '/v1/users')).body.data as [{ id: string }];
+	const ticket = await add('tickets', { subject: 'x', assignee_id: assignee, status: 'open' });
+	await as('t6', op.update('ticket', ticket.id, { status: 'closed' }));
+	await as('t6', op.create('tag', { name: 'undo-t6' }));
+	const message = { channel: 'email', to: ['a@undo.example'], text: 'x', direction: 'outbound' };
+	await as('t6', { resource: 'message', operation: 'send', fields: op.mapped(message) } as INodeParameters);
+	const { items } = await undo('t6');
+	const told = Object.fromEntries(items.map(({ kind, result, reason }) => [kind, `${String(result)}: ${String(reason)}`]));
+	expect(told).toMatchObject({
+		message: expect.stringContaining('cannot_be_undone: Messages'),
+		tag: expect.stringContaining('cannot_be_undone: Changes to the setup'),
+		ticket: expect.stringContaining('cannot_be_undone: The service refused it'),
+	});
+});
+
+test('an import from a file is undone row by row', async () => {
+	const rows = Array.from({ length: 5 }, (_, i) => `last_name\nImported${i}`.split('\n')[1]).join('\n');
+	const file = { data: { data: Buffer.from(`last_name\n${rows}\n`).toString('base64'), mimeType: 'text/csv', fileName: 'a.csv' } };
+	const parameters = { resource: 'file', operation: 'importFile', kind: 'contact', importAs: 'create', preview: false, binaryPropertyName: 'data', columnsMode: 'automatic', options: {} };
+	await run({ credential: sandbox.credential, parameters: parameters, executionId: 't7', files: file });
+	expect(await living('Imported3')).toHaveLength(1);
+	expect(results(await undo('t7'))).toEqual(Array.from({ length: 5 }, () => 'undone'));
+	expect(await living('Imported3')).toEqual([]);
+});
+
+describe('nothing is written', () => {
+	const event = { id: 'evt_1', type: 'contact.created', timestamp: '2026-01-10T00:00:00.000Z', sequence: 5, actor: { type: 'api_key', id: 'k' }, request: null, data: { object: { id: 'con_1' }, previous: null, changed: [] } };
+	const log = async (one: IDataObject) =>
+		await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [one], next_cursor: null, total: 1 }) });
+
+	test('if the log no longer reaches back, unless the user is content with less', async () => {
+		await log(event);
+		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('only goes back to 2026-01-10T00:00:00.000Z');
+		expect((await undo('x', { since: '2026-01-01', options: { asFarAsLog: true } })).hints.join()).toContain('Earlier changes are not undone');
+		expect(await writes()).toEqual([]);
+	});
+
+	test('if the service does not say who caused an event', async () => {
+		const { request: _, ...plain } = event;
+		await log(plain);
+		await expect(undo('x')).rejects.toThrow('Choose A User or API Key');
+		expect(await writes()).toEqual([]);
+	});
+
+	test('for a deleted record, if the log could not tell the next undo that it was created again', async () => {
+		const contact = await add('contacts', { last_name: 'x' });
+		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
+		const { request: _, ...plain } = event;
+		await log({ ...plain, type: 'contact.deleted', data: { object: { ...contact, version: 2 }, previous: null, changed: [] } });
+		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('create it twice') }]);
+		expect(await writes()).toEqual([]);
+	});
+
+	test('to a record whose former values the log does not have', async () => {
+		const contact = await add('contacts', { last_name: 'x' });
+		const { version } = contact;
+		await log({ ...event, type: 'contact.updated', data: { object: { ...contact, version: Number(version) }, previous: null, changed: ['last_name'] } });
+		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('former values') }]);
+		expect(await writes()).toEqual([]);
+	});
+});
+
+describe('for a user who sees only some records', () => {
+	let service: SignInSandbox;
+	beforeAll(async () => (service = await startSignInSandbox({ contacts: 0 })));
+	afterAll(async () => await service.close());
+
+	test('a record that left the sight is not created again, and one that came into it is not deleted', async () => {
+		const credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
+		const node = async (executionId: string, parameters: IDataObject) =>
+			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
+		const users = await node('o0', { resource: 'record', operation: 'getMany', kind: 'user', returnAll: true, simplify: false, options: {}, filters: {} });
+		const [made] = await node('o1', op.create('contact', { last_name: 'Sight' }));
+		const other = users.find(({ id }) => id !== made!.owner_id)!;
+		await node('o2', op.update('contact', String(made!.id), { owner_id: other.id }));
+		const undone = await node('o3', { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'o2', since: '', options: {} });
+		expect(undone).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('out of sight') }]);
+		expect(await node('o4', op.getMany('contact'))).toEqual([]);
+	});
+});

@@ -1,0 +1,117 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import * as fc from 'fast-check';
+import type { IDataObject } from 'n8n-workflow';
+
+import { forward } from '../conformance/forward.ts';
+import { looksFurther, randomRuns } from '../random-runs.ts';
+import { executeContext } from './n8n.ts';
+import { useSandbox } from './sandbox.ts';
+import { shortenWaits } from './short-waits.ts';
+import { UndoAccount, undoHistories, withoutLinks, type UndoHistory } from './undo-model.ts';
+import { undoing, type UndoRun } from './undo-node.ts';
+
+shortenWaits(1);
+const sandbox = useSandbox({ contacts: 0 });
+
+/** What happens before, and instead of, the next request of the node. */
+let between: (number: number) => Promise<'pass' | 'drop' | 'drop answer'> = async () => await Promise.resolve('pass');
+let requests = 0;
+let proxy: Server;
+beforeAll(async () => {
+	proxy = createServer((request, response) => {
+		void between(requests++).then((what) => {
+			if (what === 'drop') return void request.socket.destroy();
+			if (what === 'pass') return void forward(request, response, sandbox.url);
+			forward(request, response, sandbox.url, {}, () => request.socket.destroy());
+		});
+	});
+	await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+});
+afterAll(async () => await new Promise((resolve) => proxy.close(resolve)));
+
+let histories = 0;
+let tag = '';
+
+/** Plays a history and says, in words, which promises were not kept. */
+async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
+	const broken: string[] = [];
+	const name = `h${++histories}`;
+	const { context } = executeContext({ credential: sandbox.credential, parameters: {} });
+	if (tag === '') tag = String((await sandbox.call('POST', '/v1/tags', { name: 'undo' })).body.id);
+	const account = new UndoAccount(sandbox, context.getInstanceId(), name, tag);
+	const since = new Date().toISOString();
+	await account.begin();
+	for (const step of steps) await account.play(step);
+	const before = await account.all();
+	const node = undoing({ ...sandbox, credential: { ...sandbox.credential, baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` } });
+	const undo = async (execution: string, as: string): Promise<UndoRun> => {
+		const done = await node.undo(execution, { since, options: { maxWait: 1 } }, as);
+		for (const { id, new_id: newId } of done.items) {
+			const known = account.records.find(({ ids }) => ids.includes(String(id)));
+			if (newId !== undefined && known && !known.ids.includes(String(newId))) known.ids.push(String(newId));
+		}
+		return done;
+	};
+
+	let meanwhile: { known: UndoAccount['records'][number]; edited?: IDataObject } | undefined;
+	if (fault) {
+		requests = 0;
+		between = async (number) => {
+			if (fault.what === 'killed') return number >= fault.at ? 'drop' : 'pass';
+			if (number !== fault.at) return 'pass';
+			if (fault.what === 'dropped') return 'drop';
+			if (fault.what === 'answer lost') return 'drop answer';
+			meanwhile = await account.edit(fault.record, fault.what === 'deleted');
+			return 'pass';
+		};
+		const isEdit = fault.what === 'edited' || fault.what === 'deleted';
+		const first = await undo(name, `${name}-first`).then(() => undefined, (error: Error) => error);
+		between = async () => await Promise.resolve('pass');
+		if (isEdit && first) broken.push(`it failed: ${first.message}`);
+	}
+	const run = await undo(name, `${name}-undo`);
+	const now = await account.all();
+
+	for (const [i, known] of account.records.entries()) {
+		const { kind, ids, isOwn, isTheirs, isChanged, deletedBy, expected } = known;
+		const said = run.items.find(({ id }) => id === ids[0]);
+		const about = `${kind} #${i} (${String(said?.result)}: ${String(said?.reason)})`;
+		if (meanwhile?.known === known) {
+			const { edited } = meanwhile;
+			if (edited && now[i] && Object.entries(edited).some(([field, value]) => now[i]![field] !== value)) broken.push(`${about} lost an edit: ${JSON.stringify(now[i])}`);
+			if (edited && !now[i] && !(isOwn || deletedBy !== undefined)) broken.push(`${about} was deleted with an edit`);
+			continue;
+		}
+		if (isChanged !== (said !== undefined)) broken.push(`${about} was ${isChanged ? 'not ' : ''}reported`);
+		const isReported = said?.result === 'conflict' || said?.result === 'cannot_be_undone';
+		const isThere = isOwn ? deletedBy === undefined && isTheirs : deletedBy === undefined || deletedBy === 'own';
+		if (isThere !== (now[i] !== undefined) && !(isOwn && isReported)) broken.push(`${about} is ${now[i] ? '' : 'not '}there`);
+		if (isOwn || !now[i] || !isThere) continue;
+		const [is, should] = [withoutLinks(now[i]), withoutLinks(expected)].map((one) => JSON.stringify(one));
+		if (is !== should && !isReported) broken.push(`${about} has ${is}, not ${should}`);
+	}
+	if (fault) return broken;
+
+	requests = 0;
+	await sandbox.clear();
+	const second = await undo(name, `${name}-second`);
+	const writes = await node.writes();
+	if (writes.length > 0) broken.push(`a second undo wrote: ${JSON.stringify(writes)} ${JSON.stringify(second.items)}`);
+
+	await undo(`${name}-undo`, `${name}-back`);
+	const back = await account.all();
+	for (const [i, one] of back.entries()) {
+		const [is, was] = [withoutLinks(one), withoutLinks(before[i])].map((record) => JSON.stringify(record));
+		if (is !== was) broken.push(`the undo of the undo left #${i} as ${is}, not ${was}`);
+	}
+	return broken;
+}
+
+test('a history of changes by a workflow and by others is undone, told, and undone again', async () => {
+	const property = fc.asyncProperty(undoHistories, async (history) => {
+		expect(await brokenBy(history)).toEqual([]);
+	});
+	await fc.assert(property, { ...randomRuns(40), endOnFailure: true });
+}, looksFurther ? 7_200_000 : 600_000);

@@ -1,0 +1,227 @@
+import * as fc from 'fast-check';
+import type { IDataObject } from 'n8n-workflow';
+
+import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
+import type { TestSandbox } from './sandbox.ts';
+
+/** The kinds of records of a history, with values of their fields. */
+const values: Record<string, Record<string, unknown[]>> = {
+	contacts: {
+		last_name: ['Ada', 'Grace', 'Mary'],
+		job_title: ['Poet', 'Admiral', null],
+		address: [{ city: 'London' }, { city: 'Paris', street: 'Rue 1' }, null],
+		marketing_consent: [{ email: true }, { email: false, sms: true }, null],
+		phones: [[], [{ value: '+442071838750', label: 'work' }]],
+		'custom_fields.contract_tier': ['gold', 'silver', null],
+		company_id: ['companies'],
+	},
+	companies: { name: ['Engines', 'Looms'], description: ['x', 'y', null], parent_company_id: ['companies'] },
+	deals: { title: ['Deal', 'Offer'], amount: [1, 2.5, null], contact_ids: ['contacts'], company_id: ['companies'] },
+	tasks: { title: ['Call', 'Write'], status: ['not_started', 'completed'], links: ['contacts', 'companies'] },
+};
+const kinds = Object.keys(values);
+const linkFields = ['company_id', 'parent_company_id', 'contact_ids', 'links'];
+
+const change = fc.record({ field: fc.nat(6), value: fc.nat(2), target: fc.nat(9) });
+const by = fc.constantFrom('own', 'own', 'own', 'sister', 'other');
+const step = fc.oneof(
+	{ weight: 6, arbitrary: fc.record({ do: fc.constant('update' as const), by, record: fc.nat(11), changes: fc.array(change, { minLength: 1, maxLength: 3 }) }) },
+	{ weight: 2, arbitrary: fc.record({ do: fc.constant('create' as const), by, kind: fc.nat(3), changes: fc.array(change, { maxLength: 3 }) }) },
+	{ weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), by, record: fc.nat(11) }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant('batch' as const), by, records: fc.array(fc.nat(11), { minLength: 2, maxLength: 4 }), change }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant('win' as const), by, record: fc.nat(11) }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant('tag' as const), by, record: fc.nat(11) }) },
+);
+
+/** Whose changes, and of what; then what goes wrong while they are undone. */
+export const undoHistories = fc.record({
+	steps: fc.array(step, { minLength: 1, maxLength: 9 }),
+	fault: fc.option(
+		fc.record({
+			/** Before which request. */
+			at: fc.nat(16),
+			what: fc.constantFrom('dropped', 'answer lost', 'killed', 'edited', 'deleted' as const),
+			record: fc.nat(11),
+		}),
+		{ nil: undefined },
+	),
+});
+export type UndoHistory = typeof undoHistories extends fc.Arbitrary<infer One> ? One : never;
+type Step = UndoHistory['steps'][number];
+
+/** A record as somebody who only looks at the service knows it. */
+interface Known {
+	kind: string;
+	/** Its ids: a record that is created again has another one. */
+	ids: string[];
+	isOwn: boolean;
+	/** Whether somebody else has changed it, linked to it, or has deleted it. */
+	isTheirs: boolean;
+	deletedBy?: string;
+	/** Whether an own step has changed it. */
+	isChanged: boolean;
+	/** What its fields have if own changes had never been. */
+	expected: IDataObject;
+}
+
+/** The account of a history, as its witness sees it: over HTTP, and as the page says it should be. */
+export class UndoAccount {
+	readonly records: Known[] = [];
+	private readonly sandbox: TestSandbox;
+	private readonly keyOf: (by: string) => string | undefined;
+	private readonly tag: string;
+	private writes = 0;
+
+	/** @param execution the one that will be undone */
+	constructor(sandbox: TestSandbox, instance: string, execution: string, tag: string) {
+		this.sandbox = sandbox;
+		this.tag = tag;
+		this.keyOf = (by) =>
+			by === 'other'
+				? undefined
+				: idempotencyKey({ instance, workflow: 'w', execution: by === 'own' ? execution : `${execution}-sister`, node: 'n', run: 0, items: [++this.writes] });
+	}
+
+	async begin(): Promise<void> {
+		for (const kind of ['contacts', 'contacts', 'contacts', 'companies', 'companies', 'deals', 'tasks']) await this.create('other', kind, []);
+	}
+
+	/** The record as the service has it; undefined if it is gone. */
+	async now({ kind, ids }: Known): Promise<IDataObject | undefined> {
+		const { status, body } = await this.sandbox.call('GET', `/v1/${kind}/${ids.at(-1)}`);
+		return status === 200 ? this.labelled(body) : undefined;
+	}
+
+	async all(): Promise<Array<IDataObject | undefined>> {
+		const found: Array<IDataObject | undefined> = [];
+		for (const one of this.records) found.push(await this.now(one));
+		return found;
+	}
+
+	async play(one: Step): Promise<void> {
+		if (one.do === 'create') return await this.create(one.by, kinds[one.kind]!, one.changes);
+		const chosen = one.do === 'batch' ? one.records : [one.record];
+		const living = [...new Set(chosen.map((record) => this.records[record % this.records.length]!))].filter(({ deletedBy }) => deletedBy === undefined);
+		const [known] = living;
+		if (!known) return;
+		const place = `/v1/${known.kind}/${known.ids.at(-1)}`;
+		if (one.do === 'update') return await this.written(one.by, known, async () => await this.send(one.by, 'PATCH', place, this.body(known.kind, one.changes)));
+		if (one.do === 'delete') {
+			const { status } = await this.send(one.by, 'DELETE', place);
+			if (status === 204) this.deleted(one.by, known);
+		} else if (one.do === 'win') {
+			if (known.kind === 'deals') await this.written(one.by, known, async () => await this.send(one.by, 'POST', `${place}/win`));
+		} else if (one.do === 'tag') {
+			await this.written(one.by, known, async () => await this.send(one.by, 'PUT', `${place}/tags/${this.tag}`));
+		} else {
+			const same = living.filter(({ kind }) => kind === known.kind);
+			const body = this.body(known.kind, [one.change]);
+			const items = same.map(({ ids }) => ({ id: ids.at(-1)!, ...body }));
+			const before = await Promise.all(same.map((each) => this.now(each)));
+			await this.send(one.by, 'POST', `/v1/${known.kind}/batch/update`, { items });
+			for (const [i, each] of same.entries()) this.noteWrite(one.by, each, before[i]!, (await this.now(each))!);
+		}
+	}
+
+	/** Somebody else changes a record, while it is undone. @returns what it has from then on */
+	async edit(place: number, isDeletion: boolean): Promise<{ known: Known; edited?: IDataObject } | undefined> {
+		const known = this.records[place % this.records.length]!;
+		const now = await this.now(known);
+		if (!now) return undefined;
+		const path = `/v1/${known.kind}/${known.ids.at(-1)}`;
+		if (isDeletion) {
+			await this.sandbox.call('DELETE', path);
+			return { known };
+		}
+		const field = ['last_name', 'name', 'title'].find((name) => Object.hasOwn(now, name) && (name !== 'name' || known.kind === 'companies'))!;
+		const edited = { [field]: 'Meanwhile' };
+		await this.sandbox.call('PATCH', path, edited);
+		return { known, edited };
+	}
+
+	private async create(by: string, kind: string, changes: Array<{ field: number; value: number; target: number }>): Promise<void> {
+		const needed = { contacts: { last_name: 'Base' }, companies: { name: 'Base' }, deals: { title: 'Base' }, tasks: { title: 'Base' } }[kind]!;
+		const { status, body } = await this.send(by, 'POST', `/v1/${kind}`, { ...needed, ...this.body(kind, changes) });
+		if (status !== 201) return;
+		const made = this.labelled(body);
+		this.records.push({ kind, ids: [String(body.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: made });
+		if (by !== 'own') this.noteLinks(made);
+	}
+
+	private async written(by: string, known: Known, write: () => Promise<unknown>): Promise<void> {
+		const before = (await this.now(known))!;
+		await write();
+		this.noteWrite(by, known, before, (await this.now(known))!);
+	}
+
+	private noteWrite(by: string, known: Known, before: IDataObject, after: IDataObject): void {
+		const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+		if (changed.length === 0) return;
+		if (by === 'own') {
+			known.isChanged = true;
+			return;
+		}
+		known.isTheirs = true;
+		const theirs: IDataObject = Object.fromEntries(changed.map((name) => [name, after[name]]));
+		Object.assign(known.expected, theirs);
+		this.noteLinks(theirs);
+	}
+
+	/** Created records that others link to stay. */
+	private noteLinks(theirs: IDataObject): void {
+		const text = JSON.stringify(theirs);
+		for (const [i, one] of this.records.entries()) if (text.includes(`"#${i}"`)) one.isTheirs = true;
+	}
+
+	private deleted(by: string, known: Known): void {
+		known.deletedBy = by;
+		if (by === 'own') known.isChanged = true;
+	}
+
+	private body(kind: string, changes: Array<{ field: number; value: number; target: number }>): IDataObject {
+		const body: IDataObject = {};
+		const fields = Object.entries(values[kind]!);
+		for (const { field, value, target } of changes) {
+			const [name, choices] = fields[field % fields.length]!;
+			const chosen = choices[value % choices.length];
+			const custom = /^custom_fields\.(.*)/.exec(name)?.[1];
+			if (custom !== undefined) body.custom_fields = { [custom]: chosen as string };
+			else if (!linkFields.includes(name)) body[name] = chosen as string;
+			else {
+				const linked = this.records.filter((one) => one.kind === chosen && one.deletedBy === undefined);
+				const id = linked[target % Math.max(1, linked.length)]?.ids.at(-1);
+				if (id === undefined) continue;
+				body[name] = name === 'links' ? [{ resource: chosen as string, id }] : name === 'contact_ids' ? [id] : id;
+			}
+		}
+		return body;
+	}
+
+	private async send(by: string, method: string, path: string, body?: IDataObject): Promise<{ status: number; body: IDataObject }> {
+		const key = this.keyOf(by);
+		const response = await fetch(this.sandbox.url + path, {
+			method,
+			headers: {
+				authorization: `Bearer ${this.sandbox.credential.apiKey}`,
+				...(body && { 'content-type': 'application/json' }),
+				...(key !== undefined && { 'idempotency-key': key }),
+			},
+			...(body && { body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as IDataObject) };
+	}
+
+	/** The record's fields that a client sets, with the records of the history by their places. */
+	private labelled(record: IDataObject): IDataObject {
+		const kept = ['first_name', 'last_name', 'job_title', 'address', 'marketing_consent', 'phones', 'phone', 'custom_fields', 'company_id', 'parent_company_id', 'description', 'title', 'amount', 'contact_ids', 'contact_id', 'stage_id', 'status', 'links', 'tag_ids'];
+		const own = Object.fromEntries([...kept, ...(record.object === 'company' ? ['name'] : [])].filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]));
+		let text = JSON.stringify(own);
+		for (const [i, { ids }] of this.records.entries()) for (const id of ids) text = text.replaceAll(id, `#${i}`);
+		return JSON.parse(text) as IDataObject;
+	}
+}
+
+/** A record without links to others, whose targets may be gone. */
+export const withoutLinks = (record: IDataObject | undefined): IDataObject | undefined =>
+	record && Object.fromEntries(Object.entries(record).filter(([name]) => !linkFields.includes(name)));

@@ -1,0 +1,198 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { failure, run } from './n8n.ts';
+import * as op from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+import { undoing } from './undo-node.ts';
+
+const sandbox = useSandbox();
+const { as, undo, results, add, record, writes } = undoing(sandbox);
+
+describe('undo of an execution', () => {
+	test('a preview shows what it would do, and writes nothing', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace' });
+		await as('e1', op.update('contact', contact.id, { last_name: 'King' }));
+		await sandbox.clear();
+		const { items } = await undo('e1', { preview: true });
+		expect(items).toEqual([
+			{
+				result: 'to_be_undone',
+				action: 'update',
+				kind: 'contact',
+				id: contact.id,
+				name: 'King',
+				changes: [{ field: 'last_name', from: 'King', to: 'Lovelace' }],
+				reason: null,
+			},
+		]);
+		expect(await writes()).toEqual([]);
+	});
+
+	test('writes the former values of what it has changed, and of nothing else', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace', job_title: 'Poet', custom_fields: { contract_tier: 'gold' } });
+		await as('e2', op.update('contact', contact.id, { last_name: 'King', 'address.city': 'London', 'custom_fields.contract_tier': 'silver' }));
+		await as('e2', op.update('contact', contact.id, { last_name: 'Byron' }));
+		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { job_title: 'Mathematician' });
+		expect(results(await undo('e2'))).toEqual(['undone']);
+		const { last_name, job_title, custom_fields, address } = (await record('contacts', contact.id))!;
+		expect({ last_name, job_title, custom_fields, address }).toEqual({ last_name: 'Lovelace', job_title: 'Mathematician', custom_fields: { contract_tier: 'gold' }, address: null });
+		expect(results(await undo('e2'))).toEqual(['already_so']);
+	});
+
+	test('deletes what it has created, and creates what it has deleted, with links that still live', async () => {
+		const company = await add('companies', { name: 'Engines', external_id: 'engines' });
+		const contact = await add('contacts', { last_name: 'Babbage', company_id: company.id, external_id: 'babbage' });
+		const { items: [made] } = await as('e3', op.create('contact', { last_name: 'New' }));
+		await as('e3', op.deleteRecord('contact', contact.id));
+		await as('e3', op.deleteRecord('company', company.id));
+		const { items } = await undo('e3');
+		expect(items.map(({ result }) => result)).toEqual(['undone', 'undone', 'undone']);
+		expect(await record('contacts', String(made!.json.id))).toBeUndefined();
+		const again = items.find(({ id }) => id === contact.id)!.new_id as string;
+		const firm = items.find(({ id }) => id === company.id)!.new_id as string;
+		expect(await record('contacts', again)).toMatchObject({ last_name: 'Babbage', external_id: 'babbage', company_id: firm });
+		expect(results(await undo('e3'))).toEqual(['already_so', 'already_so', 'already_so']);
+	});
+
+	test('is undone like any other execution', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace' });
+		const other = await add('contacts', { last_name: 'Gone', external_id: 'gone-1' });
+		await as('e4', op.update('contact', contact.id, { last_name: 'King' }));
+		await as('e4', op.deleteRecord('contact', other.id));
+		const { items: [made] } = await as('e4', op.create('contact', { last_name: 'New', external_id: 'new-1' }));
+		const undone = await undo('e4', {}, 'u4');
+		const newId = undone.items.find(({ id }) => id === other.id)!.new_id as string;
+		expect(results(await undo('u4', {}, 'v4'))).toEqual(['undone', 'undone', 'undone']);
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'King' });
+		expect(await record('contacts', newId)).toBeUndefined();
+		const { body } = await sandbox.call('GET', '/v1/contacts?external_id=new-1');
+		expect(body.data).toHaveLength(1);
+		expect((body.data as IDataObject[])[0]!.id).not.toBe(made!.json.id);
+		// The first one has nothing of its own any more that could be undone.
+		expect(results(await undo('e4', {}, 'w4'))).not.toContain('undone');
+	});
+
+	test('includes imports, links, tags and custom objects', async () => {
+		const company = await add('companies', { name: 'Tagged' });
+		const { body: { id: tag } } = await sandbox.call('POST', '/v1/tags', { name: 'undo-tag' });
+		const task = await add('tasks', { title: 'Call', links: [{ resource: 'companies', id: company.id }] });
+		await as('e5', { ...op.on('recordTag', 'addTag', company.id), kind: 'company', tagId: op.byId(String(tag)) });
+		await as('e5', op.update('task', task.id, { title: 'Call back', status: 'completed' }));
+		expect(results(await undo('e5'))).toEqual(['undone', 'undone']);
+		expect(await record('companies', company.id)).toMatchObject({ tag_ids: [] });
+		expect(await record('tasks', task.id)).toMatchObject({ title: 'Call', status: 'not_started', completed_at: null });
+	});
+
+	test('includes tickets, notes, activities and records of custom objects', async () => {
+		await add('custom-objects', { key: 'ships', label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' });
+		await add('custom-fields', { resource: 'custom-objects/ships/records', key: 'name', label: 'Name', type: 'text' });
+		const ships = 'custom-objects/ships/records';
+		const ship = await add(ships, { custom_fields: { name: 'Beagle' } });
+		const sunk = await add(ships, { custom_fields: { name: 'Sunk' } });
+		const contact = await add('contacts', { last_name: 'Darwin' });
+		const note = await add('notes', { body: 'a', links: [{ resource: 'contacts', id: contact.id }] });
+		const activity = await add('activities', { type: 'call', occurred_at: '2026-01-01T00:00:00Z', subject: 'a', links: [{ resource: 'contacts', id: contact.id }] });
+		const ticket = await add('tickets', { subject: 'a', status: 'open' });
+		const ofShips = { objectKey: op.byId('ships') };
+		await as('e7', { ...op.update('customObjectRecord', ship.id, { 'custom_fields.name': 'Other' }), ...ofShips });
+		await as('e7', { ...op.deleteRecord('customObjectRecord', sunk.id), ...ofShips });
+		await as('e7', op.deleteRecord('note', note.id));
+		await as('e7', op.update('activity', activity.id, { subject: 'b' }));
+		await as('e7', op.update('ticket', ticket.id, { subject: 'b', status: 'pending' }));
+		const { items } = await undo('e7');
+		expect(items.map(({ kind, result }) => `${String(kind)}: ${String(result)}`)).toEqual(
+			['ticket', 'activity', 'note', 'custom.ships', 'custom.ships'].map((kind) => `${kind}: undone`),
+		);
+		const idOf = (old: string) => String(items.find(({ id }) => id === old)!.new_id);
+		expect(await record(ships, idOf(sunk.id))).toMatchObject({ custom_fields: { name: 'Sunk' } });
+		expect(await record(ships, ship.id)).toMatchObject({ custom_fields: { name: 'Beagle' } });
+		expect(await record('notes', idOf(note.id))).toMatchObject({ body: 'a', links: [{ id: contact.id }] });
+		expect(await record('tickets', ticket.id)).toMatchObject({ subject: 'a', status: 'open' });
+	});
+
+	test('written once for a value is undone by its workflow, which its keys name', async () => {
+		const since = new Date().toISOString();
+		await as('e8', { ...op.create('contact', { last_name: 'Once' }), options: { writeOncePer: 'order-e8' } });
+		expect((await undo('e8')).items).toEqual([]);
+		expect(results(await undo('workflow-1', { undoOf: 'workflow', since }))).toContain('undone');
+	});
+
+	test('of retries keeps to the first one, whose number the keys have', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace' });
+		const context = { firstExecution: 'e6' };
+		await run({ credential: sandbox.credential, parameters: op.update('contact', contact.id, { last_name: 'King' }), executionId: 'e6b', context });
+		expect(results(await undo('e6'))).toEqual(['undone']);
+	});
+});
+
+describe('nobody else’s work is lost', () => {
+	test('a field that someone else has changed since stays, and the others are undone', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace', job_title: 'Poet' });
+		await as('f1', op.update('contact', contact.id, { last_name: 'King', job_title: 'Countess' }));
+		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { last_name: 'Byron' });
+		const { items: [item] } = await undo('f1');
+		expect(item).toMatchObject({ result: 'conflict', reason: expect.stringContaining('Someone else') });
+		expect(item!.changes).toEqual([
+			{ field: 'last_name', from: 'Byron', to: 'Lovelace', kept: true },
+			{ field: 'job_title', from: 'Countess', to: 'Poet' },
+		]);
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Byron', job_title: 'Poet' });
+		expect(results(await undo('f1', { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Lovelace' });
+	});
+
+	test('what someone else wrote between two changes is restored', async () => {
+		const contact = await add('contacts', { last_name: 'a' });
+		await as('f2', op.update('contact', contact.id, { last_name: 'b' }));
+		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { last_name: 'c' });
+		await as('f2', op.update('contact', contact.id, { last_name: 'd' }));
+		expect(results(await undo('f2'))).toEqual(['undone']);
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'c' });
+	});
+
+	test('a created record that someone has changed, or linked to, stays, and what it links to with it', async () => {
+		const { items: [company] } = await as('f3', op.create('company', { name: 'New' }));
+		const { items: [changed] } = await as('f3', op.create('contact', { last_name: 'New', company_id: company!.json.id }));
+		const { items: [linked] } = await as('f3', op.create('contact', { last_name: 'Linked' }));
+		await sandbox.call('PATCH', `/v1/contacts/${String(changed!.json.id)}`, { job_title: 'Poet' });
+		await sandbox.call('POST', '/v1/notes', { body: 'x', links: [{ resource: 'contacts', id: linked!.json.id }] });
+		expect(results(await undo('f3'))).toEqual(['conflict', 'conflict', 'conflict']);
+		for (const [kind, made] of [['companies', company], ['contacts', changed], ['contacts', linked]] as const) {
+			expect(await record(kind, String(made!.json.id))).toBeDefined();
+		}
+	});
+
+	test('a record that changes while the undo runs is a conflict', async () => {
+		const contact = await add('contacts', { last_name: 'Lovelace' });
+		await as('f4', op.update('contact', contact.id, { last_name: 'King' }));
+		await sandbox.faults({ method: 'PATCH', path: '/v1/contacts', status: 412 });
+		const { items: [item] } = await undo('f4');
+		expect(item).toMatchObject({ result: 'conflict', changes: [{ field: 'last_name', from: 'King', to: 'Lovelace', kept: true }] });
+	});
+});
+
+describe('nothing is written', () => {
+	test('for an execution that changed nothing', async () => {
+		const { items, hints } = await undo('unknown');
+		expect(items).toEqual([]);
+		expect(hints.join()).toContain('No changes found by execution unknown');
+	});
+
+	test('if more records would change than Maximum Records allows', async () => {
+		const [one, two] = [await add('contacts', { last_name: 'a' }), await add('contacts', { last_name: 'b' })];
+		for (const { id } of [one, two]) await as('g1', op.update('contact', id, { last_name: 'x' }));
+		await sandbox.clear();
+		const options = { options: { maxUndone: 1 } };
+		await expect(undo('g1', options)).rejects.toThrow('2 records would change, and Maximum Records allows 1');
+		expect(await writes()).toEqual([]);
+		expect((await undo('g1', { ...options, preview: true })).hints.join()).toContain('set Maximum Records to 2');
+	});
+
+	test.each([
+		['workflow', 'workflow-1', 'Since'],
+		['execution', '', 'ID: enter the ID'],
+	])('for %s %p without what it needs', async (undoOf, undoId, message) => {
+		const { message: said } = await failure({ credential: sandbox.credential, parameters: { resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} } });
+		expect(said).toContain(message);
+	});
+});

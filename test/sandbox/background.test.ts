@@ -1,0 +1,181 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createApp } from '../../sandbox/app.ts';
+import { demoMembers } from '../../sandbox/seed/demo-members.ts';
+import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
+import { Background } from '../../sandbox/core/foundation/background.ts';
+import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
+import { Store } from '../../sandbox/core/store/store.ts';
+import { inProcess, type Json } from './in-process.ts';
+import './quick-passwords.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'background-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(() => jest.restoreAllMocks());
+
+const turn = async () => await new Promise((resolve) => setImmediate(resolve));
+
+async function until(isSo: () => boolean): Promise<void> {
+	while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+test('between two turns of the event loop there is one piece of work, whoever has how much to do', async () => {
+	const background = new Background();
+	let done = 0;
+	const work = async () => {
+		for (let i = 0; i < 4; i++) await background.take(() => (done += 1));
+	};
+	const all = Promise.all([work(), work(), work()]);
+	for (let before = 0; done < 12; before = done) {
+		await turn();
+		expect(done - before).toBeLessThanOrEqual(1);
+	}
+	await all;
+});
+
+test('nothing else begins before a piece has ended, and one that fails holds up no other', async () => {
+	const background = new Background();
+	const happened: string[] = [];
+	const slow = background.take(async () => {
+		await turn();
+		happened.push('slow');
+		throw new Error('no');
+	});
+	const next = background.take(() => happened.push('next'));
+	await expect(slow).rejects.toThrow('no');
+	await next;
+	expect(happened).toEqual(['slow', 'next']);
+});
+
+test('pieces are short while somebody asks for something, and longer afterwards', () => {
+	let now = 1000;
+	jest.spyOn(performance, 'now').mockImplementation(() => now);
+	const background = new Background();
+	const alone = background.endOfPiece() - now;
+	background.noteRequest();
+	const beside = background.endOfPiece() - now;
+	now += 100;
+	expect([beside < 2, alone > beside, background.endOfPiece() - now]).toEqual([true, true, alone]);
+});
+
+test('a record is found by its words at once, as they change, and when they are indexed, also after a restart in between', async () => {
+	const path = join(folder, 'words.db');
+	const database = new DatabaseSync(path);
+	const indexed = () => Number(database.prepare('SELECT count(*) AS count FROM contacts_words_docsize').get()!['count']);
+	// The service ends before it has come to index anything.
+	const upkeep = jest.spyOn(Store.prototype, 'upkeep').mockImplementation(function* () {});
+	let sandbox = inProcess({ store: new Store(path), contacts: 20 });
+	const found = async (text: string) => (await sandbox.get(`/v1/contacts?q=${text}`)).body.total;
+	const { body } = await sandbox.post('/v1/contacts', { last_name: 'Quicksilver' });
+	expect([indexed(), await found('quicksilver')]).toEqual([20, 1]);
+	await sandbox.patch(`/v1/contacts/${body.id}`, { last_name: 'Quartz' });
+	expect([await found('quicksilver'), await found('quartz')]).toEqual([0, 1]);
+	sandbox.store.close();
+
+	upkeep.mockRestore();
+	sandbox = inProcess({ store: new Store(path) });
+	expect([indexed(), await found('quartz')]).toEqual([20, 1]);
+	await until(() => indexed() === 21);
+	await sandbox.patch(`/v1/contacts/${body.id}`, { last_name: 'Quibble' });
+	expect([await found('quartz'), await found('quibble')]).toEqual([0, 1]);
+	sandbox.store.close();
+	database.close();
+});
+
+test('many small writes leave few parts of the index of words', async () => {
+	const path = join(folder, 'parts.db');
+	const { store, post } = inProcess({ store: new Store(path) });
+	const words = store.table('contacts')!.words!;
+	for (let i = 0; i < 60; i++) {
+		await post('/v1/contacts', { last_name: `Person number ${i}` });
+		words.indexAll();
+	}
+	const database = new DatabaseSync(path);
+	const parts = () => Number(database.prepare('SELECT count(DISTINCT segid) AS count FROM contacts_words_idx').get()!['count']);
+	await until(() => parts() < 20);
+	store.close();
+	database.close();
+});
+
+test('what was written is moved into the file by another thread, and not within a request', async () => {
+	const { store, post } = inProcess({ store: new Store(join(folder, 'log.db')) });
+	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
+	await post('/v1/contacts', { last_name: 'x' });
+	await until(() => reads.mock.calls.flat(2).some(({ sql }) => sql.includes('wal_checkpoint')));
+	store.close();
+});
+
+test('a list of deliveries is read and counted beside other requests', async () => {
+	const { store, post, get } = inProcess({ store: new Store(join(folder, 'deliveries.db')) });
+	const { body } = await post('/v1/webhooks', { url: 'https://x.example/hook', events: ['contact.*'], status: 'paused' });
+	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
+	expect((await get(`/v1/webhooks/${body.id}/deliveries`)).body).toEqual({ data: [], next_cursor: null, total: 0 });
+	expect(reads.mock.calls.flat(2).filter(({ sql }) => sql.includes('FROM deliveries')).length).toBe(2);
+	store.close();
+});
+
+/** Counts the turns of the event loop from now on. */
+function countTurns() {
+	const counted = { turns: 0, stop: () => clearImmediate(next) };
+	const count = () => {
+		counted.turns += 1;
+		next = setImmediate(count);
+	};
+	let next = setImmediate(count);
+	return counted;
+}
+
+test('a large page is sent in pieces, one in a turn of the event loop, whatever characters are where they end', async () => {
+	const sandbox = inProcess();
+	const texts = ['x', 'é', '€', '😀', 'x😀'].map((character) => character.repeat(80_000));
+	for (const text of texts) {
+		await sandbox.post('/v1/messages', { channel: 'other', direction: 'inbound', to: ['x'], text });
+	}
+	const app = createApp({ store: sandbox.store });
+	for (const path of ['/v1/messages?sort=created_at', '/v1/events?type=message.created']) {
+		const response = await app.request(path, { headers: { Authorization: 'Bearer test-key' } });
+		const counted = countTurns();
+		const pieces: Uint8Array[] = [];
+		for await (const piece of response.body!) pieces.push(piece);
+		counted.stop();
+		expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(128 * 1024);
+		expect(counted.turns).toBeGreaterThanOrEqual(pieces.length);
+		const page = JSON.parse(Buffer.concat(pieces).toString());
+		expect([page.total, page.next_cursor]).toEqual([texts.length, null]);
+		expect(page.data.map((one: Json) => (one.data?.object ?? one).text)).toEqual(texts);
+	}
+	sandbox.store.close();
+});
+
+test('a large form is read, carried out and shown in turns of the event loop of their own', async () => {
+	const { store } = inProcess();
+	const app = createApp({ store });
+	const { email, password } = demoMembers[0]!;
+	const signedIn = await app.request('/sign-in', { method: 'POST', body: new URLSearchParams({ email, password }) });
+	const headers = { Cookie: signedIn.headers.getSetCookie()[0]!.split(';')[0]! };
+	const page = await (await app.request('/records/contacts/new', { headers })).text();
+	const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)![1]!;
+	const body = new URLSearchParams({ csrf: hidden('csrf'), form: hidden('form'), 'emails.0.value': 'x' });
+
+	const counted = countTurns();
+	const { get } = FormTexts.prototype;
+	const reads: number[] = [];
+	jest.spyOn(FormTexts.prototype, 'get').mockImplementation(function (this: FormTexts, name) {
+		reads.push(counted.turns);
+		return get.call(this, name);
+	});
+	const { transaction } = Store.prototype;
+	const writes: number[] = [];
+	jest.spyOn(store, 'transaction').mockImplementation((...given) => {
+		writes.push(counted.turns);
+		return transaction.apply(store, given);
+	});
+	const answer = await app.request('/records/contacts', { method: 'POST', headers, body });
+	counted.stop();
+	expect(answer.status).toBe(422);
+	expect(writes.at(-1)).toBeGreaterThan(reads[0]!);
+	expect(reads.at(-1)).toBeGreaterThan(writes.at(-1)!);
+	store.close();
+});

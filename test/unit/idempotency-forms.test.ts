@@ -1,0 +1,96 @@
+import {
+	canMakeKeys,
+	freshKey,
+	idempotencyKey,
+	type KeyFormat,
+	originOf,
+	originOfKey,
+	type WriteIdentity,
+} from '../../nodes/CrmPlatform/api/http/idempotency';
+
+const identity: WriteIdentity = { instance: 'i', workflow: 'w', execution: '1', node: 'n', run: 0, items: [0] };
+
+/** Forms that services ask for, and what a key in that form looks like. */
+const forms: Array<[words: string, format: KeyFormat, key: RegExp]> = [
+	['hexadecimal of 64', { pattern: '^[0-9a-f]+$' }, /^[0-9a-f]{64}$/],
+	['hexadecimal of exactly 40', { pattern: '^[0-9a-f]{40}$' }, /^[0-9a-f]{40}$/],
+	['hexadecimal of exactly 32', { pattern: '^[0-9a-f]{32}$' }, /^[0-9a-f]{32}$/],
+	['hexadecimal in capitals', { pattern: '^[0-9A-F]+$' }, /^[0-9A-F]{64}$/],
+	['hexadecimal of 32 in capitals', { pattern: '^[0-9A-F]{32}$' }, /^[0-9A-F]{32}$/],
+	['22 characters', { maxLength: 22 }, /^[\w-]{22}$/],
+	['a UUID by its pattern', { pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }, /^.{14}8.{4}[89ab].{16}$/],
+	['a UUID of version 4', { pattern: '^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$' }, /^.{14}4/],
+	['a UUID of version 7', { isUuid: true, pattern: '^.{14}7' }, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/],
+	['a UUID in capitals', { isUuid: true, pattern: '^[0-9A-F-]+$' }, /^[0-9A-F]{8}-[0-9A-F]{4}-8[0-9A-F]{3}-[89AB][0-9A-F]{3}-[0-9A-F]{12}$/],
+	['a ULID', { pattern: '^[0-7][0-9A-HJKMNP-TV-Z]{25}$' }, /^[0-7].{25}$/],
+	['a ULID in small letters', { pattern: '^[0-7][0-9a-hjkmnp-tv-z]{25}$' }, /^[0-7].{25}$/],
+	['39 digits', { pattern: '^[0-9]{39}$' }, /^[0-9]{39}$/],
+];
+
+describe.each(forms)('where a service wants %s', (_, format, form) => {
+	const key = (change: Partial<WriteIdentity> = {}) => idempotencyKey({ ...identity, ...change }, format);
+
+	test('each write has one such key, and every other write another', () => {
+		const keys = Array.from({ length: 50 }, (_unused, run) => key({ run }));
+		for (const [run, one] of keys.entries()) {
+			expect(one).toMatch(form);
+			if (format.pattern) expect(one).toMatch(new RegExp(format.pattern));
+			expect(one).toBe(key({ run }));
+		}
+		expect(new Set(keys).size).toBe(keys.length);
+	});
+
+	test('so has a write that is never tried again', () => {
+		const keys = Array.from({ length: 20 }, () => freshKey(format));
+		for (const one of keys) if (format.pattern) expect(one).toMatch(new RegExp(format.pattern));
+		expect(new Set(keys).size).toBe(keys.length);
+	});
+
+	test('the node says that it can make them', () => {
+		expect(canMakeKeys(format)).toBe(true);
+	});
+});
+
+test.each<[string, KeyFormat]>([
+	['too short to be unique', { maxLength: 21 }],
+	['longer than any that the node makes', { minLength: 300 }],
+	['of a form nobody makes', { pattern: '^order-[0-9]+$' }],
+	['of a pattern that is none', { pattern: '(' }],
+	['of a form that only some keys have by chance', { pattern: '^[89a-d]' }],
+])('the node says that it cannot make keys %s, and refuses the write', (_, format) => {
+	expect(canMakeKeys(format)).toBe(false);
+	const made = Array.from({ length: 40 }, (_unused, run) => {
+		try {
+			return idempotencyKey({ ...identity, run }, format);
+		} catch (error) {
+			return (error as Error).message;
+		}
+	});
+	expect(made).toContainEqual(expect.stringMatching(/^The service requires idempotency keys .*support\.$/));
+});
+
+test('the words of the refusal name what the service asks for', () => {
+	expect(() => idempotencyKey(identity, { pattern: '^x$' })).toThrow('in a form that the node cannot create (^x$)');
+	expect(() => idempotencyKey(identity, { maxLength: 21 })).toThrow('of at most 21 characters, which are too short to be unique');
+});
+
+test('the origin is part of a key as long as 32 characters of its hash have room beside it', () => {
+	const prefix = idempotencyKey(identity).replace(/[0-9a-f]+$/, '');
+	expect(idempotencyKey(identity, { maxLength: prefix.length + 32 })).toMatch(/^n8n\/.*\/[0-9a-f]{32}$/);
+	expect(idempotencyKey(identity, { maxLength: prefix.length + 31 })).toMatch(/^[0-9a-f]+$/);
+	expect(idempotencyKey(identity, { maxLength: 10_000 }).length).toBeLessThanOrEqual(255);
+	const least = idempotencyKey(identity, { maxLength: prefix.length + 32 });
+	expect(idempotencyKey(identity, { minLength: least.length, maxLength: least.length })).toBe(least);
+});
+
+test('a key of the node without an installation or a workflow has no origin of another', () => {
+	expect(originOfKey('n8n/1234567/w/' + '0'.repeat(32))).toBeUndefined();
+	expect(originOfKey('n8n/12345678/w/' + '0'.repeat(31))).toBeUndefined();
+	expect(originOfKey('n8n/12345678//' + '0'.repeat(32))).toEqual({ instance: '12345678', workflow: '' });
+});
+
+test('a workflow whose id no header can carry is told by 16 digits of its hash', () => {
+	expect(originOf('i', 'ünusual').workflow).toMatch(/^[0-9a-f]{16}$/);
+	expect(originOf('i', 'w'.repeat(64)).workflow).toBe('w'.repeat(64));
+	expect(originOf('i', 'w'.repeat(65)).workflow).toMatch(/^[0-9a-f]{16}$/);
+});

@@ -1,0 +1,42 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import { asAnswer } from '../../nodes/CrmPlatform/toolAnswer';
+
+/** What a model reads of these records and notices. */
+async function answerTo(records: IDataObject[], longestAnswer: number, notices: string[] = []): Promise<string> {
+	const n8n = {
+		getNode: () => ({ type: 'crmPlatformTool' }),
+		getNodeParameter: () => longestAnswer,
+	} as unknown as IExecuteFunctions;
+	const items = records.map((json) => ({ json }));
+	const [answer = []] = await asAnswer(n8n, async () => ({ items, notices }));
+	return JSON.stringify(answer.map(({ json }) => json));
+}
+
+const recordOf = (length: number, more: IDataObject = {}) => ({ id: 'con_1', ...more, text: 'x'.repeat(length) });
+
+test.each([500, 1_000, 4_000])('no answer is longer than %i characters, however many and long the records are', async (longest) => {
+	const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field_${i}`, 'y'.repeat(i)]));
+	const page = { records: Array.from({ length: 100 }, () => recordOf(50)), next_cursor: 'c' };
+	for (const records of [[recordOf(50_000)], [many], [page], Array(300).fill(recordOf(90)), [recordOf(9_000), recordOf(1)]]) {
+		const answer = await answerTo(records as IDataObject[], longest, ['A notice.', 'n'.repeat(2_000)]);
+		expect(answer.length).toBeLessThanOrEqual(longest);
+		expect(answer).toMatch(/left out|shortened/);
+	}
+});
+
+test('an answer that is as long as it may be is whole', async () => {
+	const records = [recordOf(500), recordOf(500)];
+	expect(await answerTo(records, JSON.stringify(records).length)).toBe(JSON.stringify(records));
+});
+
+test('a record that is too long by itself keeps its ID and says what was left out of a text', async () => {
+	const [first, { note = '' } = {}] = JSON.parse(await answerTo([recordOf(50_000)], 2_000)) as IDataObject[];
+	expect(first).toMatchObject({ id: 'con_1', text: expect.stringMatching(/^x+… \(\d+ more characters\)$/) as string });
+	expect(note).toMatch(/shortened/);
+});
+
+test('what a user would read as a hint is told to the model', async () => {
+	expect(await answerTo([{ id: 'con_1' }], 4_000, ['The service did not take the field size.'])).toContain('The service did not take the field size.');
+	expect(await answerTo([], 4_000)).toMatch(/Nothing was found/);
+});
