@@ -17,13 +17,14 @@ inBrowser.describe('In a form, a newcomer can', () => {
 
 	test('load the fields of the account into a form that n8n opened before it knew the credential', async () => {
 		await add('Create a record');
-		await editor.choose('kind', 'Deal');
-		await editor.fill('title', mark);
+		await editor.fill('email', `${mark}@example.com`);
 		const form = editor.page.getByTestId('node-parameters');
 		await form.getByText('Custom fields and lists are missing').waitFor();
 		await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
 		await click('Refresh Field List');
 		await form.getByText('Custom fields and lists are missing').waitFor({ state: 'detached' });
+		await editor.choose('kind', 'Deal');
+		await editor.fill('title', mark);
 		await editor.choose('stage_id', 'Sales – Negotiation');
 		expect(await editor.complaints()).toEqual([]);
 	});
