@@ -16,13 +16,18 @@ inBrowser.describe('In a form, a newcomer can', () => {
 	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).click();
 
 	test('load the fields of the account into a form that n8n opened before it knew the credential', async () => {
-		await add('Create a record');
-		await editor.fill('email', `${mark}@example.com`);
+		await add('Send a message');
+		await editor.fill('text', mark);
 		const form = editor.page.getByTestId('node-parameters');
 		await form.getByText('Custom fields and lists are missing').waitFor();
 		await form.getByTestId('columns-parameter-input-options-container').getByTestId('action-toggle').click();
 		await click('Refresh Field List');
 		await form.getByText('Custom fields and lists are missing').waitFor({ state: 'detached' });
+		expect(await editor.complaints()).toEqual([]);
+	});
+
+	test('have the fields of the account at once where they choose the kind of record', async () => {
+		await add('Create a record');
 		await editor.choose('kind', 'Deal');
 		await editor.fill('title', mark);
 		await editor.choose('stage_id', 'Sales – Negotiation');
