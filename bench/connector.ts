@@ -55,15 +55,14 @@ export function connectorTo(baseUrl: string): Connector {
 	return {
 		contacts: ({ simplify = true, options = {} } = {}) =>
 			run({
-				resource: 'record',
+				resource: 'contact',
 				operation: 'getMany',
-				kind: 'contact',
 				returnAll: true,
 				simplify,
 				options: options as INodeParameters,
 			}),
 		async create(items, fields, engine = 'legacy') {
-			const parameters = { resource: 'record', operation: 'create', kind: 'contact', fields: fields as INodeParameters };
+			const parameters = { resource: 'contact', operation: 'create', fields: fields as INodeParameters };
 			const setup = { credential: { baseUrl, apiKey: 'KEY' }, parameters, items };
 			await useEngine(engine);
 			const { context } = contextIn(connectorParts(), setup);

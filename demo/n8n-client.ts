@@ -134,7 +134,9 @@ export class N8nClient {
 		const path = `/rest/workflows/${id}`;
 		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
 		await this.request('POST', `${path}/activate`, answers.WithId, { versionId });
-		const { status, triggers } = await this.whenPublished(id);
+		let { status, triggers } = await this.whenPublished(id);
+		// n8n 2.41 reads at the same time what is under way and what has been published, so for a moment it has neither.
+		if (status === 'not_published') ({ status, triggers } = await this.whenPublished(id));
 		if (status === 'published') return;
 		throw new Error(triggers.map(({ errorMessage }) => errorMessage ?? '').join('\n'));
 	}

@@ -43,6 +43,8 @@ export interface Setup {
 	staticData?: IDataObject;
 	/** What the user calls the node. */
 	name?: string;
+	/** Whether the node is the one that n8n makes of it for AI agents. */
+	isTool?: boolean;
 	/** What n8n keeps the credential with the API key under. */
 	credentialId?: string;
 	/** The node's context, which the attempts of Retry On Fail and a retried execution share. */
@@ -131,7 +133,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 	const node: INode = {
 		id: 'node-1',
 		name: setup.name ?? 'CRM Platform',
-		type: 'n8n-nodes-crm-platform.crmPlatform',
+		type: `n8n-nodes-crm-platform.crmPlatform${setup.isTool ? 'Tool' : ''}`,
 		typeVersion: 1,
 		position: [0, 0],
 		parameters: stored ? { ...parameters, authentication: 'oAuth2' } : parameters,
@@ -180,9 +182,14 @@ export function additionalDataIn(
 	const credentialsHelper = {
 		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
 		isCredentialUsableByNode: () => true,
-		getDecrypted: async () => {
+		getDecrypted: async (...[, , , mode, executeData, , given]: Parameters<ICredentialsHelper['getDecrypted']>) => {
 			counted.decryptions += 1;
-			return { ...(stored?.data ?? credential) };
+			const data: IDataObject = { ...(stored?.data ?? (credential as IDataObject)) };
+			if (!given || !Object.values(data).some((value) => String(value).startsWith('='))) return data;
+			const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = given;
+			return workflow.expression.getParameterValue(
+				data as INodeParameters, runExecutionData, runIndex, itemIndex, node.name, connectionInputData, mode, {}, executeData,
+			) as IDataObject;
 		},
 		updateCredentialsOauthTokenData: async (...[, , data]: [unknown, unknown, IDataObject]) => {
 			// A database takes its time.

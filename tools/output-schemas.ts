@@ -10,7 +10,6 @@ export interface Menu {
 	value: string;
 	/** Absent where the user picks the kind of record in the form. */
 	path?: string;
-	kinds?: Array<{ path: string; operations: unknown[] }>;
 	operations: Array<{ option: { value: unknown }; output?: OutputSchema | null }>;
 }
 
@@ -42,22 +41,14 @@ const deepest = 3;
  * says otherwise.
  */
 export function outputSchemas(contract: Contract, menu: Menu[]): Preview[] {
-	return menu.flatMap(({ value, path, kinds = [], operations }) => {
-		return operations.flatMap((operation) => {
-			const { option, output } = operation;
-			const paths = path === undefined ? kinds.filter((kind) => kind.operations.includes(operation)).map((kind) => kind.path) : [path];
-			const schema = output === undefined ? common(paths.map((one) => recordAt(contract, one))) : output;
+	return menu.flatMap(({ value, path, operations }) => {
+		const record = path === undefined ? undefined : recordAt(contract, path);
+		return operations.flatMap(({ option, output }) => {
+			const schema = output === undefined ? record : output;
 			const file = `__schema__/v1.0.0/${value}/${String(option.value)}.json`;
 			return schema ? [{ file, schema }] : [];
 		});
 	});
-}
-
-/** What records of several kinds have in common: which kind it will be, n8n does not ask. */
-function common([first, ...others]: Array<OutputSchema | undefined>): OutputSchema | undefined {
-	if (!first || others.length === 0) return first;
-	const isShared = ([name, { type }]: [string, OutputSchema]) => others.every((other) => other?.properties?.[name]?.type === type);
-	return { ...first, properties: Object.fromEntries(Object.entries(first.properties ?? {}).filter(isShared)) };
 }
 
 /** What one record at a path looks like; undefined where the contract shows none. */

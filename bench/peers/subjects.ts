@@ -50,16 +50,16 @@ const crm: Peer = {
 	},
 	parameters: {
 		list: {
-			...{ resource: 'record', operation: 'getMany', kind: 'contact', returnAll: true, simplify: true },
+			...{ resource: 'contact', operation: 'getMany', returnAll: true, simplify: true },
 			filters: { ...automatic, mappingMode: 'defineBelow', value: {} },
 			options: {},
 		},
-		create: { resource: 'record', operation: 'create', kind: 'contact', fields: automatic, options: {} },
+		create: { resource: 'contact', operation: 'create', fields: automatic, options: {} },
 		update: {
-			...{ resource: 'record', operation: 'update', kind: 'contact', recordId: byId },
+			...{ resource: 'contact', operation: 'update', recordId: byId },
 			...{ fields: automatic, options: {} },
 		},
-		delete: { resource: 'record', operation: 'delete', kind: 'contact', recordId: byId, options: {} },
+		delete: { resource: 'contact', operation: 'delete', recordId: byId, options: {} },
 	},
 };
 

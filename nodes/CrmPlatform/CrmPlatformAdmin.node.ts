@@ -28,7 +28,7 @@ export class CrmPlatformAdmin implements INodeType {
 		},
 		group: ['input'],
 		version: 1,
-		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + ($parameter["kind"] || $parameter["resource"])).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
+		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + $parameter["resource"]).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
 		description: 'Set up and watch a CRM Platform account: custom fields, pipelines, users, webhooks, jobs, any API request',
 		defaults: { name: 'CRM Platform Admin' },
 		usableAsTool: true,
@@ -48,7 +48,7 @@ export class CrmPlatformAdmin implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: [...propertiesOf(adminMenu), longestAnswer],
+		properties: [...propertiesOf(adminMenu, 'customField'), longestAnswer],
 	};
 
 	methods = {

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Menu, Operation, Resource } from './model';
+import { alphabetically, sharedParameters } from './sharedParameters';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
 type OfferedResource = Omit<Menu, 'operations'> & { operations: OfferedOperation[] };
@@ -26,7 +27,7 @@ export const authentication: INodeProperties = {
  *
  * @param first the entry chosen in a new node
  */
-export function propertiesOf(resources: OfferedResource[], first = 'record'): INodeProperties[] {
+export function propertiesOf(resources: OfferedResource[], first = 'contact'): INodeProperties[] {
 	return [
 		authentication,
 		{
@@ -34,113 +35,81 @@ export function propertiesOf(resources: OfferedResource[], first = 'record'): IN
 			name: 'resource',
 			type: 'options',
 			noDataExpression: true,
-			options: resources.map(({ name, label = name, value }) => ({ name: label, value })),
+			options: resources.map(({ name, value }) => ({ name, value })),
 			default: first,
 		},
-		...resources.map(operationProperty),
-		...merged(resources.flatMap(shownProperties)),
+		operationProperty(resources),
+		...resources.map(actionsOf),
+		...sharedParameters(resources.flatMap(formsOf)),
 	];
 }
 
-function operationProperty({ value, operations }: OfferedResource): INodeProperties {
-	const options = operations
-		.map(({ option }) => option)
-		.sort((one, other) => alphabetically(one.name, other.name));
-	const property: INodeProperties = {
-		displayName: 'Operation',
-		name: 'operation',
-		type: 'options',
-		noDataExpression: true,
+const operation = { displayName: 'Operation', name: 'operation', default: 'getMany' };
+
+/** The operations of all resources, each shown for those that have it. */
+function operationProperty(resources: OfferedResource[]): INodeProperties {
+	const offered = new Map(resources.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
+	const options = [...offered.values()].map(({ action: _action, ...option }) => {
+		const having = resources.filter(({ operations }) => operations.some((one) => one.option.value === option.value));
+		return { ...option, displayOptions: { show: { resource: having.map(({ value }) => value) } } };
+	});
+	return { ...operation, type: 'options', noDataExpression: true, options: inOrder(options) };
+}
+
+/**
+ * What n8n's list of actions offers for a resource, and which of it is chosen first. It is hidden, as n8n 2.41 writes
+ * every parameter for AI builders once for each resource and operation of a list that is shown.
+ */
+function actionsOf({ value, operations }: OfferedResource): INodeProperties {
+	const options = inOrder(operations.map(({ option: { description: _description, ...option } }) => option));
+	const lists = options.some((option) => option.value === operation.default);
+	return {
+		...operation,
+		type: 'hidden',
 		displayOptions: { show: { resource: [value] } },
 		options,
-		default: 'getMany',
+		...(!lists && { default: options[0]?.value ?? '' }),
 	};
-	const lists = options.some((option) => option.value === property.default);
-	return lists ? property : { ...property, default: options[0]?.value ?? '' };
 }
 
-/** By character: the names are English, and to load a locale's rules takes 7 ms when n8n loads the node. */
-const alphabetically = (one: string, other: string): number => (one < other ? -1 : 1);
+const inOrder = <Option extends { name: string }>(options: Option[]): Option[] =>
+	options.sort((one, other) => alphabetically(one.name, other.name));
 
-/** A parameter of one operation on one kind of record. */
-interface Shown {
-	resource: string;
-	operation: string;
-	/** Its place among the operation's parameters. */
-	place: number;
-	property: INodeProperties;
-}
+const formsOf = (resource: OfferedResource) =>
+	resource.operations.map((operation) => ({
+		resource: resource.value,
+		operation: operation.option.value as string,
+		parameters: [...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)],
+	}));
 
-function shownProperties(resource: OfferedResource): Shown[] {
-	return resource.operations.flatMap((operation) => {
-		const kinds = resource.kinds?.filter(({ operations }) => operations.some((one) => one === operation));
-		const properties = operation.properties(resource as Resource);
-		return [
-			...(kinds ? kindProperties(kinds) : (resource.parents ?? [])),
-			...(kinds ? properties.map((property) => hiddenWithout(operation, kinds, property)) : properties),
-			...optionsProperty(operation),
-		].map((property, place) => ({
-			resource: resource.value,
-			operation: operation.option.value as string,
-			place,
-			property,
-		}));
-	});
-}
-
-/** What says which records the operation is about: their kind and, for some, their parents. */
-function kindProperties(kinds: Resource[]): INodeProperties[] {
-	const { value: usual } = kinds.find(({ value }) => value === 'contact') ?? kinds[0]!;
+/** What says which records the operation is about: their kind, their parents, or neither. */
+function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperties[] {
+	if (!kinds) return parents;
 	const kind: INodeProperties = {
 		displayName: 'Kind of Records',
 		name: 'kind',
 		type: 'options',
 		noDataExpression: true,
 		options: kinds.map(({ name, value }) => ({ name, value })),
-		default: usual,
+		default: 'contact',
 	};
 	const parentsOf = ({ value, parents: own = [] }: Resource) =>
 		own.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
 	return [kind, ...kinds.flatMap(parentsOf)];
 }
 
-/** The parameter, hidden from the kinds of records that do not have it. */
-function hiddenWithout(operation: OfferedOperation, kinds: Resource[], property: INodeProperties): INodeProperties {
-	if (property.type === 'notice') return property;
-	const without = kinds.filter((kind) => !operation.properties(kind).some(({ name }) => name === property.name));
-	if (without.length === 0) return property;
-	const hide = { ...property.displayOptions?.hide, kind: without.map(({ value }) => value) };
-	return { ...property, displayOptions: { ...property.displayOptions, hide } };
-}
-
-/**
- * Parameters that are the same for several kinds of records, once. n8n shows parameters in the
- * order of this list, so they are put by operation and place.
- */
-function merged(all: Shown[]): INodeProperties[] {
-	const operations = [...new Set(all.map(({ operation }) => operation))];
-	const groups = new Map<string, Shown[]>();
-	for (const shown of all) {
-		const { operation, place, property } = shown;
-		const key = JSON.stringify([operations.indexOf(operation), place, property]);
-		groups.set(key, [...(groups.get(key) ?? []), shown]);
-	}
-	const order = ({ operation, place }: Shown) => operations.indexOf(operation) * 100 + place;
-	return [...groups.values()]
-		.sort(([one], [other]) => order(one!) - order(other!))
-		.map((group) => {
-			const { operation, property } = group[0]!;
-			const resource = group.map((shown) => shown.resource);
-			const show = { resource, operation: [operation], ...property.displayOptions?.show };
-			return { ...property, displayOptions: { ...property.displayOptions, show } };
-		});
-}
-
-/** Optional parameters, besides those of the operation. An action on one record asks for none: it shows what it needs. */
-function optionsProperty({ options = [] }: OfferedOperation): INodeProperties[] {
-	if (options.length === 0) return [];
-	const all = [...options, maxWait].sort((one, other) => alphabetically(one.displayName, other.displayName));
-	return [{ displayName: 'Options', name: 'options', type: 'collection', placeholder: 'Add option', default: {}, options: all }];
+/** Optional parameters, besides those of the operation. */
+function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
+	return {
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [...options, maxWait].sort((one, other) =>
+			alphabetically(one.displayName, other.displayName),
+		),
+	};
 }
 
 const maxWait: INodeProperties = {
@@ -149,5 +118,6 @@ const maxWait: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 300,
-	description: 'How long a request may wait for the rate limit or the service',
+	description:
+		'How long a request may wait because of the rate limit or an unavailable service before it fails',
 };

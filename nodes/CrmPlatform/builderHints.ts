@@ -1,16 +1,16 @@
 import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
 import { asObject, fieldsInWords } from './parameters/fieldParameters';
-import { administration, everyday } from './resources';
+import type { Menu } from './model';
+import { administration, adminMenu, everyday, everydayMenu } from './resources';
 
 /** Parameters of a usual task, as a builder of workflows writes them. A test runs each. */
 export const builderExamples: Array<{ task: string; parameters: IDataObject }> = [
 	{
 		task: 'create or update contacts from items of other names',
 		parameters: {
-			resource: 'record',
+			resource: 'contact',
 			operation: 'upsert',
-			kind: 'contact',
 			fieldsMatchOn: 'email',
 			fieldsMode: 'json',
 			fieldsJson: '={{ { email: $json.mail, last_name: $json.name, lifecycle_stage: "lead" } }}',
@@ -19,9 +19,8 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 	{
 		task: 'find the open deals of at least 1,000',
 		parameters: {
-			resource: 'record',
+			resource: 'deal',
 			operation: 'getMany',
-			kind: 'deal',
 			returnAll: true,
 			filters: {
 				rows: [
@@ -34,9 +33,8 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 	{
 		task: 'create a ticket',
 		parameters: {
-			resource: 'record',
+			resource: 'ticket',
 			operation: 'create',
-			kind: 'ticket',
 			fieldsMode: 'json',
 			fieldsJson: '{ "subject": "No hot water", "priority": "high" }',
 		},
@@ -52,6 +50,16 @@ const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${as
 const forAny = 'Every record may have external_id, its ID in another system; the filter q searches its text.';
 const fields = `${asObject} ${forAny} ${fieldsInWords(everyday)}`;
 
+/** The operations, and the resources that have them. */
+function operationsInWords(menu: Menu[]): string {
+	const offered = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
+	const having = (value: unknown) => menu.filter(({ operations }) => operations.some(({ option }) => option.value === value));
+	const named = [...offered.values()].map(
+		({ value, description = '' }) => `${String(value)} (${having(value).map((entry) => entry.value).join(', ')}): ${description}`,
+	);
+	return `Each operation, and the resources that have it: ${named.join('; ')}`;
+}
+
 export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	searchHint:
 		'Give it all items at once: it writes them in batches, so it needs no loop. To start a workflow use crmPlatformTrigger, to keep two systems in step crmPlatformSync, for files of any size resource file.',
@@ -61,9 +69,9 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformSync', relationHint: 'Keeps records in step with a table' },
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformAdmin', relationHint: 'Pipelines, users, webhooks, custom fields, any API request' },
 	],
-	extraTypeDefContent: [{ content: [...examples, fields].join('\n') }],
+	extraTypeDefContent: [{ content: [...examples, operationsInWords(everydayMenu), fields].join('\n') }],
 };
 
 export const adminHint: NonNullable<INodeTypeDescription['builderHint']> = {
-	extraTypeDefContent: [{ content: `${asObject} ${fieldsInWords(administration)}` }],
+	extraTypeDefContent: [{ content: `${operationsInWords(adminMenu)}\n${asObject} ${fieldsInWords(administration)}` }],
 };

@@ -96,7 +96,7 @@ async function prepared(execution: Execution): Promise<Run | Batched> {
 }
 
 function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operation } {
-	const resource = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0, ''));
+	const resource = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
 	const operationValue = n8n.getNodeParameter('operation', 0);
 	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
 	if (resource && operation) return { resource, operation };

@@ -26,18 +26,12 @@ export interface Resource {
 	parents?: INodeProperties[];
 	/** Whether its records refer to others, which the user can pick from lists. */
 	isLinked?: boolean;
-	/** Whether its list can be narrowed to what was changed since a time; true if absent. */
-	listsChanges?: boolean;
-	/** The menu's entry of the operations that only this kind has; the name if absent. */
-	ownName?: string;
 	/** The operations it offers. */
 	operations: Operation[];
 }
 
 /** An entry of a node's menu of resources: a kind of record, or operations for which the user picks the kind. */
 export interface Menu extends Omit<Resource, 'path'> {
-	/** What the menu calls it; the name if absent. */
-	label?: string;
 	/** The kinds to pick from, by name. */
 	kinds?: Resource[];
 }

@@ -12,7 +12,7 @@ export const design: Record<string, Part> = {
 		imports: ['actionProperties', 'builders', 'execute', 'parameters', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	actionProperties: {
-		files: ['nodes/CrmPlatform/actionProperties.ts'],
+		files: ['nodes/CrmPlatform/actionProperties.ts', 'nodes/CrmPlatform/sharedParameters.ts'],
 		imports: [],
 		types: ['model', 'n8n-workflow'],
 	},
@@ -77,7 +77,7 @@ export const design: Record<string, Part> = {
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {

@@ -106,9 +106,8 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 				tool,
 				1,
 				{
-					resource: 'record',
+					resource: 'contact',
 					operation: 'create',
-					kind: 'contact',
 					options: { maxWait: 0 },
 					fields: mapped({
 						email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}",
@@ -122,9 +121,8 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 				tool,
 				1,
 				{
-					resource: 'record',
+					resource: 'contact',
 					operation: 'getMany',
-					kind: 'contact',
 					returnAll: false,
 					limit: 5,
 					filters: filterBy('email', "={{ $fromAI('Email', 'The e-mail address', 'string') }}"),

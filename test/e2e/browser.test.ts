@@ -17,10 +17,10 @@ inBrowser.describe('In n8n in a browser,', () => {
 
 	test('a contact is created from the fields the service offers', async () => {
 		const email = `${randomUUID()}@example.com`;
-		await openNode({ resource: 'record', operation: 'get', kind: 'company' });
+		await openNode({ resource: 'company', operation: 'get' });
 
+		await editor.choose('resource', 'Contact');
 		await editor.choose('operation', 'Create');
-		await editor.choose('kind', 'Contact');
 		await editor.fill('email', email);
 		await editor.choose('lifecycle_stage', 'Customer');
 		const output = await editor.execute();
@@ -40,7 +40,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 		const credential = sandboxCredential();
 		await n8n.createCredential(credential);
 
-		await editor.addBehindTrigger('CRM Platform', 'Create a record', credential.name);
+		await editor.addBehindTrigger('CRM Platform', 'Create a contact', credential.name);
 		await editor.parameter('email').waitFor();
 		await editor.choose('operation', 'Get Many');
 		await editor.page.getByText('Add filter').click();
@@ -65,7 +65,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 	test('a company is found in the list and read', async () => {
 		const name = `Altamira ${randomUUID()}`;
 		const { id } = await createRecord('/v1/companies', { name });
-		await openNode({ resource: 'record', operation: 'get', kind: 'company' });
+		await openNode({ resource: 'company', operation: 'get' });
 
 		await editor.pickRecord('recordId', name);
 		const output = await editor.execute();

@@ -6,9 +6,8 @@ import { createRecord } from './harness/sandbox.ts';
 describe('In a real n8n, a record that is not there', () => {
 	const missing = 'con_00000000000000000000000000';
 	const parameters = {
-		resource: 'record',
+		resource: 'contact',
 		operation: 'get',
-		kind: 'contact',
 		recordId: byId('={{ $json.id }}'),
 		simplify: false,
 	};

@@ -61,7 +61,7 @@ test('an MCP client creates a contact with the node as a tool, is told why a cal
 	await publish(
 		[
 			node('MCP', '@n8n/n8n-nodes-langchain.mcpTrigger', 2, { path }, { webhookId: path }),
-			node('Add contact', `${crmPlatform}Tool`, 1, { resource: 'record', operation: 'create', kind: 'contact', fields, options: { maxWait: 0 } }, { credentials: await credentials() }),
+			node('Add contact', `${crmPlatform}Tool`, 1, { resource: 'contact', operation: 'create', fields, options: { maxWait: 0 } }, { credentials: await credentials() }),
 		],
 		{ 'Add contact': { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } },
 	);

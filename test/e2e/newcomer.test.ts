@@ -40,7 +40,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 	const click = async (text: string) => await editor.page.getByText(text, { exact: true }).click();
 
 	newcomer('Create a contact', async () => {
-		await add('Create a record');
+		await add('Create a contact');
 		await editor.fill('email', `${mark}@example.com`);
 		await editor.choose('lifecycle_stage', 'Customer');
 		expect(await editor.execute()).toContain(mark);
@@ -50,7 +50,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		const { id: company_id } = await createRecord('/v1/companies', { name: `Acme ${mark}` });
 		const { id } = await createRecord('/v1/contacts', { last_name: 'Moreno', lifecycle_stage: 'customer', company_id });
 		await createRecord('/v1/contacts', { last_name: 'Weiss', lifecycle_stage: 'lead', company_id });
-		await add('Get many records');
+		await add('Get many contacts');
 		await click('Add filter');
 		await editor.choose('field', 'Lifecycle Stage');
 		await editor.fill('value', 'Customer');
@@ -70,7 +70,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		}));
 		await editor.beginWith('Trigger manually');
 		await setMockData(editor, rows);
-		await editor.addBehind('CRM Platform', 'Create or update a record');
+		await editor.addBehind('CRM Platform', 'Create or update a contact');
 		await editor.chooseCredential(credential.name);
 		await editor.choose('fieldsMode', 'Map Automatically');
 		await editor.execute();
@@ -180,7 +180,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 
 		newcomer('Connect by OAuth2', async () => {
 			await editor.beginWith('Trigger manually');
-			await editor.addBehind('CRM Platform', 'Get many records');
+			await editor.addBehind('CRM Platform', 'Get many contacts');
 			const dialog = await newCredential(editor, 'OAuth2');
 			await dialog.locator('[data-test-id="parameter-input-baseUrl"] input').fill(service.url);
 			await dialog.locator('[data-test-id="parameter-input-clientId"] input').fill('cli_newcomer');

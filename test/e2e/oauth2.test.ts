@@ -56,9 +56,8 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 
 	const list = (more: IDataObject = {}) => ({
 		authentication: 'oAuth2',
-		resource: 'record',
+		resource: 'contact',
 		operation: 'getMany',
-		kind: 'contact',
 		limit: 10,
 		...more,
 	});

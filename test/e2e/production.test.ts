@@ -4,7 +4,7 @@ import { calledWorkflow } from './harness/run-node.ts';
 test('In an active workflow the node answers every caller of its webhook', async () => {
 	const n8n = theN8n();
 	const credentialId = await n8n.createCredential(sandboxCredential());
-	const parameters = { resource: 'record', operation: 'getMany', kind: 'contact', limit: 2 };
+	const parameters = { resource: 'contact', operation: 'getMany', limit: 2 };
 	const { workflow, path } = calledWorkflow({ credentialId, parameters });
 	const id = await n8n.createWorkflow(workflow);
 

@@ -1,4 +1,3 @@
-import { chosen } from '../chosen.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { fromInput, resources } from './harness/resources.ts';
 import { runNode } from './harness/run-node.ts';
@@ -17,7 +16,7 @@ describe.each(resources)('In a real n8n, creating a $value,', (resource) => {
 	])('writes the record once when %s', async (_what, fault) => {
 		const n8n = theN8n();
 		const credentialId = await n8n.createCredential(sandboxCredential());
-		const parameters = { ...chosen(value, 'create'), simplify: false, fields: fromInput };
+		const parameters = { resource: value, operation: 'create', simplify: false, fields: fromInput };
 		const input = [{ ...required, [key]: newKey() }];
 		await callSandbox('PUT', '/_sandbox/faults', [{ path, method: 'POST', times: 1, ...fault }]);
 

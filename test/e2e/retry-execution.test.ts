@@ -20,9 +20,8 @@ test('Retry in the list of executions writes nothing again that the failed execu
 	const name = `retried-${randomUUID()}`;
 	const input = Array.from({ length: 6 }, (_, i) => ({ last_name: name, job_title: `Number ${i}` }));
 	const parameters: IDataObject = {
-		resource: 'record',
+		resource: 'contact',
 		operation: 'create',
-		kind: 'contact',
 		fields: { mappingMode: 'autoMapInputData', value: null },
 		options: { batchSize: 2 },
 	};
@@ -45,9 +44,8 @@ test('In production, Retry after a lost answer finds what was written', async ()
 	const credentialId = await n8n.createCredential(sandboxCredential());
 	const name = `lost-${randomUUID()}`;
 	const parameters: IDataObject = {
-		resource: 'record',
+		resource: 'contact',
 		operation: 'create',
-		kind: 'contact',
 		fields: { mappingMode: 'defineBelow', value: { last_name: name } },
 		options: { maxWait: 0 },
 	};

@@ -32,7 +32,7 @@ describe('many items', () => {
 		expect((await writes()).map(({ path }) => path)).toEqual(
 			new Array(3).fill('/v1/contacts/batch/create'),
 		);
-		expect(decryptions).toBe(1);
+		expect(decryptions).toBeLessThan(25);
 	});
 
 	test('are updated and deleted by one request', async () => {

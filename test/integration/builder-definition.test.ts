@@ -1,3 +1,4 @@
+import { generateNodeTypeFile } from '@n8n/workflow-sdk';
 import type { INodeParameters, INodeType } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
@@ -6,23 +7,39 @@ import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollT
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { asCode, builderExamples } from '../../nodes/CrmPlatform/builderHints';
-import { definitionOf } from './definition.ts';
 import { run } from './n8n.ts';
 import { sinceN8n } from './n8n-version.ts';
 import { useSandbox } from './sandbox.ts';
+
+/** What n8n hands out to AI builders (n8n 2.41, synthesize-type-def.js of its catalogue of nodes). */
+function definitionOf({ description }: INodeType): string {
+	const properties = description.properties.filter(({ type }) => type !== 'hidden');
+	return generateNodeTypeFile({ ...description, properties } as never);
+}
 
 const sandbox = useSandbox();
 
 sinceN8n('2.41', () => {
 	describe('What an AI builder reads of a node', () => {
 		test.each([
-			[new CrmPlatform(), 47_000],
-			[new CrmPlatformAdmin(), 19_000],
-			[new CrmPlatformSync(), 12_000],
-			[new CrmPlatformTrigger(), 12_000],
-			[new CrmPlatformPollTrigger(), 12_000],
+			[new CrmPlatform(), 24_000],
+			[new CrmPlatformAdmin(), 13_000],
+			[new CrmPlatformSync(), 10_000],
+			[new CrmPlatformTrigger(), 4_000],
+			[new CrmPlatformPollTrigger(), 9_000],
 		] as Array<[INodeType, number]>)('fits into its context: %#', (node, characters) => {
 			expect(definitionOf(node).length).toBeLessThanOrEqual(characters);
+		});
+
+		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()])('has hints where n8n loads a node with hints: %#', ({ description }) => {
+			const { validateNodeDescription } = jest.requireActual<{ validateNodeDescription(description: object): void }>(
+				'n8n-core/dist/nodes-loader/validate-node-description',
+			);
+			expect(() => validateNodeDescription(description)).not.toThrow();
+		});
+
+		test('says which operations a resource has', () => {
+			expect(definitionOf(new CrmPlatform())).toContain('win (deal): Close a deal as won');
 		});
 
 		test.each(builderExamples)('has a way that works to $task', async ({ parameters }) => {

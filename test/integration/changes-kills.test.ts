@@ -22,7 +22,7 @@ test.each(choices)('whenever n8n is killed, each event is started once for each 
 		await pause();
 		return 'success' as const;
 	};
-	const n8n = await publish({ doneWhen: when, attempts: 20, options: { atOnce: 4, afterCrash } }, { execute });
+	const n8n = await publish({ doneWhen: when, attempts: 10_000, options: { atOnce: 4, afterCrash } }, { execute });
 	const ids: string[] = [];
 	for (let round = 0; round < 6; round++) {
 		ids.push(...(await log.contacts(10)));

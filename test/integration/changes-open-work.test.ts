@@ -65,7 +65,7 @@ test('two changes of the choice in a row start nothing that nobody had chosen', 
 test('what waits for another attempt is tried again after other events and another output were chosen, as it was', async () => {
 	let fails = true;
 	const execute = async () => (fails ? ('error' as const) : ('success' as const));
-	const parameters = { doneWhen: 'succeeded', attempts: 20 };
+	const parameters = { doneWhen: 'succeeded', attempts: 10_000 };
 	const n8n = await publish(parameters, { execute });
 	const ids = await log.contacts(5);
 	await until(() => n8n.executions.length >= 5);
@@ -82,7 +82,7 @@ test('what waits for another attempt is tried again after other events and anoth
 test('a group whose events lie far apart is the same at its second attempt, in another process, too', async () => {
 	let fails = true;
 	const execute = async () => (fails ? ('error' as const) : ('success' as const));
-	const parameters = { events: ['company.created'], grouping: 'group', doneWhen: 'succeeded', attempts: 20 };
+	const parameters = { events: ['company.created'], grouping: 'group', doneWhen: 'succeeded', attempts: 10_000 };
 	const n8n = await publish(parameters, { execute });
 	await n8n.deactivate();
 	for (let i = 0; i < 3; i++) {
@@ -100,7 +100,7 @@ test('a group whose events lie far apart is the same at its second attempt, in a
 
 test('an event of an open group that is no longer in the log is set aside and reported, and the others start', async () => {
 	const { gate, execute } = held();
-	const parameters = { grouping: 'group', doneWhen: 'succeeded', attempts: 20, options: { atOnce: 1 } };
+	const parameters = { grouping: 'group', doneWhen: 'succeeded', attempts: 10_000, options: { atOnce: 1 } };
 	const n8n = await publish(parameters, { execute });
 	const ids = await log.contacts(3);
 	await until(() => n8n.executions.length === 1);
@@ -150,7 +150,7 @@ test('one record whose executions fail does not stop the events of the others', 
 		const { object } = item!.data as { object: IDataObject };
 		return object.id === body.id ? ('error' as const) : ('success' as const);
 	};
-	const n8n = await publish({ events: ['contact.*'], doneWhen: 'succeeded', attempts: 20 }, { execute });
+	const n8n = await publish({ events: ['contact.*'], doneWhen: 'succeeded', attempts: 10_000 }, { execute });
 	for (let i = 0; i < 60; i++) await sandbox.call('PATCH', `/v1/contacts/${String(body.id)}`, { job_title: `${i}` });
 	const ids = await log.contacts(10);
 	await until(() => n8n.ids().length >= 10);

@@ -52,7 +52,7 @@ test('while others write and n8n is killed, the copy of a workflow becomes equal
 		await new Promise((resolve) => setTimeout(resolve, 2));
 		return 'success' as const;
 	};
-	const n8n = await publish({ groupSize: 10, doneWhen: 'succeeded', attempts: 20 }, { execute });
+	const n8n = await publish({ groupSize: 10, doneWhen: 'succeeded', attempts: 10_000 }, { execute });
 	const before = await service();
 	const writers = [0, 1, 2, 3].map(async (writer) => {
 		for (let i = 0; i < 10; i++) {

@@ -27,7 +27,7 @@ test.each([true, false])('another Mark as Done When, number of attempts and grou
 		setImmediate(() => setImmediate(() => (running -= 1)));
 		return isFailing ? ('error' as const) : ('success' as const);
 	};
-	const n8n = await publish({ doneWhen: 'succeeded', attempts: 20 }, { execute });
+	const n8n = await publish({ doneWhen: 'succeeded', attempts: 10_000 }, { execute });
 	const ids = await log.contacts(6);
 	await until(() => n8n.executions.length >= 6);
 	await n8n.deactivate();
@@ -48,7 +48,7 @@ test('records that are open when Events are chosen are set aside and reported on
 	await log.contacts(3);
 	const execute = async ([item]: IDataObject[]) => (item?.change === 'existing' ? ('error' as const) : ('success' as const));
 	const copy = { source: 'records', resource: 'contact', simplify: false };
-	const n8n = await publish({ ...copy, doneWhen: 'succeeded', attempts: 20 }, { execute });
+	const n8n = await publish({ ...copy, doneWhen: 'succeeded', attempts: 10_000 }, { execute });
 	await until(() => n8n.executions.length >= 3);
 	await again(n8n, { source: 'events' }, true);
 	const ids = await log.contacts(2);

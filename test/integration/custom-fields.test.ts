@@ -5,7 +5,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
-import { chosen } from '../chosen.ts';
 import { executeContext, picker, run } from './n8n.ts';
 import { automatic, byId, create, getMany, upsert } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -72,7 +71,7 @@ test('a list is filtered by custom fields', async () => {
 });
 
 const asJson = (fieldsJson: string, more: IDataObject = {}) =>
-	({ resource: 'record', operation: 'create', kind: 'contact', fieldsMode: 'json', fieldsJson, ...more }) as never;
+	({ resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson, ...more }) as never;
 
 test('JSON without custom fields takes one request', async () => {
 	const { credential } = sandbox;
@@ -166,7 +165,7 @@ describe('where the service does not tell which there are,', () => {
 	test('the others are offered all the same', async () => {
 		const opened = (operation: string) => ({
 			credential: sandbox.credential,
-			parameters: chosen('contact', operation),
+			parameters: { resource: 'contact', operation },
 		});
 		const { fields } = await picker(getFields, opened('create'));
 		const filters = await picker(getFilterFields, opened('getMany'));
@@ -186,4 +185,16 @@ test('one that is given by itself stays beside all the others given as a whole',
 		}),
 	});
 	expect(items[0]?.json.custom_fields).toMatchObject({ nps_score: 9, vip: true });
+});
+
+test('a list is filtered by a read-only custom field, and a record is not written to it', async () => {
+	const key = `computed_${randomUUID().slice(0, 8)}`;
+	await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label: 'Computed', type: 'text', read_only: true });
+	const rows = [{ field: `custom_fields.${key}`, operator: 'isNotEmpty' }];
+	const setup = { credential: sandbox.credential, parameters: { ...getMany('contact'), filters: { rows } } as never };
+	expect((await run(setup)).items).toEqual([]);
+	const offered = await picker(getFilterFields, setup);
+	expect(offered.map(({ value }) => value)).toContain(`custom_fields.${key}`);
+	const { fields } = await picker(getFields, { credential: sandbox.credential, parameters: { resource: 'contact', operation: 'create' } });
+	expect(fields.map(({ id }) => id)).not.toContain(`custom_fields.${key}`);
 });

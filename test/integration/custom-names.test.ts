@@ -39,7 +39,7 @@ test.each<[string, IDataObject, IDataObject]>([
 
 test('they are read back and written again as they were', async () => {
 	const { id } = await contact({ custom_fields: values('b') });
-	const record = (await run({ credential: sandbox.credential, parameters: { resource: 'record', operation: 'get', kind: 'contact', recordId: byId(String(id)), simplify: false } })).items[0]!.json;
+	const record = (await run({ credential: sandbox.credential, parameters: { resource: 'contact', operation: 'get', recordId: byId(String(id)), simplify: false } })).items[0]!.json;
 	await run({ credential: sandbox.credential, parameters: update('contact', String(id), automatic), items: [{ ...record, custom_fields: { ...values('b'), name: 'new' } }] });
 	expect(await stored(id)).toMatchObject({ ...values('b'), name: 'new' });
 });

@@ -67,7 +67,7 @@ test.each(['={{ $json.id }}', '={{ 9007199254740993 }}'])('an id that was a numb
 	const setup = { ...at(), items: [{ id: Number(exact) }] };
 	const updating = await failure({ ...setup, parameters: update('contact', expression, { last_name: 'New' }) });
 	expect(updating.message).toMatch(/9007199254740992 is so large that.*Pass it as text/);
-	const reading = await failure({ ...setup, parameters: { resource: 'record', operation: 'get', kind: 'contact', recordId: byId(expression) } });
+	const reading = await failure({ ...setup, parameters: { resource: 'contact', operation: 'get', recordId: byId(expression) } });
 	expect(reading.message).toMatch(/Pass it as text/);
 	const creating = await failure({ ...setup, parameters: create('contact', mapped({ external_id: expression })) });
 	expect(creating.message).toMatch(/External ID: 9007199254740992 is so large/);

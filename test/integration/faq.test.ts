@@ -5,7 +5,6 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { newBrowser } from '../sandbox/browser.ts';
 import { fillIn } from '../sandbox/console.ts';
-import { chosen } from '../chosen.ts';
 import { run as runNode } from './n8n.ts';
 import { byId, create, getMany, mapped, on } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -110,7 +109,7 @@ test('a ticket is answered, solved and closed', async () => {
 	const { body: ticket } = await sandbox.call('POST', '/v1/tickets', { subject: 'Broken' });
 	const { body: users } = await sandbox.call('GET', '/v1/users?limit=1');
 	const answer = { channel: 'email', to: ['ada@acme.example'], text: 'Fixed', ticket_id: ticket.id };
-	const [message] = await run({ ...create('message', answer), ...chosen('message', 'send') });
+	const [message] = await run({ ...create('message', answer), operation: 'send' });
 	expect(message).toMatchObject({ ticket_id: ticket.id, direction: 'outbound' });
 	const assigneeId = byId(String((users.data as IDataObject[])[0]!.id));
 	expect(await run(on('ticket', 'solve', ticket.id, { assigneeId }))).toMatchObject([{ status: 'solved' }]);

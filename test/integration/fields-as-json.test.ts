@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { chosen } from '../chosen.ts';
 import { failure, run } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -9,7 +8,8 @@ const sandbox = useSandbox();
 
 describe('fields given as JSON', () => {
 	const asJson = (resource: string, operation: string, json: unknown, more: IDataObject = {}) => ({
-		...chosen(resource, operation),
+		resource,
+		operation,
 		fieldsMode: 'json',
 		fieldsJson: json as string,
 		simplify: false,
@@ -39,7 +39,7 @@ describe('fields given as JSON', () => {
 		const { properties } = new CrmPlatform().description;
 		const property = properties.find(
 			({ name, displayOptions }) =>
-				name === 'choicesNotice' && displayOptions?.show?.['kind']?.includes('ticket'),
+				name === 'choicesNotice' && displayOptions?.show?.['resource']?.includes('ticket'),
 		);
 		expect(property?.displayName).toContain('priority: low, normal, high, urgent.');
 

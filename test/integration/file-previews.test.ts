@@ -44,6 +44,45 @@ describe('an import', () => {
 		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 	});
 
+	describe('in a preview refuses the rows that the run refuses:', () => {
+		const define = async (key: string, type: string, more = {}) =>
+			(await sandbox.call('POST', '/v1/custom-fields', { resource: 'companies', key, label: key, type, ...more })).body.id;
+		const companies = { kind: 'company' };
+
+		test.each([
+			['an email in a custom field', 'name,work_mail\nA,not-mail\n', () => define('work_mail', 'email')],
+			['a web address in a custom field', 'name,shop\nB,no address\n', () => define('shop', 'url')],
+			['a required custom field without a column', 'name\nC\n', () => define('sector', 'text', { required: true })],
+			['a required custom field left empty', 'name,segment\nD,\n', () => define('segment', 'text', { required: true })],
+		])('%s', async (_, csv, prepare) => {
+			const id = await prepare();
+			const { json } = await importOf(csv, { ...companies, preview: true });
+			expect(json).toMatchObject({ rows: 1, ready: 0, failed: 1 });
+			expect((await importOf(csv, companies)).json).toMatchObject({ failed: 1 });
+			await sandbox.call('DELETE', `/v1/custom-fields/${String(id)}`);
+		});
+
+		test.each([
+			['a language', 'last_name,language\nA,Deutsch!\nB,pt-BR\n'],
+			['an address in a list of objects', 'last_name,emails\nA,"[{""value"":""not mail""}]"\nB,"[{""value"":""b@list.example""}]"\n'],
+			['an object in a list without what it needs', 'last_name,emails\nA,"[{""label"":""work""}]"\nB,"[{""value"":""c@list.example"",""label"":""work""}]"\n'],
+		])('%s', async (_, csv) => {
+			const { json, failed } = await importOf(csv, { preview: true });
+			expect(json).toMatchObject({ rows: 2, ready: 1, failed: 1 });
+			expect(rowsOf(failed)).toMatchObject([{ import_row: '2' }]);
+			expect((await importOf(csv, {})).json).toMatchObject({ failed: 1 });
+		});
+
+		test('a custom field to match on of which several records may have the same value', async () => {
+			const id = await define('team_color', 'text');
+			const more = { ...companies, importAs: 'upsert', matchOn: 'custom_fields.team_color' };
+			for (const preview of [true, false]) {
+				await expect(importOf('name,team_color\nA,red\n', { ...more, preview })).rejects.toThrow('Match On: several records may have the same team_color');
+			}
+			await sandbox.call('DELETE', `/v1/custom-fields/${String(id)}`);
+		});
+	});
+
 	test('is the only file of the item, whatever its field is called; of several, one is named', async () => {
 		const { items, files: _, ...setup } = { items: [{}], ...(await setupOf('last_name\nOnly\n', { preview: true })) };
 		const [first, second] = [await store.put('last_name\nOne\n'), await store.put('last_name\nTwo\n')];

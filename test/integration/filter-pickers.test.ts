@@ -7,7 +7,6 @@ import {
 } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
-import { chosen } from '../chosen.ts';
 import { picker } from './n8n.ts';
 import { byId } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -21,7 +20,8 @@ describe('a row of filters offers', () => {
 	const opened = (field: string, resource = 'contact', others: IDataObject[] = []) => ({
 		credential: sandbox.credential,
 		parameters: {
-			...chosen(resource, 'getMany'),
+			resource,
+			operation: 'getMany',
 			filters: { rows: [{ field, operator: 'is' }, ...others] },
 		} as INodeParameters,
 		path: 'parameters.filters.rows[0].operator',

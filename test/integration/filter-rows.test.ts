@@ -82,6 +82,18 @@ describe('a row filters by', () => {
 		],
 		['isAfter', { date: '2026-03-08T12:00:00Z' }, { 'created_at[gt]': '2026-03-08T12:00:00.000Z' }],
 		['isOnOrBefore', { date: '={{ "2026-03-08T12:00:00Z" }}' }, { 'created_at[lte]': '2026-03-08T12:00:00.000Z' }],
+		// Midnight in the workflow's time zone is the day, however it is written.
+		['isOn', { date: '={{ DateTime.fromISO("2026-03-08", { zone: "America/New_York" }) }}' }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
+		['isOn', { date: '2026-03-08T00:00:00' }, { 'created_at[gte]': '2026-03-08T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
+		['isAfter', { date: '2026-03-08T05:00:00Z' }, { 'created_at[gte]': '2026-03-09T04:00:00.000Z' }],
+		['isOnOrBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lt]': '2026-03-09T04:00:00.000Z' }],
+		['isBefore', { date: '2026-03-08T00:00:00-05:00' }, { 'created_at[lt]': '2026-03-08T05:00:00.000Z' }],
+		[
+			'isBetweenDates',
+			{ date: '2026-03-01', secondDate: '2026-03-08T00:00:00' },
+			{ 'created_at[gte]': '2026-03-01T05:00:00.000Z', 'created_at[lt]': '2026-03-09T04:00:00.000Z' },
+		],
+		['isAfter', { date: '2026-03-08T00:00:00Z' }, { 'created_at[gt]': '2026-03-08T00:00:00.000Z' }],
 	])('a time that %s, by days of the workflow’s time zone or to the moment', async (operator, dates, query) => {
 		expect(await asked(row('created_at', operator, dates))).toEqual(query);
 	});
@@ -162,6 +174,7 @@ describe('what is not understood is refused:', () => {
 		[row('avatar_url', 'is', { value: 'x' }), 'Avatar URL: the service cannot filter this field by "Is"'],
 		[row('created_at', 'isAtLeast', { value: day }), 'by "Is at Least"'],
 		[row('created_at', 'isAfter', { date: 'soon' }), 'Created At: \'soon\' is not a date'],
+		[row('created_at', 'isOn', { date: '2026-03-08T12:00:00Z' }), 'Created At: "Is On" takes a day, and 2026-03-08T08:00:00.000-04:00 is a time of day. Use a day such as 2026-03-08 or {{ $today }}'],
 		[row('created_at', 'isBetweenDates', { date: day }), 'Created At: the filter has no value'],
 		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the service cannot filter this field by "Contains"'],
 		[row('email', 'is', { value: 'a@b.example, c@d.example' }), 'contains ","'],

@@ -61,9 +61,37 @@ describe('a filter never falls away, since every record would come back:', () =>
 	});
 });
 
-test('a model leaves a filter out by giving nothing for it', async () => {
-	const email = "={{ $fromAI('Email', 'The e-mail address', 'string') }}";
-	const { items } = await run(setup({ email, lifecycle_stage: 'lead' }, [{ query: { Email: '' } }]));
-	expect(items.length).toBeGreaterThan(0);
-	expect((await listed()).map(({ query }) => query).join()).not.toContain('email');
+describe('a value that a model leaves empty', () => {
+	const byModel = (more = '') => `={{ $fromAI('Email', 'The e-mail address', 'string', '')${more} }}`;
+	const asTool = { isTool: true };
+	const asked = async () => (await listed()).map(({ query }) => decodeURIComponent(query ?? '')).join();
+
+	test('leaves the filter out in a call of the tool', async () => {
+		const { items } = await run({ ...setup({ email: byModel(), lifecycle_stage: 'lead' }, [{ query: { Email: '' } }]), ...asTool });
+		expect(items.length).toBeGreaterThan(0);
+		expect(await asked()).not.toContain('email');
+	});
+
+	test.each<[string, string, object]>([
+		['in any other workflow, where $fromAI gives its default', byModel(), {}],
+		['where the expression only mentions it in a comment', '={{ $json.nope /* was: $fromAI("x") */ }}', asTool],
+		['where a line of the expression is a comment', '={{ $json.nope // $fromAI("x")\n }}', asTool],
+		['where nothing calls it', '={{ $json.$fromAI }}', asTool],
+	])('is refused %s', async (_, email, more) => {
+		const { message } = await failure({ ...setup({ email }), ...more });
+		expect(message).toBe('Email: the filter has no value. Enter a value or remove the filter.');
+		expect(await listed()).toEqual([]);
+	});
+
+	test.each([
+		['isBetween', 'custom_fields.nps_score', { value: '7', secondValue: byModel() }, 'custom_fields.nps_score[gte]=7'],
+		['isBetween', 'custom_fields.nps_score', { value: byModel(), secondValue: '9' }, 'custom_fields.nps_score[lte]=9'],
+		['isBetweenDates', 'created_at', { date: '2026-01-02', secondDate: byModel() }, 'created_at[gte]=2026-01-02T00:00:00.000Z'],
+		['isBetweenDates', 'created_at', { date: byModel(), secondDate: '2026-01-02' }, 'created_at[lt]=2026-01-03T00:00:00.000Z'],
+	])('leaves out that bound of %s only: %s %j', async (operator, field, values, query) => {
+		const rows = [{ field, operator, ...values }] as INodeParameters[];
+		const items = [{ query: { Email: '' } }];
+		await run({ ...setup({}, items), parameters: { ...getMany('contact'), filters: { rows } }, ...asTool });
+		expect((await asked()).replace(/&?limit=\d+/, '')).toBe(query);
+	});
 });

@@ -1,17 +1,14 @@
-import { NodeHelpers, type INode, type INodeParameters, type INodeProperties } from 'n8n-workflow';
+import { NodeHelpers, type INode, type INodeParameters } from 'n8n-workflow';
 
 import document from '../../contract/openapi.json';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
-import { getMany } from '../../nodes/CrmPlatform/operations/getMany';
 import { resources } from '../../nodes/CrmPlatform/resources';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { chosen, isAdministration } from '../chosen.ts';
 import { failure, picker } from './n8n.ts';
 import { create } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -19,7 +16,7 @@ import { useSandbox } from './sandbox.ts';
 const sandbox = useSandbox();
 const setup = (resource = 'contact', operation = 'create') => ({
 	credential: sandbox.credential,
-	parameters: chosen(resource, operation),
+	parameters: { resource, operation },
 });
 const byId = <T extends { id: string }>(fields: T[]) =>
 	Object.fromEntries(fields.map((field) => [field.id, field]));
@@ -51,6 +48,19 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 
 	test('as long as it has no credential', async () => {
 		await isFormOf({ ...setup(), hasCredential: false }, 'beforeCredential');
+	});
+
+	test('and says in a notice that fields are missing, until they are loaded', async () => {
+		const { fields: schema } = await picker(getFields, { ...setup(), hasCredential: false });
+		const { fields: loaded } = await picker(getFields, setup());
+		const notice = new CrmPlatform().description.properties.find(({ name }) => name === 'fieldsMissingNotice')!;
+		const isShown = (own: object[]) => {
+			const { parameters } = setup();
+			const values = { ...parameters, fieldsMode: 'each', fields: { mappingMode: 'defineBelow', value: null, schema: own } };
+			return NodeHelpers.displayParameter(values, notice, null, null);
+		};
+		expect([schema, loaded, []].map(isShown)).toEqual([true, false, false]);
+		expect(schema[0]).toMatchObject({ display: false });
 	});
 
 	test('in which the records that cannot be listed yet are named, until the service says how many there are', async () => {
@@ -189,14 +199,17 @@ test('custom fields can be chosen one by one as output', async () => {
 	});
 });
 
-test('Changed Since is shown for exactly the lists that have it', () => {
+test('Changed Since and Sort are offered for exactly the lists that have them', () => {
 	const contract = parseOpenApi(document)!;
-	for (const { value, path } of resources.filter(({ operations }) => operations.includes(getMany))) {
-		const { description } = isAdministration('record', value) ? new CrmPlatformAdmin() : new CrmPlatform();
-		const isShown = (property: INodeProperties) =>
-			property.name === 'changedSince' &&
-			NodeHelpers.displayParameter({ ...chosen(value, 'getMany') }, property, { typeVersion: 1 }, description);
-		const list = describeResource(contract, path)?.list;
-		expect([value, description.properties.some(isShown)]).toEqual([value, list?.changed !== undefined]);
+	for (const resource of resources) {
+		const getMany = resource.operations.find(({ option }) => option.value === 'getMany');
+		const list = describeResource(contract, resource.path)?.list;
+		if (!getMany) continue;
+		const names = [...getMany.properties(resource), ...(getMany.options ?? [])].map(({ name }) => name);
+		expect([resource.value, names.includes('changedSince'), names.includes('sort')]).toEqual([
+			resource.value,
+			list?.changed !== undefined,
+			list?.sort !== undefined,
+		]);
 	}
 });

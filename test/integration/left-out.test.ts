@@ -19,7 +19,7 @@ async function told(parameters: object, items: IDataObject[]): Promise<string[]>
 
 test('names the service does not have are told in one notice, which names ten', async () => {
 	const items = Array.from({ length: 30 }, (_, i) => ({ last_name: `x${i}`, [`k${i}`]: 1, z: 1 }));
-	const hints = await told({ resource: 'record', operation: 'create', kind: 'contact', ...asJson }, items);
+	const hints = await told({ resource: 'contact', operation: 'create', ...asJson }, items);
 	expect(hints).toEqual([expect.stringContaining('k0, z, k1, k2, k3, k4, k5, k6, k7, k8 and 21 more.')]);
 });
 

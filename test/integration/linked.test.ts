@@ -6,7 +6,6 @@ import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import document from '../../contract/openapi.json';
-import { chosen } from '../chosen.ts';
 import { failure, picker, run } from './n8n.ts';
 import { automatic, byId, create, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -40,6 +39,17 @@ describe('records that are picked', () => {
 		});
 
 		expect(contact).toMatchObject({ company_id: company!.id, owner_id: user!.id });
+	});
+
+	test('are of one field for all items, or refused', async () => {
+		const [company] = await records('companies?limit=1');
+		const fieldsLinked = linked(['={{ $json.field }}', company!.id]);
+		const parameters = { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked } as never;
+		const items = [{ field: 'company_id' }, { field: 'owner_id' }];
+		const { message } = await failure({ credential: sandbox.credential, parameters, items });
+		expect(message).toContain('Linked Records: the expression for the field gives several fields.');
+		const [first, second] = await written(parameters, [items[0]!, items[0]!]);
+		expect([first!.company_id, second!.company_id]).toEqual([company!.id, company!.id]);
 	});
 
 	test('of one list are written together', async () => {
@@ -148,7 +158,7 @@ describe('records that are picked', () => {
 describe('the lists to pick from', () => {
 	const setup = (resource: string, operation: string, more: IDataObject = {}) => ({
 		credential: sandbox.credential,
-		parameters: { ...chosen(resource, operation), ...more } as never,
+		parameters: { resource, operation, ...more } as never,
 		path: 'parameters.fieldsLinked.records[0].record',
 	});
 	const searching = (field: string, ...others: Array<[string, string]>) =>

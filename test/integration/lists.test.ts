@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import type { IDataObject } from 'n8n-workflow';
 
 import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { chosen } from '../chosen.ts';
 import { picker, run as runNode } from './n8n.ts';
 import { get, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -104,7 +103,7 @@ describe('the fields that come out', () => {
 	test('are offered as the service names them', async () => {
 		const offered = await picker(getOutputFields, {
 			credential: sandbox.credential,
-			parameters: chosen('contact', 'getMany'),
+			parameters: { resource: 'contact' },
 		});
 		expect(offered).toContainEqual({ name: 'Updated At', value: 'updated_at' });
 		expect(offered).toContainEqual({ name: 'Custom Fields', value: 'custom_fields' });

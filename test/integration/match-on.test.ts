@@ -18,9 +18,8 @@ const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFa
 	await run({
 		credential: sandbox.credential,
 		parameters: {
-			resource: 'record',
+			resource: 'contact',
 			operation: 'upsert',
-			kind: 'contact',
 			fieldsMode: 'json',
 			fieldsJson: '={{ $json.record }}',
 			fieldsMatchOn: '={{ $json.on }}',
@@ -98,7 +97,7 @@ describe('a field to match on left blank, of a service that describes it as opti
 	test('is left to it', async () => {
 		await run({
 			credential: altered.credential,
-			parameters: { resource: 'record', operation: 'upsert', kind: 'contact', fieldsMode: 'automatic', fieldsMatchOn: '' },
+			parameters: { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
 			items: [{ email: 'a@match.example', external_id: 'another' }],
 		});
 		expect(sent).toEqual([null]);

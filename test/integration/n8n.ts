@@ -12,6 +12,7 @@ import {
 import { CrmPlatformApi } from '../../credentials/CrmPlatformApi.credentials';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
+import { adminMenu } from '../../nodes/CrmPlatform/resources';
 import {
 	additionalDataIn,
 	contextIn,
@@ -21,8 +22,6 @@ import {
 	type Run,
 	type Setup,
 } from '../../tools/node-context.ts';
-
-import { isAdministration } from '../chosen.ts';
 
 export type { Run, Setup, StoredOAuth2 } from '../../tools/node-context.ts';
 
@@ -38,7 +37,7 @@ const admin = new CrmPlatformAdmin();
 
 /** The node that has the resource in its menu: CRM Platform Admin, or else CRM Platform. */
 const partsFor = ({ parameters }: Setup): Parts =>
-	isAdministration(parameters.resource, parameters.kind) ? { ...parts, node: admin } : parts;
+	adminMenu.some(({ value }) => value === parameters.resource) ? { ...parts, node: admin } : parts;
 
 /** Runs the node in n8n-core's own execution context. */
 export const run = async (setup: Setup): Promise<Run> => await runIn(partsFor(setup), setup);

@@ -2,7 +2,6 @@ import { startOtherService } from '../other-service/server.ts';
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
-import { chosen } from '../chosen.ts';
 import { picker, run as runNode, type Setup } from './n8n.ts';
 import { automatic, create, deleteRecord, get, getMany, update, upsert } from './parameters.ts';
 
@@ -30,7 +29,7 @@ test('every record is read once, in pages of the size the service allows', async
 });
 
 test('records are sorted by the orders the service has', async () => {
-	const orders = await picker(getSortOrders, { credential: credential(), parameters: chosen('contact', 'getMany') });
+	const orders = await picker(getSortOrders, { credential: credential(), parameters: { resource: 'contact' } });
 	const descending = orders.find(({ value }) => value === 'family_name.desc');
 	const records = await run({
 		parameters: getMany('contact', { options: { sort: descending?.value } }),
@@ -69,7 +68,7 @@ test('every write carries the idempotency key in the header the service has', as
 test('the fields and what they match on come from the service', async () => {
 	const setup = (operation: string) => ({
 		credential: credential(),
-		parameters: chosen('contact', operation),
+		parameters: { resource: 'contact', operation },
 	});
 	const { fields } = await picker(getFields, setup('create'));
 	const byId = Object.fromEntries(fields.map((field) => [field.id, field]));
@@ -82,7 +81,7 @@ test('the fields and what they match on come from the service', async () => {
 });
 
 test('the list to pick from is searched where the service cannot', async () => {
-	const setup = { credential: credential(), parameters: chosen('contact', 'getMany') };
+	const setup = { credential: credential(), parameters: { resource: 'contact' } };
 	const { results } = await picker(searchRecords, setup);
 	expect(results.length).toBeGreaterThan(0);
 });

@@ -53,7 +53,7 @@ test('an automatic mapping matches on the field that is chosen beside it', async
 	const write = async (last_name: string) =>
 		await run({
 			credential: sandbox.credential,
-			parameters: { resource: 'record', operation: 'upsert', kind: 'contact', ...automatic, fieldsMatchOn: 'external_id' },
+			parameters: { resource: 'contact', operation: 'upsert', ...automatic, fieldsMatchOn: 'external_id' },
 			items: [{ external_id, last_name }],
 		});
 	const first = (await write('Byron')).items[0]!.json;

@@ -1,7 +1,5 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { chosen } from '../chosen.ts';
-
 /** Parameters of the node as the editor stores them, one function for each operation. Records come whole. */
 
 export const mapped = (value: IDataObject, more: IDataObject = {}) => ({
@@ -18,7 +16,7 @@ export const automatic = { fieldsMode: 'automatic' };
 export const byId = (id: string) => ({ __rl: true, mode: 'id', value: id });
 
 const parameters = (resource: string, operation: string, more: IDataObject) =>
-	({ ...chosen(resource, operation), simplify: false, ...more }) as INodeParameters;
+	({ resource, operation, simplify: false, ...more }) as INodeParameters;
 
 const fieldsOf = (fields: IDataObject): IDataObject => {
 	if ('fieldsMode' in fields) return fields;

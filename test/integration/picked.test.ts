@@ -55,9 +55,8 @@ describe('a linked record', () => {
 			{
 				credential: sandbox.credential,
 				parameters: {
-					resource: 'record',
+					resource: 'deal',
 					operation: 'create',
-					kind: 'deal',
 					...rows(['stage_id', byId('')], ['pipeline_id', byId('={{ $json.pipeline }}')]),
 				} as INodeParameters,
 				path: 'parameters.fieldsLinked.records[0].record',

@@ -4,14 +4,13 @@ import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mappe
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
-import { chosen } from '../chosen.ts';
 import { picker } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
 const setup = (resource = 'contact', operation = 'create') => ({
 	credential: sandbox.credential,
-	parameters: chosen(resource, operation),
+	parameters: { resource, operation },
 });
 const byId = <T extends { id: string }>(fields: T[]) =>
 	Object.fromEntries(fields.map((field) => [field.id, field]));

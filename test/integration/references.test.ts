@@ -1,14 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
-import { chosen } from '../chosen.ts';
 import { picker } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
 const setup = (resource = 'contact', operation = 'create') => ({
 	credential: sandbox.credential,
-	parameters: chosen(resource, operation),
+	parameters: { resource, operation },
 });
 const byId = <T extends { id: string }>(fields: T[]) =>
 	Object.fromEntries(fields.map((field) => [field.id, field]));

@@ -65,3 +65,13 @@ test.each([['clear', null], ['leave', 'Here']])('an address that is an empty tex
 	const { address } = await stored(id);
 	expect((address as IDataObject | null)?.city ?? null).toBe(city);
 });
+
+test('an empty Custom Fields cell does not clear every custom field', async () => {
+	const id = await contact({ last_name: 'Kept', custom_fields: { vip: true } });
+	const parameters = { ...update('contact', id, automatic), options: { emptyCells: 'clear' } } as never;
+	for (const name of ['custom_fields', 'Custom Fields']) {
+		const { message } = await failure({ credential: credential(), parameters, items: [{ last_name: 'Kept', [name]: '' }] });
+		expect(message).toContain('would clear every custom field');
+	}
+	expect(await stored(id)).toMatchObject({ custom_fields: { vip: true } });
+});

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { setSchemaBaseDirs, validateNodeConfig } from '@n8n/workflow-sdk';
 import { orchestrateGeneration } from '@n8n/workflow-sdk/scripts/generate-types';
-import type { IDataObject, INode, INodeType } from 'n8n-workflow';
+import { NodeHelpers, type IDataObject, type INode, type INodeType } from 'n8n-workflow';
 
 import { listExamples, readExample } from '../../demo/examples.ts';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
@@ -50,7 +50,8 @@ async function itemFor({ example }: Example): Promise<IDataObject> {
 	const mail = 'ada@acme.example';
 	const person = { mail, Email: mail, email: mail, name: 'Ek', Name: 'Ada Ek', from: example === 'import-leads.json' ? 'other' : mail };
 	const ofDeal = { id: deal!.id, title: 'Roof', expected_close_date: '2031-03-31', owner_id: deal!.owner_id };
-	return { ...person, ...ofDeal, data: { object: { id: contact!.id, name: 'Ada' } }, count_id: 2, concatenated_id: 'a, b' };
+	const greeted = example === 'greet-new-contacts.json' && { id: contact!.id };
+	return { ...person, ...ofDeal, ...greeted, data: { object: { id: contact!.id, name: 'Ada' } }, count_id: 2, concatenated_id: 'a, b' };
 }
 const folder = mkdtempSync(join(tmpdir(), 'definitions-'));
 
@@ -74,14 +75,20 @@ sinceN8n('2.41', () => {
 		});
 
 		test('would be told of a choice that there is not', () => {
-			const parameters = { resource: 'record', operation: 'getMany', kind: 'animal' };
+			const parameters = { resource: 'animal', operation: 'getMany' };
 			expect(validateNodeConfig(`${prefix}crmPlatform`, 1, { parameters }).valid).toBe(false);
 			expect(() => writeNode(definitions.get(`${prefix}crmPlatform`)!, parameters)).toThrow('animal');
 		});
 
+		test.each(examples)('finds a place for all of ‘$name’ of $example in the form that people see', (example) => {
+			const parameters = written(example);
+			const { properties } = nodes[[...definitions.keys()].indexOf(example.type)]!.description;
+			expect(NodeHelpers.getNodeParameters(properties, parameters, true, false, { typeVersion: 1 }, null)).toMatchObject(parameters);
+		});
+
 		test.each(examples.filter(standsAlone))('writes a ‘$name’ of $example that runs', async (example) => {
 			const { items } = await run({ credential: sandbox.credential, parameters: written(example), items: [await itemFor(example)] });
-			expect(items.length).toBeGreaterThanOrEqual(example.wish.operation === 'getMany' ? 0 : 1);
+			expect(items.length).toBeGreaterThanOrEqual(['getMany', 'undo'].includes(String(example.wish.operation)) ? 0 : 1);
 		});
 	});
 });

@@ -1,6 +1,5 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { chosen } from '../chosen.ts';
 import { run } from './n8n.ts';
 import { automatic, create, getMany, on, update, upsert } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -58,7 +57,7 @@ describe('what the next node needs', () => {
 		const contact = await made('contacts', { last_name: 'Linked', company_id: company.id });
 		const ticket = await made('tickets', { subject: 'Linked', contact_id: contact.id, company_id: company.id });
 		const values = { channel: 'email', to: 'a@linked.example', subject: 'Re', text: 'Yes', ticket_id: ticket.id, contact_id: contact.id };
-		const [message] = await simplified({ ...create('message', values), ...chosen('message', 'send') });
+		const [message] = await simplified({ ...create('message', values), operation: 'send' });
 		expect(message!.json).toMatchObject({ ticket_id: ticket.id, contact_id: contact.id });
 		const [read] = await simplified(on('message', 'get', message!.json.id));
 		expect(read!.json).toMatchObject({ ticket_id: ticket.id, contact_id: contact.id });

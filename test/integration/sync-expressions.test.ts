@@ -1,5 +1,5 @@
 import { useSandbox } from './sandbox.ts';
-import { teamsIn } from './syncNode.ts';
+import { scopeOf, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
 const { add, counts, own, run, writes } = teamsIn(sandbox);
@@ -29,5 +29,35 @@ describe('a field name that an expression does not give stops the node before it
 		const [stored] = await add(records);
 		const items = [{ ...records[0]!, last_name: 'Of the source', seen: stored!.version, column: 'seen' }];
 		expect(counts(await run(items, { versionField: '={{ $json.column }}', alsoMatchOn: '=' }))).toEqual([0, 1, 0, 0, 0]);
+	});
+});
+
+describe('what counts for all items together is not taken from one of them', () => {
+	test.each<[string, unknown, string]>([
+		['preview', '={{ $json.of === "b" }}', 'Preview: the expression gives false for item 0, but true for item 1.'],
+		['matchOn', '={{ $json.of === "b" ? "email" : "external_id" }}', 'Match On: '],
+		['alsoMatchOn', '={{ $json.of === "b" ? "email" : "id" }}', 'Then Match On: '],
+		['maxDeletions', '={{ $itemIndex }}', 'Delete at Most: '],
+		['maxDeletionsShare', '={{ $itemIndex + 5 }}', 'Delete at Most (%): '],
+		['filters', scopeOf({ job_title: '={{ $json.of }}' }), 'Records in Scope: the expression gives "a" for item 0, but "b" for item 1.'],
+		['missingValues', { mappingMode: 'defineBelow', value: { job_title: '={{ "left: " + $json.last_name }}' } }, 'Fields to Set: '],
+		['versionField', '={{ $json[$json.of] }}', 'Version Field: the expression gives nothing for item 0'],
+	])('%s', async (name, value, words) => {
+		const { team, records } = own(4);
+		await add(records);
+		await sandbox.clear();
+		const items = records.slice(0, 2).map((record, i) => ({ ...record, last_name: `New ${i}`, of: 'ab'[i]!, b: 'seen' }));
+		const more = { missingInSource: 'set', missingValues: { mappingMode: 'defineBelow', value: { job_title: 'x' } }, [name]: value };
+		const limits = { filters: scopeOf({ job_title: team }), maxDeletionsShare: 100 };
+		await expect(run(items, { ...limits, ...more })).rejects.toThrow(words);
+		expect(await writes()).toEqual([]);
+	});
+
+	test('but an expression that gives all items the same is read', async () => {
+		const { team, records } = own(3);
+		await add(records);
+		const items = records.map((record) => ({ ...record, write: true, team }));
+		const choices = { preview: '={{ !$json.write }}', filters: scopeOf({ job_title: '={{ $json.team }}' }) };
+		expect(counts(await run(items, choices))).toEqual([0, 0, 3, 0, 0]);
 	});
 });

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './syncNode.ts';
+import { scopeOf, syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
 const { add, counts, listed, own, run, writes } = teamsIn(sandbox);
@@ -12,6 +12,16 @@ describe('records that the source does not have', () => {
 		await add(records);
 		expect(counts(await run(records.slice(1), { filters }))).toEqual([0, 0, 2, 0, 0]);
 		expect(await listed(team)).toHaveLength(3);
+	});
+
+	test.each([{}, { isTool: true }])('are not deleted beyond a scope whose value a model leaves empty: %j', async (setup) => {
+		const { team, records } = own(6);
+		await add(records);
+		const filters = scopeOf({ job_title: '={{ $fromAI("Team", "The team", "string", "") }}' });
+		const source = records.slice(0, 3).map((record) => ({ ...record, query: { Team: '' } }));
+		const syncing = run(source, { filters, missingInSource: 'delete', maxDeletionsShare: 100 }, setup);
+		await expect(syncing).rejects.toThrow('Job Title: the filter has no value');
+		expect(await listed(team)).toHaveLength(6);
 	});
 
 	test('get the values of the user’s choice, once', async () => {

@@ -105,6 +105,29 @@ describe('nothing is written', () => {
 		expect(await writes()).toEqual([]);
 	});
 
+	test('if the log is empty, so that nobody knows what was changed since', async () => {
+		await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [], next_cursor: null, total: 0 }) });
+		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('log of the service is empty');
+		expect((await undo('x', { since: '2026-01-01', options: { asFarAsLog: true } })).hints.join()).toContain('No changes found');
+	});
+
+	test.each<[string, IDataObject]>([
+		['Until', { options: { until: '={{ $json.nope }}' } }],
+		['Until', { options: { until: '={{ "" }}' } }],
+		['Kinds', { options: { kinds: '={{ [] }}' } }],
+		['Since', { since: '={{ null }}' }],
+		['Maximum Records', { options: { maxUndone: '={{ $json.nope }}' } }],
+		['Preview', { preview: '={{ 0 }}' }],
+		['Preview', { preview: '={{ "0" }}' }],
+		['Preview', { preview: '={{ undefined }}' }],
+	])('if an expression gives nothing for %s: %j', async (label, more) => {
+		const contact = await add('contacts', { last_name: 'a' });
+		await as('blank', op.update('contact', contact.id, { last_name: 'b' }));
+		await sandbox.clear();
+		await expect(undo('blank', more)).rejects.toThrow(`${label}: `);
+		expect(await writes()).toEqual([]);
+	});
+
 	test('if the service does not say who caused an event', async () => {
 		const { request: _, ...plain } = event;
 		await log(plain);
@@ -141,12 +164,22 @@ describe('for a user who sees only some records', () => {
 		const credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
 		const node = async (executionId: string, parameters: IDataObject) =>
 			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
-		const users = await node('o0', { resource: 'record', operation: 'getMany', kind: 'user', returnAll: true, simplify: false, options: {}, filters: {} });
+		const users = await node('o0', { resource: 'user', operation: 'getMany', returnAll: true, simplify: false, options: {}, filters: {} });
 		const [made] = await node('o1', op.create('contact', { last_name: 'Sight' }));
 		const other = users.find(({ id }) => id !== made!.owner_id)!;
 		await node('o2', op.update('contact', String(made!.id), { owner_id: other.id }));
 		const undone = await node('o3', { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'o2', since: '', options: {} });
 		expect(undone).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('out of sight') }]);
 		expect(await node('o4', op.getMany('contact'))).toEqual([]);
+	});
+
+	test('a created record stays, for others out of sight may link to it, unless the undo takes precedence', async () => {
+		const credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
+		const node = async (executionId: string, parameters: IDataObject) =>
+			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
+		await node('p1', op.create('contact', { last_name: 'Unseen' }));
+		const undoOfIt = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'p1', since: '', options: {} };
+		expect(await node('p2', undoOfIt)).toMatchObject([{ result: 'conflict', action: null, reason: expect.stringContaining('do not see') }]);
+		expect(await node('p3', { ...undoOfIt, options: { undoTakesPrecedence: true } })).toMatchObject([{ result: 'undone' }]);
 	});
 });

@@ -176,6 +176,7 @@ describe('nothing is written', () => {
 		const { items, hints } = await undo('unknown');
 		expect(items).toEqual([]);
 		expect(hints.join()).toContain('No changes found by execution unknown');
+		expect(hints.join()).toContain('If it is a retry, enter the number of the execution that it retries');
 	});
 
 	test('if more records would change than Maximum Records allows', async () => {

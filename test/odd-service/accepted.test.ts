@@ -101,7 +101,7 @@ test('a write that is only accepted is not reported as done', async () => {
 
 test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { deleted: 'false' }])('a deletion answered with %j is none', async (body) => {
 	service(() => ({ status: 200, body }));
-	const parameters = { resource: 'record', operation: 'delete', kind: 'contact', recordId: 'c1' };
+	const parameters = { resource: 'contact', operation: 'delete', recordId: 'c1' };
 	expect((await failure({ credential: credential(), parameters, items })).message).toContain('was not deleted');
 });
 

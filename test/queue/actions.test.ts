@@ -3,7 +3,7 @@ import { calledWorkflow, TRIGGER, workflowWith } from '../e2e/harness/run-node.t
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
 
 describeInQueueMode('In queue mode', () => {
-	const few = { resource: 'record', operation: 'getMany', kind: 'contact', limit: 2 };
+	const few = { resource: 'contact', operation: 'getMany', limit: 2 };
 
 	test('a worker does what a user starts by hand', async () => {
 		const n8n = theN8n();

@@ -43,9 +43,8 @@ describeInQueueMode('In queue mode', () => {
 		await connect(sandbox, credentialId);
 		const parameters = {
 			authentication: 'oAuth2',
-			resource: 'record',
+			resource: 'contact',
 			operation: 'getMany',
-			kind: 'contact',
 			limit: 2,
 		};
 		const { workflow, path } = calledWorkflow({ credentialId, parameters });

@@ -46,7 +46,7 @@ describeInQueueMode('In queue mode', () => {
 		const { url: baseUrl, apiKey } = sandbox;
 		const credentialId = await n8n.createCredential(sandboxCredential({ baseUrl, apiKey }));
 		const options = { batchSize: 1 };
-		const parameters = { resource: 'record', operation: 'create', kind: 'contact', fields: fromInput, options };
+		const parameters = { resource: 'contact', operation: 'create', fields: fromInput, options };
 		const inputs = Array.from({ length: EXECUTIONS }, () =>
 			Array.from({ length: ITEMS }, () => ({ email: `${randomUUID()}@example.com` })),
 		);

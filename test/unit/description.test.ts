@@ -63,6 +63,12 @@ test('the header for idempotency keys is known by its name', () => {
 });
 
 describe('fields', () => {
+	test('have choices that are called as the description calls its alternatives', () => {
+		const priority = { oneOf: [{ const: 1, title: 'Urgent' }, { const: 2, title: 'Can wait' }, { const: 3 }] };
+		const [field] = fieldsOf({ type: 'object', properties: { priority } });
+		expect(field?.choices).toEqual([{ label: 'Urgent', value: 1 }, { label: 'Can wait', value: 2 }, { label: '3', value: 3 }]);
+	});
+
 	test('have the kind, the label and the choices of their schema', () => {
 		const properties = {
 			first_name: { type: ['string', 'null'], title: 'Given Name' },

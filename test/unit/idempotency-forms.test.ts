@@ -75,8 +75,11 @@ test('the words of the refusal name what the service asks for', () => {
 });
 
 test('the origin is part of a key as long as 32 characters of its hash have room beside it', () => {
-	const prefix = idempotencyKey(identity).replace(/[0-9a-f]+$/, '');
-	expect(idempotencyKey(identity, { maxLength: prefix.length + 32 })).toMatch(/^n8n\/.*\/[0-9a-f]{32}$/);
+	const whole = idempotencyKey(identity).replace(/[0-9a-f]+$/, '');
+	const prefix = whole.replace(/[^/]+\/$/, '');
+	expect(idempotencyKey(identity, { maxLength: whole.length + 32 })).toMatch(/^n8n\/\w+\/\w*\/\w+\/[0-9a-f]{32}$/);
+	// Without room for the execution, it tells the workflow.
+	expect(idempotencyKey(identity, { maxLength: whole.length + 31 })).toMatch(/^n8n\/\w+\/\w*\/[0-9a-f]{33}$/);
 	expect(idempotencyKey(identity, { maxLength: prefix.length + 31 })).toMatch(/^[0-9a-f]+$/);
 	expect(idempotencyKey(identity, { maxLength: 10_000 }).length).toBeLessThanOrEqual(255);
 	const least = idempotencyKey(identity, { maxLength: prefix.length + 32 });
@@ -86,7 +89,7 @@ test('the origin is part of a key as long as 32 characters of its hash have room
 test('a key of the node without an installation or a workflow has no origin of another', () => {
 	expect(originOfKey('n8n/1234567/w/' + '0'.repeat(32))).toBeUndefined();
 	expect(originOfKey('n8n/12345678/w/' + '0'.repeat(31))).toBeUndefined();
-	expect(originOfKey('n8n/12345678//' + '0'.repeat(32))).toEqual({ instance: '12345678', workflow: '' });
+	expect(originOfKey('n8n/12345678//' + '0'.repeat(32))).toEqual({ instance: '12345678', workflow: '', hash: '0'.repeat(32) });
 });
 
 test('a workflow whose id no header can carry is told by 16 digits of its hash', () => {

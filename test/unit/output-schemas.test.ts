@@ -9,7 +9,8 @@ const previewOf = (resource: string, operation: string) =>
 
 describe('The output preview', () => {
 	test('is there for every operation whose output is known before', () => {
-		const operations = menu.flatMap(({ value, operations }) =>
+		const known = menu.filter(({ kinds }) => !kinds);
+		const operations = known.flatMap(({ value, operations }) =>
 			operations
 				.filter(({ output }) => output !== null)
 				.map(({ option }) => `__schema__/v1.0.0/${value}/${String(option.value)}.json`),
@@ -18,23 +19,19 @@ describe('The output preview', () => {
 	});
 
 	test('shows the fields of the record with their types', () => {
-		expect(previewOf('message', 'send')?.properties).toMatchObject({
+		expect(previewOf('contact', 'create')?.properties).toMatchObject({
 			id: { type: 'string' },
-			channel: { type: 'string' },
-			to: { type: 'array' },
+			email: { type: 'string' },
+			tag_ids: { type: 'array', items: { type: 'string' } },
+			address: { type: 'object', properties: { city: { type: 'string' } } },
 		});
+		expect(previewOf('customObjectRecord', 'get')?.properties).toHaveProperty('title');
 		expect(previewOf('user', 'getCurrent')?.properties).toHaveProperty('email');
 		expect(previewOf('account', 'get')?.properties).toHaveProperty('plan');
 	});
 
-	test('shows what all kinds have, where n8n does not ask for the kind', () => {
-		const { properties } = previewOf('record', 'create') ?? {};
-		expect(properties).toMatchObject({ id: { type: 'string' }, external_id: { type: 'string' }, created_at: { type: 'string' } });
-		expect(properties).not.toHaveProperty('email');
-	});
-
 	test('of a deletion is that it is done', () => {
-		expect(previewOf('record', 'delete')).toEqual({
+		expect(previewOf('deal', 'delete')).toEqual({
 			type: 'object',
 			properties: { deleted: { type: 'boolean' } },
 		});

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { apiValue } from '../../nodes/CrmPlatform/fields/fieldKinds';
+import { apiValue, filterValue } from '../../nodes/CrmPlatform/fields/fieldKinds';
 
 const zone = 'America/New_York';
 
@@ -185,4 +185,20 @@ test('a moment in a text field is its ISO text, without quotation marks', () => 
 	const local = DateTime.fromISO('2026-03-31T10:00:00', { zone });
 	expect(given('text', local)).toBe('2026-03-31T10:00:00.000-04:00');
 	expect(() => given('text', new Date(NaN))).toThrow("Label: 'Invalid Date' is not a date");
+});
+
+test('a filter by several whole numbers sends each digit by digit', () => {
+	const numbers = field('list', { items: 'number' });
+	for (const value of [['9007199254740993', 7], '["9007199254740993","7"]', '9007199254740993, 7']) {
+		expect(filterValue(numbers, value, zone)).toEqual(['9007199254740993', 7]);
+	}
+	expect(() => filterValue(numbers, ['0x10'], zone)).toThrow('is not a number');
+});
+
+test.each(['2026-03-08T10:00:00+99:00', '2026-03-08T10:00:00-15:00'])('a time of no zone on Earth is refused: %s', (time) => {
+	expect(() => given('dateTime', time)).toThrow('is not a date');
+});
+
+test.each(['0x10', '0b11', '0o7'])('a number is written in decimal digits: %s', (text) => {
+	expect(() => given('number', text)).toThrow('is not a number');
 });

@@ -18,15 +18,14 @@ export async function useNode(url: string, sandbox: Pick<Sandbox, 'url' | 'apiKe
 	assert.equal(status, 'OK', message);
 
 	const credentialId = await n8n.createCredential(credential);
-	const list = { resource: 'record', operation: 'getMany', kind: 'contact', returnAll: false, limit: 5 };
+	const list = { resource: 'contact', operation: 'getMany', returnAll: false, limit: 5 };
 	const read = await runNode(n8n, { credentialId, parameters: list });
 	assert.equal(read.status, 'success', read.error?.message);
 	assert.equal(read.items.length, 5);
 
 	const create = {
-		resource: 'record',
+		resource: 'contact',
 		operation: 'create',
-		kind: 'contact',
 		fieldsMode: 'json',
 		fieldsJson: '={{ $json }}',
 	};

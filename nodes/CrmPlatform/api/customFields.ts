@@ -36,6 +36,8 @@ const definitionsPath = '/custom-fields';
 export interface CustomFields {
 	/** Fields that can be written. */
 	fields: Field[];
+	/** Fields that the service alone sets; a list can be filtered by them. */
+	unwritable: Field[];
 	/** Names of read-only and archived fields: records have them, and they cannot be written. */
 	readOnly: string[];
 }
@@ -47,7 +49,7 @@ export interface CustomFields {
  */
 export async function readCustomFields(api: Connection, collection: string): Promise<CustomFields> {
 	const list = (await api.describe(definitionsPath))?.list;
-	const custom: CustomFields = { fields: [], readOnly: [] };
+	const custom: CustomFields = { fields: [], unwritable: [], readOnly: [] };
 	if (!list) return custom;
 	const resource = decodeURIComponent(collection.replace(/^\/v1\//, ''));
 	for await (const { records } of readPages(api.send, { path: `/v1${definitionsPath}`, list, query: { resource } })) {
@@ -55,8 +57,10 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 			const known = definition.safeParse(record);
 			if (!known.success) continue;
 			const field = fieldOf(known.data);
-			if (known.data.read_only || known.data.archived_at) custom.readOnly.push(field.name);
+			const isArchived = Boolean(known.data.archived_at);
+			if (isArchived || known.data.read_only) custom.readOnly.push(field.name);
 			else custom.fields.push(field);
+			if (!isArchived && known.data.read_only) custom.unwritable.push(field);
 		}
 	}
 	return custom;
@@ -101,6 +105,7 @@ function fieldOf(given: Definition): Field {
 	if (type === 'email') field.lowerCase = [''];
 	if (type === 'phone') field.pattern = e164;
 	if (type === 'url') field.isUrl = true;
+	if (type === 'email' || type === 'url') field.format = type;
 	const reference = type === 'user' ? 'users' : given.reference_resource;
 	if (reference) field.reference = reference;
 	if (options?.length) {

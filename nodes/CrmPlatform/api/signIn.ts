@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
+import { refuseSeveralAccounts } from './oneAccount';
 import { authenticated, signedIn, type Transport } from './http/transport';
 
 /** The fields that both credentials have. */
@@ -35,15 +36,22 @@ export interface SignIn {
 /**
  * Signs in with the credential that the node's parameter `authentication` names.
  *
- * @throws NodeOperationError where the user has not connected the OAuth2 credential
+ * @throws NodeOperationError where the user has not connected the OAuth2 credential, and where items have
+ * several accounts
  */
 export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const { authentication } = n8n.getNode().parameters;
-	return authentication === 'oAuth2' ? await withOAuth2(n8n) : await withApiKey(n8n);
+	const isOAuth2 = n8n.getNode().parameters.authentication === 'oAuth2';
+	const own = isOAuth2 ? await withOAuth2(n8n) : await withApiKey(n8n);
+	await refuseSeveralAccounts(n8n, isOAuth2 ? withConsent : withKey);
+	return own;
 }
 
+/** The types of the two credentials. */
+const withKey = 'crmPlatformApi';
+const withConsent = 'crmPlatformOAuth2Api';
+
 async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = 'crmPlatformApi';
+	const type = withKey;
 	const credential = await n8n.getCredentials<ApiCredential>(type);
 	const data = { ...credential };
 	const transport = authenticated(n8n, type, { id: '', name: '', type, data });
@@ -53,7 +61,7 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = 'crmPlatformOAuth2Api';
+	const type = withConsent;
 	const credential = await n8n.getCredentials<OAuth2Credential>(type);
 	const secret = credential.oauthTokenData?.access_token;
 	if (!secret) {

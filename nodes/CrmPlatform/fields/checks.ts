@@ -1,3 +1,5 @@
+import { isObject } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
 import { isBlank } from './blank';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
@@ -9,13 +11,24 @@ import type { Field } from './field';
  * @returns a sentence that begins with the field's label; undefined where nothing speaks against the value
  */
 export function whyRefused(field: Field, value: unknown): string | undefined {
-	if (isBlank(value) || field.kind === 'json' || field.kind === 'any') return undefined;
+	if (isBlank(value) || field.kind === 'any') return undefined;
+	if (field.kind === 'json') return Array.isArray(value) ? whyMemberRefused(field, value) : undefined;
 	const values: unknown[] = field.kind === 'list' && Array.isArray(value) ? value : [value];
-	const isLong = (one: unknown): one is string => typeof one === 'string' && [...one].length > (field.maxLength ?? Infinity);
-	const wrong = values.find((one) => expected(field, one) !== undefined);
-	if (wrong !== undefined) return `${field.label}: ‘${String(wrong).slice(0, maxQuoted)}’ is not ${expected(field, wrong)}.`;
-	const long = values.find(isLong);
-	return long && `${field.label} is too long: it has ${[...long].length} characters, and may have ${field.maxLength}.`;
+	const { label, maxLength = Infinity } = field;
+	for (const one of values) {
+		const words = expected(field, one);
+		if (words !== undefined) return `${label}: ‘${String(one).slice(0, maxQuoted)}’ is not ${words}.`;
+	}
+	const tooLong = values.map((one) => (typeof one === 'string' ? [...one].length : 0)).find((length) => length > maxLength);
+	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and may have ${maxLength}.`;
+}
+
+/** The same for the objects of a list. */
+function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): string | undefined {
+	const checked = objects.filter((one) => isObject(one)).flatMap((one) => members.map((member) => [member, ownMember(one, member.name)] as const));
+	const empty = checked.find(([{ required }, value]) => required && isBlank(value));
+	if (empty) return `${label}: ${empty[0].label} is empty in one of them.`;
+	return checked.map(([member, value]) => whyRefused({ ...member, label }, value)).find((reason) => reason !== undefined);
 }
 
 const maxNamed = 10;

@@ -63,7 +63,12 @@ export function matchesPattern({ pattern }: Field, value: string): boolean | und
 	}
 }
 
-export function toNumber(field: Field, value: unknown): number {
+/** Other texts that JavaScript reads as a number, such as `1e1`, may be the name of a record. */
+export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text);
+
+/** The id of another record may come as its name, which is looked up later. */
+export function toNumber(field: Field, value: unknown): unknown {
+	if (field.reference !== undefined && typeof value === 'string' && !isDigits(value)) return value;
 	const parsed = typeof value === 'string' ? exactNumber(value) : value;
 	if (typeof parsed === 'number' && Number.isFinite(parsed)) return parsed;
 	if (typeof value === 'string' && isDecimal(value)) throw refusal(field, value, tooLong);

@@ -19,7 +19,7 @@ const beginsWithDate = /^\d{4}-\d{2}-\d{2}(?!\d)/;
  */
 export function parseMoment(value: unknown, zone: string): DateTime | undefined {
 	const moment = parsed(value, zone);
-	return moment?.isValid ? moment : undefined;
+	return moment?.isValid && Math.abs(moment.offset) <= farthestZone / 60_000 ? moment : undefined;
 }
 
 function parsed(value: unknown, zone: string): DateTime | undefined {

@@ -54,6 +54,8 @@ export interface Field {
 	format?: string;
 	/** Characters of a text at most. */
 	maxLength?: number;
+	/** Of a list of objects, the plain values that each of them has. */
+	members?: Field[];
 	/** The kind of the values of a list, where they are converted as single ones are. */
 	items?: FieldKind;
 }

@@ -191,13 +191,17 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 	return converted;
 }
 
-/** White space in a text is text; a list is cleared by an empty list. */
-function isCleared({ kind }: Field, value: unknown): boolean {
-	return isBlank(value) && !Array.isArray(value) && (kind !== 'text' || typeof value !== 'string' || value === '');
+/** White space in a text is text, and no id of another record; a list is cleared by an empty list. */
+function isCleared({ kind, reference }: Field, value: unknown): boolean {
+	const isText = kind === 'text' && reference === undefined && typeof value === 'string';
+	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
 }
 
 /** The value of a filter: a number of any length goes into the address of a request as it was given. */
 export function filterValue(field: Field, value: unknown, zone: string): unknown {
+	if (field.kind === 'list' && field.items === 'number' && !isBlank(value)) {
+		return toList(value).filter((one) => !isBlank(one)).map((one) => filterValue({ ...field, kind: 'number' }, one, zone));
+	}
 	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
 	return isLong && field.kind === 'number' ? value.trim() : apiValue(field, value, zone);
 }

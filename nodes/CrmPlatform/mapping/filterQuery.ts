@@ -21,7 +21,10 @@ export function filterQuery({ name, encoding, label }: Field, value: unknown): I
 		);
 	}
 	if (typeof value !== 'object' || value === null) return { [name]: value as string };
-	const members = Object.entries(value).map(([key, one]) => [key, single(label, one)] as const);
+	const members = Object.entries(value).map(([key, one]) => {
+		if (key.trim() === '' || one === '') throw notSent(label, value);
+		return [key, single(label, one)] as const;
+	});
 	if (encoding === 'members') return Object.fromEntries(members);
 	if (encoding === 'deepObject') {
 		return Object.fromEntries(members.map(([key, one]) => [`${name}[${key}]`, one]));

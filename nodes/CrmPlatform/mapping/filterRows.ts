@@ -1,8 +1,10 @@
+import type { DateTime } from 'luxon';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
 import type { FilteredField } from '../api/openapi/filteredFields';
 import {
+	constantOf,
 	filterOperators,
 	isRange,
 	kindOfFiltered,
@@ -28,9 +30,12 @@ type RowKey = (typeof rowKeys)[number];
 export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow[] =>
 	n8n.getNodeParameter(`${parameter}.rows`, 0, [], { rawExpressions: true }) as FilterRow[];
 
+/** Who may leave a filter without a value: it is left out then, and more records are listed. */
+export type MayLeaveOut = 'model' | 'nobody';
+
 /**
- * Reads the rows as values of the service's filters. Skips rows for which an AI agent's model
- * gives nothing: it has to answer for every value it is shown.
+ * Reads the rows as values of the service's filters. In a call of the node as a tool, a value that an AI
+ * agent's model leaves empty is left out: it has to answer for every value it is shown.
  *
  * @returns reads an input item, with the fields its list can be filtered by
  * @throws Error from the returned function, in the user's words, for a field or an operator the service
@@ -39,18 +44,21 @@ export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow
 export function filterRowValues(
 	n8n: IExecuteFunctions,
 	rows: FilterRow[],
+	mayLeaveOut: MayLeaveOut,
 ): (item: number, fields: Map<string, FilteredField>) => FieldValue[] {
 	const read = evaluateValues(
 		n8n,
 		rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) }))),
 	);
 	const zone = n8n.getTimezone();
+	// In other workflows, n8n gives the default of $fromAI.
+	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && n8n.getNode().type.endsWith('Tool') && isFilledByModel(locatorValue(value));
 	return (item, fields) => {
 		const values = read(item);
 		return rows.flatMap((row, i) => {
 			const start = i * rowKeys.length;
 			const given = Object.fromEntries(rowKeys.map((key, k) => [key, values[start + k]])) as FilterRow;
-			return rowValues(row, { ...given, record: locatorValue(given.record) }, fields, zone);
+			return rowValues(row, { ...given, record: locatorValue(given.record) }, fields, zone, isLeftOut);
 		});
 	};
 }
@@ -60,6 +68,7 @@ function rowValues(
 	given: FilterRow,
 	fields: Map<string, FilteredField>,
 	zone: string,
+	isLeftOut: (value: unknown) => boolean,
 ): FieldValue[] {
 	const name = String(given.field ?? '').trim();
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
@@ -70,22 +79,27 @@ function rowValues(
 	const [first, second] = keysOf(operator);
 	const wanted = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
 	const missing = wanted.filter((key) => isBlank(given[key]));
-	if (missing.some((key) => !isFilledByModel(locatorValue(stored[key])))) throw noFilterValue(field);
-	if (missing.length > 0) return [];
+	if (missing.some((key) => !isLeftOut(stored[key]))) throw noFilterValue(field);
 
-	return operator.filters.map(([comparison, source]): FieldValue => {
-		if (typeof source === 'boolean') return [field.filters.get(comparison)!, source];
-		const value = given[(source === 'first' ? first : second)!];
-		const bound = wholeDay(field, value, zone);
+	return operator.filters.flatMap(([comparison, source]): FieldValue[] => {
+		if (typeof source === 'boolean') {
+			const filter = field.filters.get(comparison)!;
+			return [[filter, constantOf(filter, source)]];
+		}
+		const key = (source === 'first' ? first : second)!;
+		// The other bound of a range holds.
+		if (missing.includes(key)) return [];
+		const value = given[key];
+		const bound = wholeDay(field, operator, value, zone);
 		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
 		const filter = field.filters.get(at.comparison);
 		if (!filter) throw unknownOperator(field, operator.name);
-		if (bound) return [filter, at.isNextDay ? bound.plus({ days: 1 }) : bound];
+		if (bound) return [[filter, at.isNextDay ? bound.plus({ days: 1 }) : bound]];
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
 		const sent = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
 		// One value, whatever commas are in it.
 		const isOne = ['is', 'isRecord'].includes(operator.value) && filter.kind === 'list' && !Array.isArray(value);
-		return [filter, isOne ? [sent] : sent];
+		return [[filter, isOne ? [sent] : sent]];
 	});
 }
 
@@ -95,10 +109,20 @@ function keysOf({ takes }: FilterOperator): RowKey[] {
 	return takes === 'values' ? ['value', 'secondValue'] : [];
 }
 
-/** The start of the day, where a whole day was given for a field of instants. */
-function wholeDay(field: FilteredField, value: unknown, zone: string) {
-	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
-	return isDay && kindOfFiltered(field) === 'dateTime' ? parseMoment(value, zone) : undefined;
+/**
+ * The start of the day, where a whole day was given for a field of instants: a date, or a midnight such as
+ * `{{ $today }}`.
+ *
+ * @throws Error in the user's words for a moment where only a day makes sense
+ */
+function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperator, value: unknown, zone: string) {
+	if (kindOfFiltered(field) !== 'dateTime') return undefined;
+	const moment = parseMoment(value, zone)?.setZone(zone);
+	const isDate = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
+	const isMidnight = takes === 'dates' && moment !== undefined && +moment === +moment.startOf('day');
+	if (isDate || isMidnight) return moment;
+	if (operator === 'isOn' && moment !== undefined) throw noDay(field, moment);
+	return undefined;
 }
 
 function operatorOf(field: FilteredField, name: string): FilterOperator {
@@ -124,6 +148,9 @@ function refuseFilter(name: string): never {
 export function noFilterValue({ label }: Pick<Field, 'label'>): Error {
 	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 }
+
+const noDay = ({ label }: FilteredField, moment: DateTime): Error =>
+	new Error(`${label}: "Is On" takes a day, and ${moment.toISO()} is a time of day. Use a day such as ${moment.toISODate()} or {{ $today }}, or filter from one time to another with "Is Between".`);
 
 const noOperator = ({ label }: FilteredField): Error =>
 	new Error(`${label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);

@@ -7,11 +7,11 @@ import { filteredFields, type FilteredField } from '../api/openapi/filteredField
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
-import { isBlank } from '../fields/blank';
+import { isUnset } from '../fields/blank';
 import { filterValue } from '../fields/fieldKinds';
 import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
-import { filterRowValues, noFilterValue, storedRows } from './filterRows';
+import { filterRowValues, noFilterValue, storedRows, type MayLeaveOut } from './filterRows';
 import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
 import type { ReadFields } from './readFields';
@@ -30,7 +30,7 @@ export async function readFilters(
 	parameter: string,
 	list: ListDescription,
 ): Promise<ReadFields> {
-	const read = await readFilterValues(execution, parameter, list);
+	const read = await readFilterValues(execution, parameter, list, 'model');
 	return (item) => filtersQuery(read(item), list);
 }
 
@@ -39,8 +39,9 @@ export async function readFilterValues(
 	execution: Execution,
 	parameter: string,
 	list: ListDescription,
+	mayLeaveOut: MayLeaveOut,
 ): Promise<(item: number) => FieldValue[]> {
-	const valuesOf = await filterValues(execution, parameter, list);
+	const valuesOf = await filterValues(execution, parameter, list, mayLeaveOut);
 	const ids = await findIds(execution, (item) => valuesOf(item).filter(([{ reference }]) => reference !== undefined), 'filter');
 	const zone = execution.n8n.getTimezone();
 	const hasRows = storedRows(execution.n8n, parameter).length > 0;
@@ -52,7 +53,7 @@ export async function readFilterValues(
 		return values.map(([filter, given]): FieldValue => {
 			execution.api.requireDescription(`Filter ${filter.label}`);
 			const value = ids(filter, given, values);
-			if (isBlank(value)) throw noFilterValue(filter);
+			if (isUnset(value)) throw noFilterValue(filter);
 			return [filter, value];
 		});
 	};
@@ -62,7 +63,9 @@ export async function readFilterValues(
 export function filtersQuery(values: FieldValue[], list: ListDescription): IDataObject {
 	const query: IDataObject = {};
 	for (const [filter, value] of values) {
-		for (const [name, text] of Object.entries(filterQuery(filter, value))) {
+		const parameters = Object.entries(filterQuery(filter, value));
+		if (parameters.length === 0) throw noFilterValue(filter);
+		for (const [name, text] of parameters) {
 			if (pagingParameters(list).includes(name)) throw setByPages(filter, name);
 			if (Object.hasOwn(query, name)) throw setTwice(filter, name);
 			setMember(query, name, text);
@@ -76,19 +79,20 @@ async function filterValues(
 	execution: Execution,
 	parameter: string,
 	list: ListDescription,
+	mayLeaveOut: MayLeaveOut,
 ): Promise<(item: number) => FieldValue[]> {
 	const rows = storedRows(execution.n8n, parameter);
 	const own: AcceptedFields = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
-		const { fields } = await readCustomFields(execution.api, collection);
-		return { ...own, fields: [...own.fields, ...customFilters(list, fields)] };
+		const { fields, unwritable } = await readCustomFields(execution.api, collection);
+		return { ...own, fields: [...own.fields, ...customFilters(list, [...fields, ...unwritable])] };
 	};
 	// What an expression names is known only for each item.
 	const mayBeCustom = (name: unknown) => /^(=|custom_fields\.)/.test(String(name));
 	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);
 
-	const readRows = filterRowValues(execution.n8n, rows);
+	const readRows = filterRowValues(execution.n8n, rows, mayLeaveOut);
 	const readerOf = oncePerFields(({ fields }) => {
 		const byName = new Map(filteredFields(fields).map((field): [string, FilteredField] => [field.name, field]));
 		// By its whole name, every filter is a field: `created_at[gte]`.

@@ -4,7 +4,7 @@ import { outcomeField } from '../api/answeredRecord';
 import { parseJson } from '../api/http/json';
 import { checkExact } from '../api/http/numbers';
 import { isPlainObject } from '../api/http/ownMembers';
-import { withoutBlanks } from '../fields/blank';
+import { isBlank, withoutBlanks } from '../fields/blank';
 import type { Field } from '../fields/field';
 import { isBlankFor, isEmptyListText } from '../fields/fieldKinds';
 import { readOption } from '../parameters/readers';
@@ -139,11 +139,14 @@ function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'j
 /** @param emptyCells what an empty one does; undefined for JSON, where a blank clears */
 function sentCell([field, value]: FieldValue, emptyCells: 'leave' | 'clear' | undefined): FieldValue[] {
 	if (emptyCells === undefined) return isEmptyListText(field, value) ? [] : [[field, value]];
+	if (emptyCells === 'clear' && field.name === 'custom_fields' && isBlank(value)) throw new Error(clearsAllCustom);
 	if (emptyCells === 'clear') return [[field, isBlankFor(field, value) ? null : value]];
 	// Alone in a list, an object of blanks is nothing.
 	const [left] = isPlainObject(value) ? (withoutBlanks([value]) as unknown[]) : [value];
 	return left === undefined || isBlankFor(field, value) ? [] : [[field, left]];
 }
+
+const clearsAllCustom = 'Custom Fields: the cell is empty, which would clear every custom field of the record, so nothing was written. Remove the column, or have one for each custom field.';
 
 function tellUnknown(object: IDataObject, names: string[], values: FieldValue[], accepted: AcceptedFields, unsent: UnsentValues): void {
 	// A record that was read comes with values only the service writes: ids, times, counters.

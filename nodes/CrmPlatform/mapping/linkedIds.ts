@@ -5,9 +5,9 @@ import { parseJson } from '../api/http/json';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
-import { apiValue, fieldKinds } from '../fields/fieldKinds';
+import { apiValue, fieldKinds, filterValue } from '../fields/fieldKinds';
 import type { Execution } from '../model';
-import { isName, mayBeId, parseName } from './names';
+import { hasNumbers, hasText, isName, mayBeId, parseName } from './names';
 import type { FieldValue } from './objectFields';
 import { lookUpNames, type NamedId } from './nameLookUp';
 import { choiceOf, partNamed, readParts, type Part } from './recordParts';
@@ -86,15 +86,15 @@ export async function findIds(
 	};
 	const replaced = (field: Field, value: unknown, owners: unknown[]): unknown =>
 		withReplacedIds(field, value, (reference, id) => {
-			if (!isName(field, id)) return id;
+			if (!isName(field, id)) return hasText(id) ? id.trim() : id;
 			const text = id.trim();
 			const { field: place, name } = parseName(text);
-			if (place === 'id') return name;
+			if (place === 'id') return hasNumbers(field) ? numericId(field, name, use) : name;
 			const outcome = outcomeOf(field, reference, text, owners);
-			if (outcome === undefined) return id;
+			if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, use) : id;
 			if ('found' in outcome) return outcome.found;
 			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
-			if (use === 'written' && !isCertain && mayBeId(text)) return id;
+			if (use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
 			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, choices(field, owners));
 			throw new Error(`${field.label}: "${text}" ${why}`);
 		});
@@ -106,12 +106,18 @@ export async function findIds(
 	};
 }
 
+/** @throws Error in the user's words where it is not a number */
+function numericId({ name, path, label, description, required }: Field, id: string, use: ReferenceUse): unknown {
+	const field: Field = { name, path, label, description, required, kind: 'number' };
+	return use === 'filter' ? filterValue(field, id, 'utc') : apiValue(field, id, 'utc');
+}
+
 const keyOf = ({ reference, part }: Field): string => JSON.stringify([reference, part]);
 
 /** The value of a field as it has ids in it; undefined where it can have no names. */
 function plainValue(field: Field, value: unknown): unknown {
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	if (!fieldKinds[field.kind].mayHold.includes('names')) return undefined;
+	if (!fieldKinds[field.kind].mayHold.includes('names') && !hasNumbers(field)) return undefined;
 	return field.kind === 'list' ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value;
 }
 

@@ -5,7 +5,7 @@ import { findRecord } from '../api/find';
 import { exactNumber } from '../api/http/numbers';
 import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
-import { isWellFormed, notWellFormed } from '../fields/conversions';
+import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
 import { aboutValues, inParallel, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, mayBeId, parseName, wordOf } from './names';
@@ -129,7 +129,9 @@ async function searchFor(collection: NamedCollection, search: string, wanted: Wa
 
 /** A value that is not a name may be an id in any form. */
 async function findById({ api, path: place }: Collection, id: string, otherwise: NamedId): Promise<NamedId> {
-	if (!mayBeId(id)) return otherwise;
+	// A service with numbers as ids may read `1e1` as 10.
+	const isAnotherNumber = !isDigits(id) && !Number.isNaN(Number(id));
+	if (!mayBeId(id) || isAnotherNumber) return otherwise;
 	const reading = findRecord(api, place + path`/${id}`);
 	if (await aboutValues(reading)) return otherwise;
 	const record = await reading;

@@ -1,14 +1,18 @@
 import type { Field } from '../fields/field';
-import { matchesPattern } from '../fields/conversions';
+import { isDigits, matchesPattern } from '../fields/conversions';
 
 /** Fields by which a record is known; all of them, as any record may have any. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
 
-/** Whether a value is a name, or may be one. */
+/** Whether a value is a name, or may be one; where ids are numbers, all but digits. */
 export function isName(field: Field, value: unknown): value is string {
 	if (!hasText(value)) return false;
+	if (hasNumbers(field)) return !isDigits(value);
 	return !(matchesPattern(field, value.trim()) ?? isIdShaped(value.trim()));
 }
+
+/** Whether the values of a field are numbers. */
+export const hasNumbers = ({ kind, items }: Field): boolean => (kind === 'list' ? items : kind) === 'number';
 
 /** Whether a value is a text with anything in it. */
 export const hasText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';

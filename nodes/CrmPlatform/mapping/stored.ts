@@ -55,20 +55,31 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 
 /** Reads the records picked beside `parameter`. */
 function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
-	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ record?: unknown }>;
-	return rows.flatMap(({ record: picked }, row) => {
+	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
+	return rows.flatMap(({ field = '', record: picked }) => {
 		const record = locatorValue(picked);
 		if (isBlank(record)) return [];
-		// The field is the same for all items, also where it is an expression.
-		const field = n8n.getNodeParameter(`${parameter}Linked.records[${row}].field`, 0, '');
-		return [{ field: String(field ?? ''), record, mayBeName: isNamed(picked) }];
+		return [{ field: fieldForAll(n8n, field), record, mayBeName: isNamed(picked) }];
 	});
+}
+
+/** @throws Error in the user's words where the items give several */
+function fieldForAll(n8n: IExecuteFunctions, field: unknown): string {
+	const read = evaluateValues(n8n, [{ label: 'Linked Records', value: field }]);
+	const fieldOf = (item: number) => String(read(item)[0] ?? '');
+	const first = fieldOf(0);
+	const isSame = !isExpression(field) || [...n8n.getInputData().keys()].every((item) => fieldOf(item) === first);
+	if (isSame) return first;
+	throw new Error('Linked Records: the expression for the field gives several fields. It counts for all items together: choose one field, or map the values instead.');
 }
 
 /** Whether an AI agent's model fills in the value: it answers for every field it is shown. */
 export function isFilledByModel(value: unknown): boolean {
-	return typeof value === 'string' && /\$fromAI\b/i.test(value);
+	return typeof value === 'string' && /\$fromAI\s*\(/i.test(value.replace(comment, ' '));
 }
+
+/** What stands after the slashes of an address is taken for one, too: then the value counts as the user's. */
+const comment = /\/\*[^]*?\*\/|\/\/.*/g;
 
 /** The field the user chose to match on (upsert). */
 export interface MatchingColumn {

@@ -4,16 +4,19 @@ import { describedWrite } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { writeRecords } from '../writing/batches';
 
-export const deleteRecord: Operation = {
-	option: { name: 'Delete', value: 'delete', action: 'Delete a record', description: 'Delete a record' },
+/** @param action the entry in n8n's list of actions, such as `Delete a contact` */
+export function deleteRecord(action: string): Operation {
+	return {
+		option: { name: 'Delete', value: 'delete', action, description: 'Delete a record' },
 
-	properties: (resource) => [recordProperty(resource)],
-	options: batchOptions,
-	output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
-	write: (description) => description.delete,
+		properties: (resource) => [recordProperty(resource)],
+		options: batchOptions,
+		output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
+		write: (description) => description.delete,
 
-	async prepare(execution) {
-		const read = (item: number) => recordAt(execution, item);
-		return writeRecords(execution, await describedWrite(execution), read, () => ({ deleted: true }));
-	},
-};
+		async prepare(execution) {
+			const read = (item: number) => recordAt(execution, item);
+			return writeRecords(execution, await describedWrite(execution), read, () => ({ deleted: true }));
+		},
+	};
+}

@@ -9,28 +9,31 @@ import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 const otherRecord = (id: string, other: string) =>
 	`For the ID ${id}, the service returned record ${other}: they may have been merged.`;
 
-export const get: Operation = {
-	option: { name: 'Get', value: 'get', action: 'Get a record', description: 'Retrieve a single record' },
+/** @param action as n8n's list of actions shows it, such as `Get a contact` */
+export function get(action: string): Operation {
+	return {
+		option: { name: 'Get', value: 'get', action, description: 'Retrieve a single record' },
 
-	properties: (resource) => [recordProperty(resource), simplifyProperty],
-	options: [outputFieldsOption],
+		properties: (resource) => [recordProperty(resource), simplifyProperty],
+		options: [outputFieldsOption],
 
-	async prepare(execution) {
-		const fields = await describedOperation(execution, 'fields');
-		const summary = await describedOperation(execution, 'summary');
-		const summaryOf = summaryFields(execution, { summary, fields });
-		const read = async (item: number): Promise<Result> => {
-			const { id, path } = recordAt(execution, item);
-			const record = await readRecord(execution.api, path);
-			const other = otherId(record, id);
-			if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
-			const output = chosenFields(execution, item, fields) ?? summaryOf(item);
-			return output ? simplify(record, output) : record;
-		};
-		// A request for each item; they do not wait for each other.
-		return {
-			size: 1,
-			assemble: ([item = 0]) => ({ records: new Set(), send: async () => [await read(item)] }),
-		};
-	},
-};
+		async prepare(execution) {
+			const fields = await describedOperation(execution, 'fields');
+			const summary = await describedOperation(execution, 'summary');
+			const summaryOf = summaryFields(execution, { summary, fields });
+			const read = async (item: number): Promise<Result> => {
+				const { id, path } = recordAt(execution, item);
+				const record = await readRecord(execution.api, path);
+				const other = otherId(record, id);
+				if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
+				const output = chosenFields(execution, item, fields) ?? summaryOf(item);
+				return output ? simplify(record, output) : record;
+			};
+			// A request for each item; they do not wait for each other.
+			return {
+				size: 1,
+				assemble: ([item = 0]) => ({ records: new Set(), send: async () => [await read(item)] }),
+			};
+		},
+	};
+}

@@ -7,37 +7,43 @@ import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
-import { listOptions, listProperties } from '../parameters/list';
+import { listOptions, listProperties, type ListAbilities } from '../parameters/list';
 import { describedOperation } from '../writing/describedOperation';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
 
-export const getMany: Operation = {
-	option: {
-		name: 'Get Many',
-		value: 'getMany',
-		action: 'Get many records',
-		description: 'Retrieve a list of records, filtered and sorted',
-	},
+/**
+ * @param action as n8n's list of actions shows it, such as `Get many contacts`
+ * @param abilities what the list cannot do, so that the node does not offer it
+ */
+export function getMany(action: string, abilities: ListAbilities = {}): Operation {
+	return {
+		option: {
+			name: 'Get Many',
+			value: 'getMany',
+			action,
+			description: 'Retrieve a list of records, filtered and sorted',
+		},
 
-	properties: listProperties,
-	options: listOptions,
-	isOnceForAll: true,
+		properties: () => listProperties(abilities),
+		options: listOptions(abilities),
+		isOnceForAll: true,
 
-	async prepare(execution) {
-		const list = await describedOperation(execution, 'list');
-		const fields = await describedOperation(execution, 'fields');
-		const summary = await describedOperation(execution, 'summary');
-		const filters = await readFilters(execution, 'filters', list);
-		return async (item) => {
-			const path = collectionPath(execution, item);
-			const query = filters(item) as Query;
-			const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
-			if (reading.onePage) return await onePage(execution.api.send, reading);
-			const isWhole = reading.limit === undefined && reading.cursor === undefined;
-			return await (isWhole ? whole : part)(execution.api.send, reading);
-		};
-	},
-};
+		async prepare(execution) {
+			const list = await describedOperation(execution, 'list');
+			const fields = await describedOperation(execution, 'fields');
+			const summary = await describedOperation(execution, 'summary');
+			const filters = await readFilters(execution, 'filters', list);
+			return async (item) => {
+				const path = collectionPath(execution, item);
+				const query = filters(item) as Query;
+				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
+				if (reading.onePage) return await onePage(execution.api.send, reading);
+				const isWhole = reading.limit === undefined && reading.cursor === undefined;
+				return await (isWhole ? whole : part)(execution.api.send, reading);
+			};
+		},
+	};
+}
 
 /** The whole list, with as many cursors at once as it allows. */
 async function whole(send: Send, reading: ListQuery): Promise<IDataObject[]> {

@@ -1,9 +1,8 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { jobQuery } from '../api/openapi/jobs';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
+import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
 import { matchingColumn } from '../mapping/stored';
 import type { Execution, Operation } from '../model';
@@ -17,13 +16,6 @@ import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
 
-/** The keys of jobs contain its value: an execution finds those that another, which died, has started. */
-const writeOncePerFile: INodeProperties = {
-	...writeOncePerOption,
-	placeholder: 'e.g. {{ $binary.data.fileName }}',
-	description: 'What identifies the file. Its rows are written once, even if n8n stops halfway and the workflow starts again.',
-};
-
 export function importFile(): Operation {
 	return {
 		option: {
@@ -34,7 +26,8 @@ export function importFile(): Operation {
 		},
 
 		properties: () => importProperties,
-		options: [...importOptions, writeOncePerFile],
+		// The keys of jobs contain Write Once Per: an execution finds those that another, which died, has started.
+		options: [...importOptions, writeOncePerOption],
 		output: null,
 		write: ({ upsert, create }) => upsert ?? create,
 
@@ -75,6 +68,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
 	const matchFor = fieldToMatchOn(execution, matchingColumn(n8n, 'matchOn'), match, whenBlank);
 	const matchOn = operation === 'upsert' ? matchFor(item) : undefined;
+	if (matchOn?.startsWith('custom_fields.')) await refuseRepeatable(execution, path, matchOn);
 	return {
 		item,
 		operation,
@@ -87,6 +81,13 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 		...(columns && { columns, unseen: new Set(columns.values()) }),
 	};
+}
+
+/** @throws Error in the user's words for a custom field that several records may have the same value of */
+async function refuseRepeatable({ api }: Execution, path: string, matchOn: string): Promise<void> {
+	const custom = await customFieldsOnce(api, path);
+	const field = custom?.fields.find(({ name }) => name === matchOn);
+	if (field?.unique === false) throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */

@@ -9,13 +9,23 @@ import { addTag, removeTag } from './tags';
 import { update } from './update';
 import { upsert } from './upsert';
 
-export const createRecord = create('Create a record');
-
-/** The operations of every kind of record but its creation, which may have names of its own. */
-export const storedRecordOperations: Operation[] = [upsert, deleteRecord, get, getMany, update];
-
-export const recordOperations: Operation[] = [createRecord, ...storedRecordOperations];
-
-export const fileOperations: Operation[] = [exportFile(), importFile()];
+/**
+ * The operations of every kind of record.
+ *
+ * @param one as n8n's list of actions says it: `a contact`
+ * @param many the same for several: `contacts`
+ */
+export function recordOperations(one: string, many: string): Operation[] {
+	return [
+		create(`Create ${one}`),
+		upsert(`Create or update ${one}`),
+		deleteRecord(`Delete ${one}`),
+		exportFile(),
+		get(`Get ${one}`),
+		getMany(`Get many ${many}`),
+		importFile(),
+		update(`Update ${one}`),
+	];
+}
 
 export const tagOperations: Operation[] = [addTag(), removeTag()];

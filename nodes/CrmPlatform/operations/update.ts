@@ -12,6 +12,15 @@ import { writeRecords } from '../writing/batches';
 import { describedOperation, describedWrite } from '../writing/describedOperation';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
+/** @param action the entry in n8n's list of actions, such as `Update a contact` */
+export function update(action: string): Operation {
+	return change(action, {
+		name: 'Update',
+		value: 'update',
+		description: 'Update some fields of a record and leave the others unchanged',
+	});
+}
+
 /**
  * A change of some values, under a name of its own.
  *
@@ -61,9 +70,3 @@ const ofAnyField = (resource: Resource): INodeProperties[] => [
 	...fieldsProperties(resource),
 	...blankNotices,
 ];
-
-export const update = change('Update a record', {
-	name: 'Update',
-	value: 'update',
-	description: 'Update some fields of a record and leave the others unchanged',
-});

@@ -16,56 +16,59 @@ import { writeOncePerOption } from '../writing/oncePer';
 import type { Write } from '../writing/writeOrder';
 import { requireAnyValue } from '../writing/presets';
 
-export const upsert: Operation = {
-	option: {
-		name: 'Create or Update',
-		value: 'upsert',
-		action: 'Create or update a record',
-		description: 'Create a new record, or update the current one if it already exists (upsert)',
-	},
+/** @param action the entry in n8n's list of actions, such as `Create or update a contact` */
+export function upsert(action: string): Operation {
+	return {
+		option: {
+			name: 'Create or Update',
+			value: 'upsert',
+			action,
+			description: 'Create a new record, or update the current one if it already exists (upsert)',
+		},
 
-	properties: (resource) => [
-		fieldsMatchOn,
-		...fieldsProperties(resource),
-		...blankNotices,
-		simplifyProperty,
-	],
-	options: [...batchOptions, emptyCellsOption, writeOncePerOption],
-	write: (description) => description.upsert,
+		properties: (resource) => [
+			fieldsMatchOn,
+			...fieldsProperties(resource),
+			...blankNotices,
+			simplifyProperty,
+		],
+		options: [...batchOptions, emptyCellsOption, writeOncePerOption],
+		write: (description) => description.upsert,
 
-	async prepare(execution) {
-		const description = await describedWrite(execution);
-		const { match, fields } = description;
-		const fieldsOf = await readFields(execution, 'fields', fields, 'clear');
-		const column = matchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
-		const matchFor = fieldToMatchOn(execution, column, match);
-		const write = (item: number): Write => {
-			const path = collectionPath(execution, item);
-			const body = requireAnyValue(fieldsOf(item));
-			const field = matchFor(item);
-			if (field === undefined || !match) {
-				// The record it finds is unknown, so items keep their order, and a repeated write may create another record.
-				return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
-			}
-			const query = { [match.name]: field };
-			// Services take ‘Ada@…’ and ‘ada@…’ for one address. The value only keeps writes in order.
-			const value = (matchValue(field, body) ?? refuse(field)).normalize('NFC').trim().toLowerCase();
-			return {
-				collection: path,
-				path,
-				body,
-				query,
-				mayExist: true,
-				match: `${field}=${value}`,
-				hasOtherNames: column.mayDiffer,
+		async prepare(execution) {
+			const description = await describedWrite(execution);
+			const { match, fields } = description;
+			const fieldsOf = await readFields(execution, 'fields', fields, 'clear');
+			const column = matchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
+			const matchFor = fieldToMatchOn(execution, column, match);
+			const write = (item: number): Write => {
+				const path = collectionPath(execution, item);
+				const body = requireAnyValue(fieldsOf(item));
+				const field = matchFor(item);
+				if (field === undefined || !match) {
+					// The record it finds is unknown, so items keep their order, and a repeated write may create another record.
+					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
+				}
+				const query = { [match.name]: field };
+				// Services take ‘Ada@…’ and ‘ada@…’ for one address. The value only keeps writes in order.
+				const value = (matchValue(field, body) ?? refuse(field)).normalize('NFC').trim().toLowerCase();
+				return {
+					collection: path,
+					path,
+					body,
+					query,
+					mayExist: true,
+					match: `${field}=${value}`,
+					hasOtherNames: column.mayDiffer,
+				};
 			};
-		};
-		const simplified = await simplifyWritten(execution);
-		return writeRecords(execution, description, write, (record, item, answered) =>
-			simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
-		);
-	},
-};
+			const simplified = await simplifyWritten(execution);
+			return writeRecords(execution, description, write, (record, item, answered) =>
+				simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
+			);
+		},
+	};
+}
 
 /** What the status of an answer tells about the record (RFC 9110, section 9.3.4). */
 const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };

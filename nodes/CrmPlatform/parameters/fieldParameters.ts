@@ -1,7 +1,7 @@
 import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
 
 import choices from '../../../contract/choices.json';
-import type { Menu, Resource } from '../model';
+import type { Resource } from '../model';
 import { linkedProperty } from './linkedRecordParameters';
 import { fieldsDependOn } from './recordParameters';
 
@@ -44,7 +44,7 @@ export function mapperProperty(
  */
 export const missingFieldsNotice = (mapper: string, show: Record<string, string[]>): INodeProperties => ({
 	displayName: 'Custom fields and lists are missing, because the form was loaded before the credential was chosen. To load them: <b>⋮ → Refresh Field List</b>.',
-	name: `${mapper}Missing`,
+	name: `${mapper}MissingNotice`,
 	type: 'notice',
 	default: '',
 	displayOptions: { show: { ...show, [`/${mapper}.schema[0].id`]: ['beforeCredential'] } },
@@ -80,7 +80,7 @@ export function fieldsProperties(
 		missingFieldsNotice('fields', { fieldsMode: ['each'] }),
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
 		fieldsJson,
-		...(whole ? choicesNotices(whole) : []),
+		...choicesNotice(whole),
 		...(whole?.isLinked ? [fieldsLinked] : []),
 	];
 }
@@ -103,19 +103,20 @@ export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>
 		})
 		.join('; ');
 
-/** What can be chosen, for each kind of record: JSON does not show it. */
-const choicesNotices = ({ kinds, ...single }: Resource & Pick<Menu, 'kinds'>): INodeProperties[] =>
-	(kinds ?? [single]).flatMap(({ path, value }) => {
-		const named = Object.entries(knownFields(path)).filter(([, values]) => values.length > 0);
-		if (named.length === 0) return [];
-		return {
-			displayName: `Allowed values: ${named.map(([name, values]) => `${name}: ${values.join(', ')}.`).join(' ')}`,
+/** What can be chosen: JSON does not show it. */
+function choicesNotice(resource: Resource | undefined): INodeProperties[] {
+	const chosen = Object.entries(knownFields(resource?.path)).filter(([, values]) => values.length > 0);
+	if (chosen.length === 0) return [];
+	return [
+		{
+			displayName: `Allowed values: ${chosen.map(([name, values]) => `${name}: ${values.join(', ')}.`).join(' ')}`,
 			name: 'choicesNotice',
 			type: 'notice',
 			default: '',
-			displayOptions: { show: { fieldsMode: ['json'], ...(kinds && { kind: [value] }) } },
-		};
-	});
+			displayOptions: { show: { fieldsMode: ['json'] } },
+		},
+	];
+}
 
 const fieldsMode: INodeProperties = {
 	displayName: 'Specify Fields',
@@ -207,7 +208,7 @@ export const emptyCells: INodeProperties = {
 /** The same, for automatic mapping alone. */
 export const emptyCellsOption: INodeProperties = {
 	...emptyCells,
-	displayOptions: { show: { '/fieldsMode': ['automatic'] } },
+	displayOptions: { hide: { '/fieldsMode': ['each', 'json'] } },
 };
 
 /** What a blank does to a record that exists already, where values are filled in and where they are mapped. */

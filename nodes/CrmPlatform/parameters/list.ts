@@ -1,6 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { Resource } from '../model';
 import { changedSinceProperties } from './changedSince';
 import { filtersProperty } from './filterParameters';
 import { outputFieldsOption, simplifyProperty } from './outputParameters';
@@ -35,8 +34,16 @@ const filters = filtersProperty({
 	description: 'Return only records that match all filters',
 });
 
-/** The parameters of Get Many, as far as the list of the resource has them. */
-export const listProperties = ({ listsChanges = true }: Pick<Resource, 'listsChanges'>): INodeProperties[] => [
+/** What a list can do; true if absent. */
+export interface ListAbilities {
+	/** Whether it can be narrowed to what was changed since a time. */
+	listsChanges?: boolean;
+	/** Whether it can be sorted. */
+	sorts?: boolean;
+}
+
+/** The parameters of Get Many. */
+export const listProperties = ({ listsChanges = true }: ListAbilities): INodeProperties[] => [
 	returnAll,
 	limit,
 	...(listsChanges ? changedSinceProperties : []),
@@ -44,20 +51,14 @@ export const listProperties = ({ listsChanges = true }: Pick<Resource, 'listsCha
 	simplifyProperty,
 ];
 
-const sort: INodeProperties = {
-	displayName: 'Sort Name or ID',
-	name: 'sort',
-	type: 'options',
-	typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource', 'kind'] },
-	default: '',
-	description:
-		'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
-};
-
 /** The options of Get Many. */
-export const listOptions: INodeProperties[] = [
+export const listOptions = ({ sorts = true }: ListAbilities): INodeProperties[] => [
+	...options,
+	...(sorts ? [sort] : []),
+];
+
+const options: INodeProperties[] = [
 	outputFieldsOption,
-	sort,
 	{
 		displayName: 'Cursor',
 		name: 'cursor',
@@ -81,6 +82,16 @@ export const listOptions: INodeProperties[] = [
 		description: 'How many pages of a long list to read at the same time',
 	},
 ];
+
+const sort: INodeProperties = {
+	displayName: 'Sort Name or ID',
+	name: 'sort',
+	type: 'options',
+	typeOptions: { loadOptionsMethod: 'getSortOrders', loadOptionsDependsOn: ['resource', 'kind'] },
+	default: '',
+	description:
+		'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+};
 
 /** The parameters that choose the records of an export: those of Get Many. */
 export const exportListProperties: INodeProperties[] = [...changedSinceProperties, filters];

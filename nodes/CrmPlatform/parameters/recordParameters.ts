@@ -8,10 +8,11 @@ import type { Execution, Menu, Resource } from '../model';
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
 /** The picker of the record an operation is about; another kind has other records. */
-export function recordProperty({ name, ...entry }: Resource & Pick<Menu, 'kinds'>): INodeProperties {
+export function recordProperty({ name, kinds }: Resource & Pick<Menu, 'kinds'>): INodeProperties {
 	return {
-		...pickerProperty(entry.kinds ? 'Record' : name, 'recordId', 'searchRecords'),
+		...pickerProperty(kinds ? 'Record' : name, 'recordId', 'searchRecords'),
 		typeOptions: { loadOptionsDependsOn: ['kind', 'objectKey.value'] },
+		builderHint: { propertyHint: 'The record the operation is about, by its ID' },
 	};
 }
 

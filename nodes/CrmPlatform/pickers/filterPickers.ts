@@ -13,8 +13,8 @@ import { referencesOf } from './referenceFields';
 /** The filters of a list, those on custom fields included. */
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
 	if (!list) return [];
-	const custom = list.takesCustomFields ? ((await customFieldsOf(api, collection)) ?? []) : [];
-	return [...list.filters, ...customFilters(list, custom)];
+	const custom = list.takesCustomFields ? await customFieldsOf(api, collection) : undefined;
+	return [...list.filters, ...customFilters(list, [...(custom?.fields ?? []), ...(custom?.unwritable ?? [])])];
 }
 
 /** The fields a list can be filtered by. */

@@ -9,7 +9,7 @@ export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INod
 	const { api, description, collection } = await editorContext(this);
 	const own = description.fields.map(({ name, label }) => ({ name: label, value: name }));
 	if (!own.some(({ value }) => value === 'custom_fields')) return own;
-	const custom = (await customFieldsOf(api, collection)) ?? [];
+	const custom = (await customFieldsOf(api, collection))?.fields ?? [];
 	return [...own, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
 }
 

@@ -103,7 +103,7 @@ export async function writableFields({ api, resource, description, operation, co
 	if (!write) throw new NothingToOffer(`The service does not support this operation for ${resource.path}.`);
 
 	const hasCustom = write.fields.some(({ name }) => name === allCustomFields);
-	const custom = hasCustom ? await customFieldsOf(api, collection) : undefined;
+	const custom = hasCustom ? (await customFieldsOf(api, collection))?.fields : undefined;
 	// Where they are known one by one, a record needs no entry for all of them, also where there are none.
 	const own = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
 	// The definition of a custom field says what new records need.

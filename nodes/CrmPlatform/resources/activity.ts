@@ -1,10 +1,10 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const activity: Resource = {
 	name: 'Logged Activity',
 	value: 'activity',
 	path: '/activities',
 	isLinked: true,
-	operations: [...recordOperations, ...fileOperations, ...tagOperations],
+	operations: [...recordOperations('an activity', 'activities'), ...tagOperations],
 };

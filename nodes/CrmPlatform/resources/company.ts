@@ -1,10 +1,10 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const company: Resource = {
 	name: 'Company',
 	value: 'company',
 	path: '/companies',
 	isLinked: true,
-	operations: [...recordOperations, ...fileOperations, ...tagOperations],
+	operations: [...recordOperations('a company', 'companies'), ...tagOperations],
 };

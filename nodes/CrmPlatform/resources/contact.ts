@@ -1,10 +1,10 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const contact: Resource = {
 	name: 'Contact',
 	value: 'contact',
 	path: '/contacts',
 	isLinked: true,
-	operations: [...recordOperations, ...fileOperations, ...tagOperations],
+	operations: [...recordOperations('a contact', 'contacts'), ...tagOperations],
 };

@@ -1,9 +1,9 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations } from '../operations/recordOperations';
+import { recordOperations } from '../operations/recordOperations';
 
 export const customField: Resource = {
 	name: 'Custom Field',
 	value: 'customField',
 	path: '/custom-fields',
-	operations: [...recordOperations, ...fileOperations],
+	operations: [...recordOperations('a custom field', 'custom fields')],
 };

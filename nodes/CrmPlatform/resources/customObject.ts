@@ -1,9 +1,9 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations } from '../operations/recordOperations';
+import { recordOperations } from '../operations/recordOperations';
 
 export const customObject: Resource = {
 	name: 'Custom Object',
 	value: 'customObject',
 	path: '/custom-objects',
-	operations: [...recordOperations, ...fileOperations],
+	operations: [...recordOperations('a custom object', 'custom objects')],
 };

@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
-import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 import { change } from '../operations/update';
 
 export const deal: Resource = {
@@ -8,10 +8,8 @@ export const deal: Resource = {
 	value: 'deal',
 	path: '/deals',
 	isLinked: true,
-	ownName: 'Deal Stage',
 	operations: [
-		...recordOperations,
-		...fileOperations,
+		...recordOperations('a deal', 'deals'),
 		...tagOperations,
 		recordAction(
 			'Lose a deal',
@@ -44,7 +42,7 @@ export const deal: Resource = {
 		recordAction('Reopen a deal', 'reopen', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen a won or lost deal in an open stage',
+			description: 'Reopen what was closed: a deal, a task or a ticket',
 		}),
 		recordAction('Win a deal', 'win', {
 			name: 'Win',

@@ -6,6 +6,5 @@ export const event: Resource = {
 	name: 'Event',
 	value: 'event',
 	path: '/events',
-	listsChanges: false,
-	operations: [get, getMany],
+	operations: [get('Get an event'), getMany('Get many events', { listsChanges: false })],
 };

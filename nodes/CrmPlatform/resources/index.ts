@@ -1,5 +1,4 @@
 import type { Menu, Resource } from '../model';
-import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
 import { account } from './account';
 import { activity } from './activity';
 import { apiRequest } from './apiRequest';
@@ -55,41 +54,31 @@ export const resources: Resource[] = [...everyday, ...administration].sort((one,
 	one.name < other.name ? -1 : 1,
 );
 
-/** What several kinds of records have in common: the kind is a parameter, so that a form has each of these once. */
-const shared = { record: recordOperations, file: fileOperations, recordTag: tagOperations };
+const gatheredOperations = ['addTag', 'exportFile', 'importFile', 'removeTag'];
 
-const allShared = Object.values(shared).flat();
+/** The kinds of records with such an operation, as one entry of a menu. */
+const gathered = (name: string, value: string, of: string[]): Menu => ({
+	name,
+	value,
+	kinds: resources.filter(({ operations }) => operations.some(({ option }) => option.value === of[0])),
+	isLinked: true,
+	operations: company.operations.filter(({ option }) => of.includes(String(option.value))),
+});
 
-/** Operations for which the user picks one of the kinds of records that have them. */
-function gathered(name: string, value: keyof typeof shared, of: Resource[]): Menu {
-	const kinds = of.filter((kind) => kind.operations.some((one) => shared[value].includes(one)));
-	return { name, value, kinds, isLinked: kinds.some(({ isLinked }) => isLinked), operations: shared[value] };
-}
-
-/** What only one kind of record has. */
-const own = (of: Resource[]): Menu[] =>
-	of
-		.map((resource) => ({
-			...resource,
-			...(resource.ownName !== undefined && { label: resource.ownName }),
-			operations: resource.operations.filter((one) => !allShared.includes(one)),
-		}))
-		.filter(({ operations }) => operations.length > 0);
-
-const labelOf = ({ name, label = name }: Menu): string => label;
-
-const byName = (menu: Menu[]): Menu[] => menu.sort((one, other) => (labelOf(one) < labelOf(other) ? -1 : 1));
+const single = (resource: Resource): Menu => ({
+	...resource,
+	operations: resource.operations.filter(({ option }) => !gatheredOperations.includes(String(option.value))),
+});
 
 /** The menu of CRM Platform. */
-export const everydayMenu = byName([
-	gathered('Record', 'record', everyday),
-	gathered('File', 'file', resources),
-	gathered('Tag', 'recordTag', everyday),
-	...own(everyday),
-]);
+export const everydayMenu: Menu[] = [
+	...everyday.map(single),
+	gathered('File', 'file', ['exportFile', 'importFile']),
+	gathered('Tag', 'recordTag', ['addTag', 'removeTag']),
+].sort((one, other) => (one.name < other.name ? -1 : 1));
 
 /** The menu of CRM Platform Admin. */
-export const adminMenu = byName([gathered('Record', 'record', administration), ...own(administration)]);
+export const adminMenu: Menu[] = administration.map(single);
 
 /**
  * The kind of record a node is about.
@@ -98,7 +87,8 @@ export const adminMenu = byName([gathered('Record', 'record', administration), .
  */
 export function chosenResource(read: (parameter: string) => unknown): Resource | undefined {
 	const value = String(read('resource'));
-	return resourceNamed(value in shared ? String(read('kind')) : value);
+	const isGathered = everydayMenu.some((menu) => menu.kinds && menu.value === value);
+	return resourceNamed(isGathered ? String(read('kind')) : value);
 }
 
 /** The resource with that value, if any. */

@@ -13,7 +13,7 @@ export const job: Resource = {
 			value: 'cancel',
 			description: 'Cancel a job that has not finished. Records already processed stay as they are.',
 		}),
-		get,
-		getMany,
+		get('Get a job'),
+		getMany('Get many jobs'),
 	],
 };

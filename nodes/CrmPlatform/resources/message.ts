@@ -1,7 +1,13 @@
 import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
 import { create } from '../operations/create';
-import { fileOperations, storedRecordOperations } from '../operations/recordOperations';
+import { deleteRecord } from '../operations/delete';
+import { exportFile } from '../operations/exportFile';
+import { get } from '../operations/get';
+import { getMany } from '../operations/getMany';
+import { importFile } from '../operations/importFile';
+import { update } from '../operations/update';
+import { upsert } from '../operations/upsert';
 
 export const message: Resource = {
 	name: 'Message',
@@ -14,8 +20,12 @@ export const message: Resource = {
 			value: 'cancel',
 			description: 'Cancel a scheduled message before it is sent',
 		}),
-		...storedRecordOperations,
-		...fileOperations,
+		upsert('Create or update a message'),
+		deleteRecord('Delete a message'),
+		exportFile(),
+		get('Get a message'),
+		getMany('Get many messages'),
+		importFile(),
 		create('Log an incoming message', {
 			name: 'Log Incoming',
 			value: 'logIncoming',
@@ -52,5 +62,6 @@ export const message: Resource = {
 			value: 'sendNow',
 			description: 'Send a scheduled message immediately',
 		}),
+		update('Update a message'),
 	],
 };

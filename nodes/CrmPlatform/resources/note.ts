@@ -1,10 +1,10 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 
 export const note: Resource = {
 	name: 'Note',
 	value: 'note',
 	path: '/notes',
 	isLinked: true,
-	operations: [...recordOperations, ...fileOperations, ...tagOperations],
+	operations: [...recordOperations('a note', 'notes'), ...tagOperations],
 };

@@ -1,9 +1,9 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations } from '../operations/recordOperations';
+import { recordOperations } from '../operations/recordOperations';
 
 export const pipeline: Resource = {
 	name: 'Pipeline',
 	value: 'pipeline',
 	path: '/pipelines',
-	operations: [...recordOperations, ...fileOperations],
+	operations: [...recordOperations('a pipeline', 'pipelines')],
 };

@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 import { change } from '../operations/update';
 
 export const task: Resource = {
@@ -7,10 +7,8 @@ export const task: Resource = {
 	value: 'task',
 	path: '/tasks',
 	isLinked: true,
-	ownName: 'Task Status',
 	operations: [
-		...recordOperations,
-		...fileOperations,
+		...recordOperations('a task', 'tasks'),
 		...tagOperations,
 		change('Complete a task', {
 			name: 'Complete',
@@ -22,7 +20,7 @@ export const task: Resource = {
 		change('Reopen a task', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen a completed task',
+			description: 'Reopen what was closed: a deal, a task or a ticket',
 			preset: { status: 'not_started' },
 			only: [],
 		}),

@@ -1,5 +1,5 @@
 import type { Resource } from '../model';
-import { fileOperations, recordOperations, tagOperations } from '../operations/recordOperations';
+import { recordOperations, tagOperations } from '../operations/recordOperations';
 import type { PickedField } from '../parameters/pickedField';
 import { change } from '../operations/update';
 
@@ -15,10 +15,8 @@ export const ticket: Resource = {
 	value: 'ticket',
 	path: '/tickets',
 	isLinked: true,
-	ownName: 'Ticket Status',
 	operations: [
-		...recordOperations,
-		...fileOperations,
+		...recordOperations('a ticket', 'tickets'),
 		...tagOperations,
 		change('Assign a ticket', {
 			name: 'Assign',
@@ -44,7 +42,7 @@ export const ticket: Resource = {
 		change('Reopen a ticket', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen a pending or solved ticket',
+			description: 'Reopen what was closed: a deal, a task or a ticket',
 			preset: { status: 'open' },
 			only: [],
 		}),

@@ -1,15 +1,13 @@
 import type { Resource } from '../model';
 import { getFixed } from '../operations/getFixed';
-import { fileOperations, recordOperations } from '../operations/recordOperations';
+import { recordOperations } from '../operations/recordOperations';
 
 export const user: Resource = {
 	name: 'User',
 	value: 'user',
 	path: '/users',
-	ownName: 'Current User',
 	operations: [
-		...recordOperations,
-		...fileOperations,
+		...recordOperations('a user', 'users'),
 		getFixed('Get the current user', '/users/me', {
 			name: 'Get Current',
 			value: 'getCurrent',

@@ -1,6 +1,6 @@
 import type { Resource } from '../model';
-import { createRecord } from '../operations/recordOperations';
 import { recordAction } from '../operations/recordAction';
+import { create } from '../operations/create';
 import { deleteRecord } from '../operations/delete';
 import { get } from '../operations/get';
 import { getMany } from '../operations/getMany';
@@ -11,10 +11,10 @@ export const webhook: Resource = {
 	value: 'webhook',
 	path: '/webhooks',
 	operations: [
-		createRecord,
-		deleteRecord,
-		get,
-		getMany,
+		create('Create a webhook'),
+		deleteRecord('Delete a webhook'),
+		get('Get a webhook'),
+		getMany('Get many webhooks'),
 		recordAction(
 			'Recover the events of a webhook',
 			'recover',
@@ -37,6 +37,6 @@ export const webhook: Resource = {
 			description: 'Send a test event to the webhook',
 			output: null,
 		}),
-		update,
+		update('Update a webhook'),
 	],
 };

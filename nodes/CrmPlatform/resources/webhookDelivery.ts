@@ -9,10 +9,9 @@ export const webhookDelivery: Resource = {
 	value: 'webhookDelivery',
 	path: '/webhooks/{webhookId}/deliveries',
 	parents: [pickerProperty('Webhook', 'webhookId', 'searchWebhooks')],
-	listsChanges: false,
 	operations: [
-		get,
-		getMany,
+		get('Get a webhook delivery'),
+		getMany('Get many webhook deliveries', { listsChanges: false, sorts: false }),
 		recordAction('Retry a webhook delivery', 'retry', {
 			name: 'Retry',
 			value: 'retry',

@@ -14,7 +14,7 @@ import { writeRecords } from '../writing/batches';
 import { isWithoutRecord } from '../writing/single';
 import { describedOperation } from '../writing/describedOperation';
 import type { Write } from '../writing/writeOrder';
-import { unprotected } from '../writing/replace';
+import { protectionOf, versionOf } from '../writing/replace';
 import { Doubts, withoutRecord } from './doubts';
 import type { CrmRecord } from './matching';
 import type { SyncFailure } from './syncOutputs';
@@ -123,14 +123,7 @@ function writesOf(
 	changes: PlannedChange[],
 	step: number,
 ): Run | Batched {
-	const { api, identity, operation } = execution;
-	const versioned = changes.filter(({ record }) => versionOf(record) !== undefined).length;
-	const isVersionTaken = description.takesIfMatch ?? description.batch?.takesVersion;
-	// A replacement is compared with what was read, whether or not the list tells versions.
-	// Where the list tells no version, each record is read for its ETag.
-	const isReadFirst = changes[0]?.action !== 'create' && !description.replaces && description.takesIfMatch === true && versioned < changes.length;
-	const areProtected = description.replaces || isReadFirst || (versioned === changes.length && isVersionTaken);
-	if (changes[0]?.action !== 'create' && !areProtected) api.notices.add(unprotected);
+	const { identity, operation } = execution;
 	return writeRecords(
 		// Each step has keys of its own; options of the operation are not the sync's.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
@@ -143,8 +136,7 @@ function writesOf(
 		},
 		{
 			count: changes.length,
-			isVersioned: versioned > 0,
-			isReadFirst,
+			...protectionOf(execution, description, changes.map(({ record }) => record)),
 			refused(error) {
 				const reason = conflictIn(error);
 				return reason === undefined ? error : ({ reason, error });
@@ -162,11 +154,6 @@ function writeOf(collection: string, { record, patch }: PlannedChange): Write {
 		...(version !== undefined && { version }),
 		...(patch && { body: patch }),
 	};
-}
-
-function versionOf(record: CrmRecord | undefined): string | number | undefined {
-	const version = record?.version;
-	return typeof version === 'number' || typeof version === 'string' ? version : undefined;
 }
 
 /** The change as it was made: a service that keeps the version has stored these values before. */

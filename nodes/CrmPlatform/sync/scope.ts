@@ -61,7 +61,7 @@ function isLetThrough(record: IDataObject, { field, comparison, wanted }: Scoped
 	const values = allValuesIn(record, field).flat().flatMap((one) => (isUnset(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
 	// A field that was never set is not true.
 	if (comparison === 'is' && wanted.every((one) => typeof one === 'boolean')) return wanted.includes(values.some((one) => !isNo(one)));
-	if (comparison === 'empty') return wanted.every((one) => String(one) === String(values.length === 0));
+	if (comparison === 'empty') return wanted.every((one) => isNo(one) === values.length > 0);
 	// Objects without an id or a value cannot be compared.
 	return values.some((value) => value === undefined || wanted.some((one) => meets(field, comparison, value, one)));
 }

@@ -19,6 +19,7 @@ import { originalExecution } from '../writing/runState';
 import type { DeletionLimits } from './guards';
 import { missingInSource as missingInSourceProperty, maxDeletions, maxDeletionsShare } from './missingInSource';
 import type { SyncRules } from './plannedChange';
+import { refuseDiffering } from './sameForAll';
 import {
 	agreedField,
 	alsoMatchOn,
@@ -29,6 +30,7 @@ import {
 	matchOn,
 	missingInCrm,
 	preview,
+	settingsForAll,
 	syncedOperation,
 	versionField,
 } from './syncProperties';
@@ -60,6 +62,7 @@ export interface SyncSettings {
  */
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
+	refuseDiffering(n8n, settingsForAll());
 	const list = await describedOperation(execution, 'list');
 	api.requireDescription('Sync');
 	const upsert = await describedOperation(execution, 'upsert');
@@ -110,7 +113,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 
 	const agreed = version === '' ? '' : givenText(n8n, agreedField);
 	const read = await readFields(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
-	const filters = (await readFilterValues(execution, 'filters', list))(0);
+	const filters = (await readFilterValues(execution, 'filters', list, 'nobody'))(0);
 	const description = await api.describe(resource.path);
 	return {
 		collection: {

@@ -18,18 +18,13 @@ export const isSynced = ({ operations }: Resource): boolean =>
 /** The parameters of CRM Platform Sync for the given kinds of records. */
 export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 	const offered = resources.filter(isSynced).map((resource) => ({ ...resource, operations: [sync] }));
-	return propertiesOf(offered, 'contact').map((property) =>
-		property.name === 'operation' ? hiddenOperation(property) : property,
-	);
+	return propertiesOf(offered).flatMap((property) => {
+		if (property.name !== hiddenOperation.name) return property;
+		return property.type === 'hidden' ? [] : hiddenOperation;
+	});
 }
 
-const hiddenOperation = ({ displayOptions }: INodeProperties): INodeProperties => ({
-	displayName: 'Operation',
-	name: 'operation',
-	type: 'hidden',
-	default: syncedOperation,
-	...(displayOptions && { displayOptions }),
-});
+const hiddenOperation: INodeProperties = { displayName: 'Operation', name: 'operation', type: 'hidden', default: syncedOperation };
 
 const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in step' },
@@ -62,6 +57,18 @@ export const alsoMatchOn = matchOnProperty(
 	'A second field, for items not found by the first.',
 	'getSyncOtherMatchFields',
 );
+
+/** What counts for all items together, and may be an expression. */
+export const settingsForAll = (): INodeProperties[] => [
+	preview,
+	matchOn,
+	alsoMatchOn,
+	scope,
+	...missingInSourceProperties,
+	versionField,
+	changedAtField,
+	agreedField,
+];
 
 const scope = filtersProperty({
 	displayName: 'Records in Scope',

@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
 import { idText } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
 import { recordName } from '../api/recordName';
+import { hasByName, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
-import { LinksOfOthers, valueByName } from './links';
+import { CreatedLinks } from './links';
 
 /** What the changes to be undone have made of one field. */
 export interface FieldHistory {
@@ -26,16 +26,14 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	fields: Map<string, FieldHistory>;
 	/** How it was deleted, if that is to be undone. */
 	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
-	/** The records that undos have created in its place, in this order. */
-	anew: Array<{ id: string; version: unknown }>;
+	/** The records that undos have created in its place, in this order; whether that is to be undone, too. */
+	anew: Array<{ id: string; version: unknown; isOwn?: boolean }>;
 	/** The version that the last change to be undone has left. */
 	version: unknown;
 	/** The place of that change in the log. */
 	sequence: number;
 	/** Whether someone else has changed it since its creation. */
 	isTouched: boolean;
-	/** Created records that it names. */
-	names: string[];
 	/** Why it cannot be undone. */
 	problem?: string;
 }
@@ -48,8 +46,11 @@ export class Histories {
 	private readonly meaningOf: (type: string) => EventMeaning | undefined;
 	private readonly refusal: (meaning: EventMeaning) => string | undefined;
 	private readonly byRecord = new Map<string, RecordHistory>();
+	/** By the record that was created in its place. */
+	private readonly byAnew = new Map<string, RecordHistory>();
 	private readonly byDeletion = new Map<string, RecordHistory>();
-	private readonly links = new LinksOfOthers();
+	/** Who links to the created records. */
+	readonly links = new CreatedLinks();
 
 	/**
 	 * @param meaningOf of a type of event
@@ -67,18 +68,24 @@ export class Histories {
 		const record = `${meaning.collection}/${id}`;
 		const history = this.byRecord.get(record);
 		if (isOwn) this.addOwn(event, meaning, id, history);
-		else if (history && meaning.change !== undefined) addTheirs(event, history);
-		if (!isOwn && meaning.change === 'created') this.createdAnew(event, id);
-		this.links.add(record, event, meaning, isOwn);
+		else {
+			const theirs = history ?? this.byAnew.get(record);
+			if (theirs && meaning.change !== undefined) addTheirs(event, meaning, theirs);
+			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
+			if (meaning.change === 'created') this.createdAnew(event, id, false);
+		}
+		this.addLinks(event);
+	}
+
+	/** Notes which created records the record of an event links to. */
+	addLinks(event: CrmEvent): void {
+		const meaning = this.meaningOf(event.type) ?? unknown(event.type);
+		this.links.add(`${meaning.collection}/${idText(event.data.object.id) ?? ''}`, event, meaning);
 	}
 
 	/** The records to undo, the last changed one first. */
 	all(): RecordHistory[] {
 		return [...this.byRecord.values()].sort((one, other) => other.sequence - one.sequence);
-	}
-
-	linkedByOthers(): Set<string> {
-		return this.links.linked();
 	}
 
 	private addOwn(event: CrmEvent, meaning: EventMeaning, id: string, known: RecordHistory | undefined): void {
@@ -87,7 +94,7 @@ export class Histories {
 		if (refusal === '') return;
 		// An event such as deal.won comes beside the one that says what was changed.
 		if (meaning.change === undefined && known && refusal === undefined && String(known.version) === String(object.version)) return;
-		const replaced = meaning.change === 'created' ? this.createdAnew(event, id) : undefined;
+		const replaced = meaning.change === 'created' ? this.createdAnew(event, id, true) : undefined;
 		const history = known ?? newHistory(meaning, id);
 		this.byRecord.set(`${meaning.collection}/${id}`, history);
 		const name = recordName(object);
@@ -99,21 +106,21 @@ export class Histories {
 		else if (id === '' || meaning.change === undefined) history.problem = notUnderstood(event.type);
 		else if (meaning.change === 'created') {
 			if (!isNew(object)) history.problem = notCreated;
-			history.isCreated = replaced ? replaced.isCreated : true;
+			history.isCreated = replaced?.deletion ? replaced.isCreated : true;
 			if (history.isCreated) this.links.watch(id);
 		} else if (meaning.change === 'updated') addChange(history, event);
 		else {
 			history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
 			this.byDeletion.set(deletionHash(event.id), history);
 		}
-		history.names = this.links.amongCreated(object).filter((one) => one !== id);
 	}
 
 	/** Notes a record that an undo has created. @returns the one in whose place it is */
-	private createdAnew(event: CrmEvent, id: string): RecordHistory | undefined {
+	private createdAnew(event: CrmEvent, id: string, isOwn: boolean): RecordHistory | undefined {
 		const { hash = '' } = originOfEvent(event) ?? {};
 		const deleted = this.byDeletion.get(hash);
-		if (deleted && deleted.anew.every((one) => one.id !== id)) deleted.anew.push({ id, version: event.data.object.version });
+		if (deleted && deleted.anew.every((one) => one.id !== id)) deleted.anew.push({ id, version: event.data.object.version, isOwn });
+		if (deleted) this.byAnew.set(`${deleted.collection}/${id}`, deleted);
 		return deleted;
 	}
 }
@@ -122,7 +129,7 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 	const names = changed.length > 0 ? changed : Object.keys(previous ?? {});
 	if (names.length === 0) history.problem = noFormerValues;
 	for (const name of names) {
-		if (!previous || !isIn(previous, name)) {
+		if (!previous || !hasByName(previous, name)) {
 			history.problem = noFormerValues;
 			continue;
 		}
@@ -134,18 +141,13 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 	}
 }
 
-function addTheirs({ data: { changed } }: CrmEvent, history: RecordHistory): void {
+function addTheirs({ data: { changed } }: CrmEvent, { change }: EventMeaning, history: RecordHistory): void {
 	history.isTouched = true;
+	// What is created again has the values that were deleted.
+	if (change === 'deleted') return;
 	for (const [name, field] of history.fields) {
 		if (changed.length === 0 || changed.includes(name)) field.isTheirs = true;
 	}
-}
-
-function isIn(previous: IDataObject, name: string): boolean {
-	if (Object.hasOwn(previous, name)) return true;
-	const custom = /^custom_fields\.(.+)$/s.exec(name)?.[1];
-	const values = ownMember(previous, 'custom_fields');
-	return custom !== undefined && typeof values === 'object' && values !== null && Object.hasOwn(values, custom);
 }
 
 /** Whether the event's record is new: for a user, one that comes into sight is created, too. */
@@ -163,7 +165,6 @@ const newHistory = ({ kind, collection, template }: EventMeaning, id: string): R
 	version: undefined,
 	sequence: 0,
 	isTouched: false,
-	names: [],
 });
 
 const unknown = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });

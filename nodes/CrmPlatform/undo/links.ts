@@ -1,49 +1,89 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
-import { ownMember } from '../api/http/ownMembers';
 import type { EventMeaning } from './eventMeaning';
 
-/** The value of a changed field, by the name that events give it: `custom_fields.<key>` for a custom field. */
-export function valueByName(record: IDataObject, field: string): unknown {
-	const custom = /^custom_fields\.(.+)$/s.exec(field)?.[1];
-	if (custom === undefined) return ownMember(record, field);
-	const values = ownMember(record, 'custom_fields');
-	return typeof values === 'object' && values !== null ? ownMember(values as IDataObject, custom) : undefined;
+/** What becomes of a record, as far as links go. */
+interface Linking {
+	history: { collection: string; id: string; fields: ReadonlyMap<string, { before: unknown; isTheirs: boolean }> };
+	action?: 'update' | 'delete' | 'create';
+	changes: Array<{ field: string; to: unknown; kept?: true }>;
 }
 
-/** Which of the created records others have linked to since, so that to delete them would take the links away. */
-export class LinksOfOthers {
+/** Which of the created records others link to, or will when the undo is done: to delete one would break the link. */
+export class CreatedLinks {
 	private readonly created = new Set<string>();
-	/** By the record with the link, and its field. */
-	private readonly found = new Map<string, Map<string, string[]>>();
+	/** What each record held after its last event, by field. */
+	private readonly held = new Map<string, { sequence: number; byField: Map<string, string[]> }>();
 
 	/** @param id of a record that is to be deleted */
 	watch(id: string): void {
 		this.created.add(id);
 	}
 
-	/** @param record identifies the record of the event */
-	add(record: string, { data: { object, changed } }: CrmEvent, { change }: EventMeaning, isOwn: boolean): void {
-		if (this.created.size === 0 || change === undefined) return;
-		if (change === 'deleted') return void this.found.delete(record);
-		for (const name of change === 'created' ? Object.keys(object) : changed) {
-			const ids = isOwn || name === 'id' ? [] : this.amongCreated(valueByName(object, name));
-			const links = this.found.get(record) ?? new Map<string, string[]>();
-			if (ids.length > 0) this.found.set(record, links.set(name, ids));
-			else links.delete(name);
+	/** @param record identifies the record of the event, whoever has caused it */
+	add(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): void {
+		if (this.created.size === 0) return;
+		const byField = new Map<string, string[]>();
+		for (const [name, value] of change === 'deleted' ? [] : membersOf(object)) {
+			const ids = name === 'id' ? [] : this.amongCreated(value);
+			if (ids.length > 0) byField.set(name, ids);
 		}
+		if (byField.size > 0) this.held.set(record, { sequence, byField });
+		else this.held.delete(record);
+	}
+
+	/**
+	 * The created records that are linked when the undo is done.
+	 *
+	 * @param isWritten whether the former values are written, or will be before anything is deleted
+	 * @param seen the sequence up to which the log was read before: a later event has what was written
+	 * @param isOnlyWritten whether only links count that the undo itself writes
+	 */
+	linkedAfter<One extends Linking>(all: One[], isWritten: (one: One) => boolean, seen: number, isOnlyWritten: boolean): Set<string> {
+		const linked = new Set<string>();
+		const add = (value: unknown) => {
+			for (const id of this.amongCreated(value)) linked.add(id);
+		};
+		const byRecord = new Map(all.map((one) => [recordOf(one), one]));
+		for (const [record, { sequence, byField }] of isOnlyWritten ? [] : this.held) {
+			const one = byRecord.get(record);
+			if (one?.action === 'delete') continue;
+			const isRestored = one?.action === 'update' && sequence <= seen && isWritten(one);
+			for (const [name, ids] of byField) if (!isRestored || !isReplaced(one, name)) add(ids);
+		}
+		for (const { action, changes, history } of all) {
+			if (action !== 'update' && action !== 'create') continue;
+			for (const { to, kept } of changes) if (!kept) add(to);
+			// What the service derives from a written field has its former value, too.
+			for (const { before, isTheirs } of history.fields.values()) if (!isTheirs) add(before);
+		}
+		return linked;
+	}
+
+	/** Those of these records that no other of them links to; all, where they link in a circle. */
+	unlinkedOf<One extends Linking>(some: One[]): One[] {
+		const idsIn = (one: Linking) => [...(this.held.get(recordOf(one))?.byField.values() ?? [])].flat().filter((id) => id !== one.history.id);
+		const linked = new Set(some.flatMap(idsIn));
+		const free = some.filter(({ history: { id } }) => !linked.has(id));
+		return free.length > 0 ? free : some;
 	}
 
 	/** The created records that a value names. */
-	amongCreated(value: unknown): string[] {
+	private amongCreated(value: unknown): string[] {
 		if (typeof value === 'string') return this.created.has(value) ? [value] : [];
 		if (typeof value !== 'object' || value === null) return [];
 		return Object.values(value).flatMap((one) => this.amongCreated(one));
 	}
-
-	/** The created records that others link to. */
-	linked(): Set<string> {
-		return new Set([...this.found.values()].flatMap((links) => [...links.values()].flat()));
-	}
 }
+
+const recordOf = ({ history: { collection, id } }: Linking): string => `${collection}/${id}`;
+
+const membersOf = ({ custom_fields: custom, ...record }: IDataObject): Array<[string, unknown]> => [
+	...Object.entries(record),
+	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [`custom_fields.${key}`, value]),
+];
+
+/** Whether a field will have its former value: written, or derived by the service from what is written. */
+const isReplaced = ({ changes, history }: Linking, name: string): boolean =>
+	history.fields.has(name) && !changes.some(({ field, kept }) => field === name && kept);

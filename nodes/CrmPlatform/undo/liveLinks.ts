@@ -2,11 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/find';
-import { idText } from '../api/http/json';
+import { idText, isObject } from '../api/http/json';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
-import { formerValues, type UndoneChange, type Undoing } from './plan';
+import type { UndoneChange, Undoing } from './plan';
 
 /** The records that former values link to: which of them live, and which have another id now. */
 export class LiveLinks {
@@ -21,12 +21,12 @@ export class LiveLinks {
 	/**
 	 * Looks up which of the linked records live.
 	 *
-	 * @param values former values, each with the fields of its kind of record
+	 * @param all each undo with the fields of its kind of record
 	 */
-	async lookUp(api: Connection, values: Array<{ fields: Field[]; body: IDataObject }>): Promise<void> {
+	async lookUp(api: Connection, all: Array<{ fields: Field[]; one: Undoing }>): Promise<void> {
 		const wanted = new Map<string, Set<string>>();
-		for (const { fields, body } of values) {
-			for (const [collection, id] of linksIn(fields, body)) {
+		for (const { fields, one } of all) {
+			for (const [collection, id] of linksIn(fields, one)) {
 				wanted.set(collection, (wanted.get(collection) ?? new Set<string>()).add(id));
 			}
 		}
@@ -43,67 +43,92 @@ export class LiveLinks {
 		}
 	}
 
-	/** The deleted records that a value links to, and that have no new id yet. */
-	missing(fields: Field[], body: IDataObject): string[] {
-		return linksIn(fields, body)
+	/** The deleted records that an undo would link to, and that have no new id yet. */
+	missing(fields: Field[], one: Undoing): string[] {
+		return linksIn(fields, one)
 			.map(([collection, id]) => `${collection}/${id}`)
-			.filter((link) => this.dead.has(link) && !this.anew.has(link));
+			.filter((link) => this.isDead(link));
 	}
 
-	/** The values with links that live. @returns also the names of the fields whose links had to be left out */
-	alive(fields: Field[], body: IDataObject): { body: IDataObject; without: string[] } {
-		const result = { ...body };
-		const without: string[] = [];
-		for (const field of fields.filter(refersToRecords)) {
-			const [name = ''] = field.path;
-			if (field.path.length !== 1 || (result[name] ?? null) === null) continue;
-			let isWithout = false;
-			const replaced = withReplacedIds(field, result[name], (collection, id) => {
-				const link = `/${collection}/${idText(id) ?? ''}`;
-				const isDead = this.dead.has(link) && !this.anew.has(link);
-				isWithout ||= isDead;
-				return isDead ? undefined : (this.anew.get(link) ?? id);
-			});
-			if (isWithout) without.push(name);
-			if (Array.isArray(replaced)) result[name] = replaced.filter((one) => (field.reference === undefined ? (one as IDataObject)?.id : one) !== undefined) as IDataObject[];
-			else if (isWithout) delete result[name];
-			else result[name] = replaced as IDataObject;
-		}
-		return { body: result, without };
+	/** The value with links that live; without a value where none is left. @returns also whether a link had to be left out */
+	alive(field: Field, value: unknown): { value?: unknown; isWithout: boolean } {
+		let isWithout = false;
+		const replaced = withReplacedIds(field, value, (collection, id) => {
+			const link = `/${collection}/${idText(id) ?? ''}`;
+			const isDead = this.isDead(link);
+			isWithout ||= isDead;
+			return isDead ? undefined : (this.anew.get(link) ?? id);
+		});
+		const idOf = (one: unknown) => (field.reference === undefined ? (one as IDataObject)?.id : one);
+		if (Array.isArray(replaced)) return { value: replaced.filter((one) => idOf(one) !== undefined), isWithout };
+		return isWithout ? { isWithout } : { value: replaced, isWithout };
+	}
+
+	private isDead(link: string): boolean {
+		return this.dead.has(link) && !this.anew.has(link);
 	}
 }
 
-/** The records that values link to, by collection. */
-function linksIn(fields: Field[], body: IDataObject): Array<[collection: string, id: string]> {
+/** The records that an undo would link to, by collection. */
+function linksIn(fields: Field[], { changes }: Undoing): Array<[collection: string, id: string]> {
 	const links: Array<[string, string]> = [];
-	for (const field of fields.filter(refersToRecords)) {
-		const [name = ''] = field.path;
-		if (field.path.length !== 1) continue;
-		withReplacedIds(field, body[name], (collection, id) => {
-			const text = idText(id);
-			if (text !== undefined) links.push([`/${collection}`, text]);
-			return id;
-		});
+	const byName = new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+	for (const { field: whole, to, kept } of changes) {
+		for (const [name, value] of kept ? [] : partsOf(whole, to)) {
+			const field = byName.get(name);
+			if (!field) continue;
+			withReplacedIds(field, value, (collection, id) => {
+				const text = idText(id);
+				if (text !== undefined) links.push([`/${collection}`, text]);
+				return id;
+			});
+		}
 	}
 	return links;
 }
 
-/** The undo without links to records that are gone. */
-export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[]): Undoing {
-	const { body, without } = links.alive(fields, formerValues(one));
+/** The values of a change by the names of their fields: a record that is created again has its custom fields in one. */
+const partsOf = (field: string, to: unknown): Array<[name: string, value: unknown]> =>
+	field === custom && isObject(to) ? Object.entries(to).map(([key, value]) => [`${custom}.${key}`, value]) : [[field, to]];
+
+/**
+ * The undo without links to records that are gone, and without values of custom fields that can no longer be written.
+ *
+ * @param isWritable of a custom field, by its name
+ */
+export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], isWritable: (name: string) => boolean): Undoing {
+	const byName = new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+	const without: string[] = [];
+	const unwritable: string[] = [];
+	const left = (name: string, value: unknown): unknown => {
+		if (name.startsWith(`${custom}.`) && !isWritable(name)) return void unwritable.push(name);
+		const field = byName.get(name);
+		if (!field || (value ?? null) === null) return value;
+		const alive = links.alive(field, value);
+		if (alive.isWithout) without.push(name);
+		return alive.value;
+	};
 	const changes = one.changes.flatMap((change): UndoneChange[] => {
-		const { field } = change;
-		if (change.kept || field.startsWith('custom_fields.')) return [change];
-		if (Object.hasOwn(body, field)) return [{ ...change, to: body[field] }];
-		return one.action === 'create' ? [] : [{ ...change, kept: true }];
+		if (change.kept) return [change];
+		const parts = partsOf(change.field, change.to).map(([name, value]): [string, unknown] => [name, left(name, value)]);
+		const living = parts.filter(([, value]) => value !== undefined);
+		if (parts.length > 0 && living.length === 0) return one.action === 'create' ? [] : [{ ...change, kept: true }];
+		const isWhole = change.field === custom && isObject(change.to);
+		return [{ ...change, to: isWhole ? Object.fromEntries(living.map(([name, value]) => [name.slice(custom.length + 1), value])) : living[0]?.[1] }];
 	});
-	if (without.length === 0) return { ...one, changes };
-	const reason = [one.reason, `${without.join(', ')}: a linked record is gone.`].filter(Boolean).join(' ');
+	if (without.length + unwritable.length === 0) return { ...one, changes };
+	const reason = [
+		one.reason,
+		without.length > 0 && `${without.join(', ')}: a linked record is gone, or out of sight of the credential.`,
+		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or can only be read.`,
+	].filter(Boolean).join(' ');
 	const { action, ...rest } = { ...one, changes, reason };
 	const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 	if (isLeft) return { ...rest, ...(action && { action }) };
 	return { ...rest, result: one.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
 }
+
+const custom = 'custom_fields';
 
 /** Records to create in an order in which those that others link to come first. */
 export function* waves(all: Undoing[], missing: (one: Undoing) => string[]): Generator<Undoing[]> {

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
+import { setByName, valueByName } from './changedField';
 import { hasSameValue, type FieldHistory, type RecordHistory } from './history';
-import { valueByName } from './links';
 
 /** What becomes of a value. */
 export interface UndoneChange {
@@ -55,28 +55,37 @@ export interface Writable {
 export interface UndoRules {
 	current: Current;
 	writable(history: RecordHistory): Writable;
-	/** Created records that others link to. */
-	linked: ReadonlySet<string>;
+	/** The created records that are linked when a plan is carried out. */
+	linkedAfter(planned: Undoing[]): Set<string>;
+	/** A value with the ids that its records have now. */
+	renamed(value: unknown): unknown;
 	/** Whether what others have changed since is overwritten. */
 	takesPrecedence: boolean;
 }
 
 /** Decides what becomes of each record. */
-export function planUndo(histories: RecordHistory[], rules: UndoRules): Undoing[] {
-	const staying = new Set<string>();
-	const plan = () => histories.map((history) => decide(history, rules, staying));
-	let planned = plan();
-	// What a record that stays names stays with it.
-	for (;;) {
-		const named = planned.flatMap(({ result, history }) => (history.isCreated && result === 'conflict' ? history.names : []));
-		const added = named.filter((id) => !staying.has(id));
-		if (added.length === 0) return planned;
-		for (const id of added) staying.add(id);
-		planned = plan();
-	}
+export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'renamed'>): Undoing[] {
+	const newIds = new Map(histories.flatMap((one): Array<[string, string]> => {
+		const again = createdInPlaceOf(one, given.current);
+		return again ? [[one.id, again.id]] : [];
+	}));
+	const renamed = (value: unknown): unknown =>
+		JSON.parse(JSON.stringify(value ?? null), (_, one: unknown) => (typeof one === 'string' ? (newIds.get(one) ?? one) : one));
+	return withLinkedKept(histories.map((history) => decide(history, { ...given, renamed })), given.linkedAfter);
 }
 
-function decide(history: RecordHistory, rules: UndoRules, staying: ReadonlySet<string>): Undoing {
+/** Keeps created records that are linked when the undo is done; what they link to in turn is kept with them. */
+export function withLinkedKept(planned: Undoing[], linkedAfter: (planned: Undoing[]) => ReadonlySet<string>): Undoing[] {
+	const linked = linkedAfter(planned);
+	const isKept = ({ action, history }: Undoing) => action === 'delete' && linked.has(history.id);
+	if (!planned.some(isKept)) return planned;
+	return withLinkedKept(planned.map((one) => (isKept(one) ? asLinked(one) : one)), linkedAfter);
+}
+
+/** A created record that stays. */
+export const asLinked = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: linkedSince });
+
+function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	const { current } = rules;
 	const { collection, id, isCreated, deletion, problem, version } = history;
 	const outcome = (result: Undoing['result'], reason?: string): Undoing => ({
@@ -87,21 +96,41 @@ function decide(history: RecordHistory, rules: UndoRules, staying: ReadonlySet<s
 	});
 	if (problem !== undefined) return outcome('cannot_be_undone', problem);
 	const found = current.record(collection, id);
-	const record = found && !current.isDeleted(collection, found) ? found : undefined;
+	const record = livingRecord(current, collection, id);
 	if (record && isOlder(record.version, version)) return outcome('conflict', outdated);
+	const again = createdInPlaceOf(history, current);
 	const isOutOfSight = !found && current.showsDeleted(collection);
 
 	if (isCreated) {
+		if (!record && again && !again.isOwn) return { ...outcome('conflict', stays(again.id)), newId: again.id };
+		if (!record && deletion && history.isTouched && !rules.takesPrecedence) return outcome('conflict', deletedWithTheirs);
 		if (!record) return isOutOfSight ? outcome('conflict', outOfSight) : outcome('already_so', gone);
 		if (deletion) return outcome('conflict', existsAgain);
-		const isLinked = rules.linked.has(id) || staying.has(id);
 		const isChanged = history.isTouched || String(record.version) !== String(version);
-		if ((isChanged || isLinked) && !rules.takesPrecedence) return outcome('conflict', isChanged ? changedSince : linkedSince);
+		if (isChanged && !rules.takesPrecedence) return outcome('conflict', changedSince);
+		if (current.isSightLimited && !rules.takesPrecedence) return outcome('conflict', maybeLinked);
 		return { ...outcome('undone'), action: 'delete', current: record };
 	}
 	if (deletion) return restoreRecord(outcome, history, rules, found, record);
+	// What somebody else has deleted, and an undo has created again.
+	if (!record && again) return { ...restoreFields(outcome, history, rules, again.record), newId: again.id };
 	if (!record) return outcome('conflict', isOutOfSight ? outOfSight : deletedSince);
 	return restoreFields(outcome, history, rules, record);
+}
+
+/** The living record that an undo, whoever ran it, has created in place of a deleted one. */
+function createdInPlaceOf({ collection, anew }: RecordHistory, current: Current): { id: string; isOwn?: boolean; record: IDataObject } | undefined {
+	for (const { id, isOwn = false } of anew) {
+		const record = livingRecord(current, collection, id);
+		if (record) return { id, isOwn, record };
+	}
+	return undefined;
+}
+
+/** A record that the service returns and does not call deleted. */
+export function livingRecord(current: Current, collection: string, id: string): IDataObject | undefined {
+	const record = current.record(collection, id);
+	return record && !current.isDeleted(collection, record) ? record : undefined;
 }
 
 type Decided = (result: Undoing['result'], reason?: string) => Undoing;
@@ -111,16 +140,21 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	const { collection, anew, deletion, fields } = history;
 	if (record) return outcome('conflict', existsAgain);
 	if (anew.length > 0) {
-		const living = anew.find((one) => {
-			const again = current.record(collection, one.id);
-			return again && !current.isDeleted(collection, again);
-		});
 		const [{ id } = { id: '' }] = anew;
-		return living ? { ...outcome('already_so', createdAnew(living.id)), newId: living.id } : outcome('conflict', anewIsGone(id));
+		const living = createdInPlaceOf(history, current);
+		if (!living) return outcome('conflict', anewIsGone(id));
+		const changes = [...fields].flatMap(([field, { before, isTheirs }]): UndoneChange[] => {
+			const from = valueByName(living.record, field) ?? null;
+			const to = rules.renamed(before);
+			const isSame = hasSameValue(from, to) || (isEmpty(from) && isEmpty(to));
+			return isTheirs || isSame || !writable(history).isCreated(field.replace(/\..*$/s, '')) ? [] : [{ field, from, to, kept: true }];
+		});
+		const isDifferent = changes.length > 0;
+		return { ...outcome(isDifferent ? 'conflict' : 'already_so', isDifferent ? anewDiffers(living.id) : createdAnew(living.id)), changes, newId: living.id };
 	}
 	if (!found && (current.showsDeleted(collection) || current.isSightLimited)) return outcome('cannot_be_undone', maybeNotDeleted);
 	const values = { ...deletion!.record };
-	for (const [name, { before, isTheirs }] of fields) if (!isTheirs) setValue(values, name, before);
+	for (const [name, { before, isTheirs }] of fields) if (!isTheirs) setByName(values, name, before);
 	const can = writable(history);
 	if (!can.namesDeletions || !deletion!.tellsOrigin) return outcome('cannot_be_undone', notNamed);
 	const changes = Object.entries(values)
@@ -155,7 +189,7 @@ function restoreFields(outcome: Decided, history: RecordHistory, { writable, tak
 /** The merge patch (RFC 7396) that makes the changes. */
 function patchOf(changes: UndoneChange[]): IDataObject {
 	const patch: IDataObject = {};
-	for (const { field, from, to, kept } of changes) if (!kept) setValue(patch, field, difference(from, to));
+	for (const { field, from, to, kept } of changes) if (!kept) setByName(patch, field, difference(from, to));
 	return patch;
 }
 
@@ -171,13 +205,6 @@ function difference(from: unknown, to: unknown): unknown {
 	return Object.fromEntries([...cleared, ...kept]);
 }
 
-/** Sets a value by the name that events give its field. */
-export function setValue(record: IDataObject, field: string, value: unknown): void {
-	const custom = /^custom_fields\.(.+)$/s.exec(field)?.[1];
-	if (custom === undefined) record[field] = value as IDataObject;
-	else record.custom_fields = { ...(record.custom_fields as IDataObject | undefined), [custom]: value as IDataObject };
-}
-
 const withoutNulls = (value: IDataObject): IDataObject => Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));
 
 const isEmpty = (value: unknown): boolean =>
@@ -190,10 +217,15 @@ const isOlder = (version: unknown, than: unknown): boolean =>
 const gone = 'The record is gone already.';
 const hasValues = 'The record has its former values already.';
 const createdAnew = (id: string) => `It was created again as ${id}.`;
+const anewDiffers = (id: string) => `It was created again as ${id}, which has other values than before the changes. They were kept.`;
+const stays = (id: string) => `The workflow created this record. It was deleted, and created again as ${id}, which was not deleted.`;
+const deletedWithTheirs = 'The workflow created this record, someone else changed it, and the workflow deleted it. It was not created again.';
 const anewIsGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
 const existsAgain = 'The record was deleted, and exists again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
-const linkedSince = 'The workflow created this record, and records of others link to it. It was not deleted.';
+const linkedSince = 'The workflow created this record, and records that stay link to it. It was not deleted.';
+const maybeLinked =
+	'The workflow created this record, and others that you do not see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';
 const deletedSince = 'Someone else has deleted the record since.';
 const outdated = 'The service returned an earlier version of the record than its log has. Run the undo again.';

@@ -24,6 +24,7 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 	const histories = new Histories(meaningOfTypes(await api.describeEvents()), refusal);
 	const oldest = await log.oldest();
 	const first = choices.since === undefined ? oldest : await log.firstSince(new Date(choices.since).toISOString());
+	if (!oldest && choices.since !== undefined && !choices.isAsFarAsLog) throw new Error(emptyLog);
 	if (!oldest || !first) return { histories, last: 0 };
 	const begin = new Date(oldest.timestamp).toISOString();
 	if (choices.since === undefined) api.notices.add(`The log of the service goes back to ${begin}. Earlier changes are not undone.`);
@@ -34,6 +35,8 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 	}
 	let last = first.sequence - 1;
 	for await (const event of log.after(last, [])) {
+		// A log may hand out an event twice.
+		if (event.sequence <= last) continue;
 		histories.add(event, choices.isChosen(event));
 		last = event.sequence;
 	}
@@ -42,5 +45,7 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 
 const general = (path: string): string => path.replace(/\{\w+\}/g, '{}');
 
+const emptyLog =
+	'Since: the log of the service is empty, so what was changed since then is not known. Nothing was written. If nothing was changed, there is nothing to undo.';
 const sentMessage = 'Messages cannot be taken back.';
 const setUp = 'Changes to the setup of an account are undone by hand.';

@@ -1,9 +1,11 @@
+import { isExpression, type INodeProperties } from 'n8n-workflow';
+
 import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { originOf } from '../api/http/idempotency';
 import { isBlank } from '../fields/blank';
 import type { Execution, Resource } from '../model';
 import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../parameters/readers';
-import { asFar, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
+import { asFar, kindsOption, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
 
 type WhatToUndo = 'execution' | 'workflow' | 'instance' | 'actor';
 
@@ -13,6 +15,8 @@ export interface UndoChoices {
 	isChosen(event: CrmEvent): boolean;
 	/** The same in words, for a message. */
 	what: string;
+	/** What to try where nothing is found. */
+	hint: string;
 	/** Unix epoch milliseconds. */
 	since?: number;
 	isAsFarAsLog: boolean;
@@ -27,18 +31,27 @@ export interface UndoChoices {
 export function readChoices({ n8n, identity }: Execution, item: number, kinds: Resource[]): UndoChoices {
 	const given = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
-	const moment = (label: string, value: unknown) =>
-		isBlank(value) ? undefined : readDate(label, value, { zone: n8n.getTimezone() }).toMillis();
+	/** What narrows an undo: nothing where it is left empty, but not where an expression gives nothing. */
+	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
+		const value: unknown = n8n.getNodeParameter(path, item, '');
+		if (!isBlank(value)) return value;
+		if (isExpression(n8n.getNodeParameter(path, item, '', { rawExpressions: true }))) throw new Error(blankLimit(displayName));
+		return undefined;
+	};
+	const moment = (property: INodeProperties, path?: string) => {
+		const value = limit(property, path);
+		return value === undefined ? undefined : readDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
+	};
 	const of = readOption<WhatToUndo>(undoOf.displayName, given(undoOf.name), ['execution', 'workflow', 'instance', 'actor']);
 	const id = of === 'instance' ? '' : readText(undoId.displayName, given(undoId.name), { otherwise: '' });
 	if (of !== 'instance' && id === '') throw new Error(`ID: enter the ID of the ${words[of]} whose changes to undo.`);
-	const from = moment(since.displayName, given(since.name));
+	const from = moment(since, since.name);
 	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
 	if (from === undefined && of !== 'execution' && !isAsFarAsLog) {
 		throw new Error('Since: enter the time from which on to undo changes. To undo all that the log has, turn on As Far As the Log Goes.');
 	}
-	const last = moment(until.displayName, option(until.name));
-	const chosenKinds = option('kinds');
+	const last = moment(until);
+	const chosenKinds = limit(kindsOption);
 	const own = originOf(identity.instance, of === 'workflow' ? id : '', of === 'execution' ? id : '');
 	const isBy = (event: CrmEvent): boolean => {
 		if (of === 'actor') return actorOf(event) === id;
@@ -50,18 +63,20 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	return {
 		isChosen: (event) => isBy(event) && (last === undefined || Date.parse(event.timestamp) <= last),
 		what: `${of === 'instance' ? 'workflows of this n8n' : `${words[of]} ${id}`}`,
+		hint: of === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
 		...(from !== undefined && { since: from }),
 		isAsFarAsLog,
-		isPreview: readBoolean(undoPreview.displayName, given(undoPreview.name)),
+		isPreview: readOption(undoPreview.displayName, String(given(undoPreview.name)), ['true', 'false']) === 'true',
 		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
-		maximum: readWholeNumber(maxUndone.displayName, option(maxUndone.name), { otherwise: Number(maxUndone.default) }),
-		kinds: isBlank(chosenKinds)
+		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
+		kinds: chosenKinds === undefined
 			? []
-			: [chosenKinds].flat().map((kind) => readOption('Kinds', kind, kinds.map(({ value }) => value))),
+			: [chosenKinds].flat().map((kind) => readOption(kindsOption.displayName, kind, kinds.map(({ value }) => value))),
 	};
 }
 
 const words = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
 
+const blankLimit = (label: string) => `${label}: the expression returned nothing, so more would be undone than you mean. Nothing was written. Correct it, or remove it.`;
 const unknownCauser =
 	'The service does not report which request caused an event, so the changes of a workflow cannot be told from others. Nothing was written. Choose A User or API Key.';

@@ -3,7 +3,7 @@ import type { EventLog } from '../api/eventLog';
 import { deletionHash } from '../api/http/idempotency';
 import { idText } from '../api/http/json';
 import type { Execution } from '../model';
-import type { Current, Undoing } from './plan';
+import { livingRecord, type Current, type Undoing } from './plan';
 import { sendWrites, type Describe, type UndoWrite } from './writeUndo';
 
 /** What two undos at once have created twice. */
@@ -23,18 +23,20 @@ export interface Surplus {
 export function surplusRemover(execution: Execution, log: EventLog, { planned, current, describe, last }: { planned: Undoing[]; current: Current; describe: Describe; last: number }): () => Promise<Surplus[]> {
 	const deleted = planned.filter(({ history: { deletion, isCreated } }) => deletion && !isCreated);
 	const byHash = new Map(deleted.map((one) => [deletionHash(one.history.deletion!.event), one]));
-	const living = new Map(deleted.map((one) => [one, one.history.anew.filter(({ id }) => isLiving(current, one.history.collection, id))]));
+	const living = new Map(deleted.map((one) => [one, one.history.anew.filter(({ id }) => livingRecord(current, one.history.collection, id))]));
 	const inPlaceOf = new Map([...living].flatMap(([one, all]) => all.map(({ id }) => [id, one])));
 	const types = [...new Set(deleted.flatMap(({ history: { kind } }) => [`${kind}.created`, `${kind}.deleted`]))];
 	let read = last;
 	return async () => {
 		if (deleted.length === 0) return [];
 		for await (const event of log.after(read, types)) {
+			// A log may hand out an event twice.
+			if (event.sequence <= read) continue;
 			read = event.sequence;
 			const { object } = event.data;
 			const id = idText(object.id);
 			const one = byHash.get(originOfEvent(event)?.hash ?? '');
-			if (one && id !== undefined && event.type.endsWith('.created')) {
+			if (one && id !== undefined && event.type.endsWith('.created') && living.get(one)!.every((other) => other.id !== id)) {
 				living.get(one)!.push({ id, version: object.version });
 				inPlaceOf.set(id, one);
 			}
@@ -54,9 +56,4 @@ export function surplusRemover(execution: Execution, log: EventLog, { planned, c
 		}
 		return removed;
 	};
-}
-
-function isLiving(current: Current, collection: string, id: string): boolean {
-	const record = current.record(collection, id);
-	return record !== undefined && !current.isDeleted(collection, record);
 }

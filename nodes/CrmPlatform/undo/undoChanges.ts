@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import { openEventLog } from '../api/eventLog';
 import { isAnsweredWith } from '../api/find';
 import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
@@ -8,7 +9,8 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
-import { formerValues, planUndo, type UndoneChange, type Undoing, type Writable } from './plan';
+import { asLinked, planUndo, withLinkedKept, type UndoneChange, type Undoing, type Writable } from './plan';
+import { hasSameValue } from './history';
 import { readHistories } from './readHistories';
 import { readChoices, type UndoChoices } from './selection';
 import { surplusRemover } from './surplus';
@@ -30,7 +32,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const { histories, last } = await readHistories(execution, log, choices, kinds);
 	const all = histories.all();
 	if (all.length === 0) {
-		api.notices.add(`No changes found by ${choices.what}. Nothing was written.`);
+		api.notices.add(`No changes found by ${choices.what}. Nothing was written.${choices.hint}`);
 		return [];
 	}
 
@@ -40,25 +42,38 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	for (const { collection, template } of all) if (!descriptions.has(collection)) descriptions.set(collection, await api.describe(template));
 	const describe: Describe = (collection) => descriptions.get(collection);
 	const writable = new Map([...descriptions].map(([collection, description]) => [collection, writableOf(execution, description)]));
+	const linkedAfter = (some: Undoing[], isWritten: (one: Undoing) => boolean = () => true) =>
+		histories.links.linkedAfter(some, isWritten, last, choices.takesPrecedence);
 	const planned = planUndo(all, {
 		current,
 		writable: ({ collection }) => writable.get(collection)!,
-		linked: histories.linkedByOthers(),
+		linkedAfter: (some) => linkedAfter(some),
 		takesPrecedence: choices.takesPrecedence,
 	});
 	const links = new LiveLinks();
 	for (const { history, newId } of planned) if (newId !== undefined) links.replace(history.collection, history.id, newId);
-	const fieldsOf = ({ history, action }: Undoing) => (action === 'create' ? describe(history.collection)?.create : describe(history.collection)?.update)?.fields ?? [];
-	await links.lookUp(api, planned.flatMap((one) => (one.action && one.action !== 'delete' ? [{ fields: fieldsOf(one), body: formerValues(one) }] : [])));
+	const isWritten = ({ action }: Undoing) => action === 'update' || action === 'create';
+	const custom = new Map<string, CustomFields | undefined>();
+	for (const { changes, history: { collection } } of planned.filter(isWritten)) {
+		if (custom.has(collection) || !changes.some(({ field }) => /^custom_fields(\.|$)/.test(field))) continue;
+		custom.set(collection, await readCustomFieldsIfAllowed(api, `/v1${collection}`));
+	}
+	const fieldsOf = ({ history: { collection }, action }: Undoing) => [
+		...((action === 'create' ? describe(collection)?.create : describe(collection)?.update)?.fields ?? []),
+		...(custom.get(collection)?.fields ?? []),
+	];
+	await links.lookUp(api, planned.filter(isWritten).map((one) => ({ fields: fieldsOf(one), one })));
 	const toBeCreated = new Set(planned.filter(({ action }) => action === 'create').map(({ history: { collection, id } }) => `${collection}/${id}`));
 	const resolve = (one: Undoing, pending = new Set<string>()): Undoing => {
 		if (!one.action || one.action === 'delete') return one;
-		const waiting = links.missing(fieldsOf(one), formerValues(one)).filter((link) => pending.has(link));
-		return waiting.length > 0 ? one : withLiveLinks(one, links, fieldsOf(one));
+		const waiting = links.missing(fieldsOf(one), one).filter((link) => pending.has(link));
+		const known = custom.get(one.history.collection);
+		const isWritable = (name: string) => known === undefined || known.fields.some((field) => field.name === name);
+		return waiting.length > 0 ? one : withLiveLinks(one, links, fieldsOf(one), isWritable);
 	};
 
 	if (choices.isPreview) {
-		const shown = planned.map((one) => resolve(one, toBeCreated));
+		const shown = withLinkedKept(planned.map((one) => resolve(one, toBeCreated)), (some) => linkedAfter(some));
 		refuseTooMany(shown, choices, true, api.notices);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		return shown.map((one) => undoneItem(one, true));
@@ -66,6 +81,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	refuseTooMany(planned, choices, false, api.notices);
 
 	const done = new Map<Undoing, Undoing>();
+	const answers = new Map<Undoing, IDataObject>();
 	const write = async (some: Undoing[]): Promise<void> => {
 		const resolved = some.map((one) => resolve(one));
 		const writes = resolved.flatMap((one, place) => {
@@ -78,6 +94,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			const { place } = writes[i]!;
 			const after = afterwards(resolved[place]!, outcome);
 			done.set(some[place]!, after);
+			if ('record' in outcome) answers.set(some[place]!, outcome.record);
 			const { collection, id } = after.history;
 			if (after.newId !== undefined) links.replace(collection, id, after.newId);
 		}
@@ -87,26 +104,62 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		throw error;
 	};
 
-	const waits = (one: Undoing) => links.missing(fieldsOf(one), formerValues(one)).some((link) => toBeCreated.has(link));
+	const waits = (one: Undoing) => links.missing(fieldsOf(one), one).some((link) => toBeCreated.has(link));
 	const of = (action: Undoing['action']) => planned.filter((one) => one.action === action);
-	await write(of('delete'));
 	let updates = of('update').filter((one) => !waits(one));
 	const later = of('update').filter(waits);
-	// A value that another record still has becomes free when that one is undone.
-	for (let before = Infinity; updates.length > 0 && updates.length < before; ) {
-		before = updates.length;
-		await write(updates);
-		updates = updates.filter((one) => done.get(one)!.reason === duplicate);
-	}
+	let deletes = of('delete');
+	let read = last;
+	/** Deletes the created records that nothing links to which stays. What links to others goes before them. */
+	const remove = async () => {
+		if (deletes.length === 0) return;
+		for await (const event of log.after(read, [])) {
+			if (event.sequence <= read) continue;
+			read = event.sequence;
+			histories.addLinks(event);
+		}
+		for (;;) {
+			const written = new Set(done.values());
+			const kept = new Set(withLinkedKept(planned.map((one) => done.get(one) ?? one), (some) => linkedAfter(some, (one) => written.has(one))));
+			const wave = histories.links.unlinkedOf(deletes.filter((one) => kept.has(one)));
+			if (wave.length === 0) return;
+			await write(wave);
+			deletes = deletes.filter((one) => !done.has(one));
+		}
+	};
+	// A value that another record still has becomes free when that one is undone; a created record when its links are.
+	const writeChanges = async () => {
+		for (let before = Infinity; updates.length + deletes.length < before; ) {
+			before = updates.length + deletes.length;
+			await write(updates);
+			updates = updates.filter((one) => done.get(one)!.reason === duplicate);
+			await remove();
+		}
+	};
+	await writeChanges();
+	/** Records that link to each other in a circle: one is created without its link, which is written afterwards. */
+	const circular: Undoing[] = [];
 	const removeSurplus = surplusRemover(execution, log, { planned, current, describe, last });
-	for (const wave of [...waves(of('create'), (one) => links.missing(fieldsOf(one), formerValues(one))), []]) {
+	for (const wave of [...waves(of('create'), (one) => links.missing(fieldsOf(one), one)), []]) {
+		for (const one of wave) if (waits(one)) circular.push(one);
 		if (wave.length > 0) await write(wave);
 		for (const { one, id, reason } of await removeSurplus()) {
 			done.set(one, { ...(done.get(one) ?? one), result: 'already_so', newId: id, reason });
 			links.replace(one.history.collection, one.history.id, id);
 		}
 	}
+	for (const one of circular) {
+		const [whole, part, current] = [resolve(one), done.get(one)!, answers.get(one)];
+		const changes = whole.changes.filter(({ field, to }) => !hasSameValue(to, part.changes.find((other) => other.field === field)?.to));
+		if (!current || part.result !== 'undone' || changes.length === 0) continue;
+		const request = undoWriteOf({ ...whole, action: 'update', current, changes: changes.map((change) => ({ ...change, from: current[change.field] })) })!;
+		const { outcomes: [outcome], error } = await sendWrites(execution, describe, [request]);
+		if (error) throw error;
+		if (outcome && 'record' in outcome) done.set(one, { ...whole, ...(part.newId !== undefined && { newId: part.newId }) });
+	}
 	await write(later);
+	await writeChanges();
+	for (const one of deletes) done.set(one, asLinked(one));
 	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
 }
 

@@ -8,6 +8,7 @@ export const undoPreview: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description: 'Whether to only show what would be undone, without writing anything',
+	builderHint: { propertyHint: 'For importFile: whether to only check the file; false if absent' },
 };
 
 export const undoOf: INodeProperties = {
@@ -77,9 +78,10 @@ export const until: INodeProperties = {
 	description: 'Changes after this time stay, and count as those of others',
 };
 
+export const kindsOption = { displayName: 'Kinds', name: 'kinds' };
+
 const kindsProperty = (kinds: Resource[]): INodeProperties => ({
-	displayName: 'Kinds',
-	name: 'kinds',
+	...kindsOption,
 	type: 'multiOptions',
 	options: kinds.map(({ name, value }) => ({ name, value })).sort((one, other) => (one.name < other.name ? -1 : 1)),
 	default: [],

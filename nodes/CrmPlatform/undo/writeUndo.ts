@@ -9,7 +9,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import type { Batched, Execution, Run } from '../model';
 import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
-import { unprotected } from '../writing/replace';
+import { protectionOf, versionOf } from '../writing/replace';
 import type { Write } from '../writing/writeOrder';
 import { formerValues, type UndoAction, type Undoing } from './plan';
 
@@ -66,21 +66,15 @@ export async function sendWrites(execution: Execution, describe: Describe, write
 }
 
 async function sendGroup(execution: Execution, description: WriteDescription, group: UndoWrite[], outcomes: UndoOutcome[]): Promise<Error | undefined> {
-	const { n8n, api, identity, operation } = execution;
+	const { n8n, identity, operation } = execution;
 	const [{ action }] = group as [UndoWrite];
-	const versioned = group.filter(({ record }) => versionOf(record) !== undefined).length;
-	const isVersionTaken = description.takesIfMatch ?? description.batch?.takesVersion;
-	const isReadFirst = action !== 'create' && !description.replaces && description.takesIfMatch === true && versioned < group.length;
-	const areProtected = description.replaces || isReadFirst || (versioned === group.length && isVersionTaken);
-	if (action !== 'create' && !areProtected) api.notices.add(unprotected);
 	// An attempt plans anew, and must not repeat the keys of an earlier one.
 	const own: Execution = { ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: randomUUID() } };
 	const refused = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
 	const inBatches = () =>
 		writeRecords(own, description, (index) => requestOf(group[index]!), (record): IDataObject => ({ record }), {
 			count: group.length,
-			isVersioned: versioned > 0,
-			isReadFirst,
+			...protectionOf(execution, description, group.map(({ record }) => record)),
 			refused,
 		});
 	const alone = async (write: UndoWrite) => {
@@ -111,11 +105,6 @@ function requestOf({ collection: place, record, body }: UndoWrite): Write {
 		...(version !== undefined && { version }),
 		...(body && { body }),
 	};
-}
-
-function versionOf(record: IDataObject | undefined): string | number | undefined {
-	const version = record?.version;
-	return typeof version === 'number' || typeof version === 'string' ? version : undefined;
 }
 
 /** Whether an error is about the one record: the next one may succeed. */

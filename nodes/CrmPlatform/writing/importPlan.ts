@@ -1,8 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { inWords } from '../api/connection';
-import { isObject } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
 import type { Query } from '../api/http/path';
 import type { Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
@@ -10,6 +8,7 @@ import { whyRefused } from '../fields/checks';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../fields/blank';
+import { valueIn } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Execution } from '../model';
 import type { Refusal, ReportedRow } from './importReport';
@@ -114,8 +113,8 @@ async function planRows(
 	// The mapping reads the rows as if they were the node's input.
 	const n8n = Object.create(execution.n8n, { getInputData: { value: () => items } }) as IExecuteFunctions;
 	const read = await readJobLines({ ...execution, n8n }, plan.path, plan.operation, plan.clearsEmpty ? 'clear' : 'leave');
-	const required = requiredFields(plan);
 	const checked = plan.isPreview ? await allFields(execution, plan) : [];
+	const required = requiredFields(plan, checked);
 	let index = 0;
 	const all = rows.map(({ row, content, problem, text }) => {
 		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
@@ -155,9 +154,12 @@ function renamed(content: IDataObject, { columns, unseen }: ImportPlan): IDataOb
 	return Object.fromEntries(entries) as IDataObject;
 }
 
-/** The fields that a line of a job has to have a value for. */
-const requiredFields = ({ operation, fields }: ImportPlan): Field[] =>
-	operation === 'create' ? fields.filter(({ required, path }) => required && path.length === 1) : [];
+/** The fields that a line of a job has to have a value for; the custom ones in a preview, where they are read. */
+function requiredFields({ operation, fields }: ImportPlan, checked: Field[]): Field[] {
+	if (operation !== 'create') return [];
+	const isAsked = ({ required, path, type }: Field) => required && (path.length === 1 || type !== undefined);
+	return [...new Set([...fields, ...checked])].filter(isAsked);
+}
 
 /** The field that an error is about: its words begin with the field's label. */
 function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
@@ -169,7 +171,7 @@ function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
 /** Why the service would refuse a value of the line, as far as its description says. */
 function refusedValue(line: IDataObject, checked: Field[]): Refusal | undefined {
 	for (const field of checked) {
-		const message = whyRefused(field, field.path.reduce<unknown>((value, step) => (isObject(value) ? ownMember(value, step) : undefined), line));
+		const message = whyRefused(field, valueIn(line, field));
 		if (message !== undefined) return { field: field.name, code: 'invalid_value', message };
 	}
 	return undefined;
@@ -180,8 +182,9 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 	if (matchOn !== undefined && isBlank(matchValue(matchOn, line))) {
 		return { field: matchOn, code: 'required', message: noMatchValue(matchOn) };
 	}
-	for (const { name, label } of required) {
-		const value = line[name];
+	for (const field of required) {
+		const { name, label } = field;
+		const value = valueIn(line, field);
 		if (value !== undefined && value !== null) continue;
 		return { field: name, code: 'required', message: `${label} is empty, but a new record needs it.` };
 	}

@@ -19,6 +19,34 @@ export const isReadFirst = ({ replaces, takesIfMatch }: WriteDescription, write:
 	((replaces === true && write.body !== undefined) ||
 		(takesIfMatch === true && write.version === undefined && write.before !== undefined));
 
+/** The version that a record was read with, if the service tells it. */
+export function versionOf(record: IDataObject | undefined): string | number | undefined {
+	const version = record?.version;
+	return typeof version === 'number' || typeof version === 'string' ? version : undefined;
+}
+
+/**
+ * How writes of one kind are kept from overwriting what somebody else changes after the records were read. Tells
+ * the user where they cannot be.
+ *
+ * @param records as they were read; undefined for each that is to be created
+ */
+export function protectionOf(
+	{ api }: Execution,
+	description: WriteDescription,
+	records: Array<IDataObject | undefined>,
+): { isVersioned: boolean; isReadFirst: boolean } {
+	const { replaces, takesIfMatch, batch } = description;
+	const versioned = records.filter((record) => versionOf(record) !== undefined).length;
+	const areCreated = records[0] === undefined;
+	// A replacement is compared with what was read, whether or not the list tells versions.
+	// Where the list tells no version, each record is read for its ETag.
+	const areReadFirst = !areCreated && !replaces && takesIfMatch === true && versioned < records.length;
+	const areProtected = replaces || areReadFirst || (versioned === records.length && (takesIfMatch ?? batch?.takesVersion));
+	if (!areCreated && !areProtected) api.notices.add(unprotected);
+	return { isVersioned: versioned > 0, isReadFirst: areReadFirst };
+}
+
 /**
  * Reads a record, and writes it under the condition that it is still the version that was read. Where the service
  * replaces whole records (PUT, RFC 9110, section 9.3.4), a part alone would erase the rest of it.
@@ -88,7 +116,7 @@ const isSameTime = (one: unknown, other: unknown): boolean =>
 	Date.parse(String(one)) === Date.parse(String(other));
 
 /** Where a change by someone else between reading and writing is not noticed. */
-export const unprotected =
+const unprotected =
 	'The service does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const otherEtag =
 	'The service returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). Nothing was written. To send the whole record without it, use the resource Other API Request.';

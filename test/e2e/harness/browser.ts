@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { chromium, selectors } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { until } from '../../until.ts';
 import { theWorld } from './access.ts';
 
 /** n8n's editor names the parts of its pages by this attribute. */
@@ -25,6 +26,9 @@ const FLAGS = [
 
 /** n8n's editor is a large program: a slow machine takes long to show its first page. */
 const TIMEOUT_MS = 180_000;
+
+/** So long it is looked whether a node is open. */
+const LOOK_MS = 10_000;
 
 /** So often a list is opened that closes again. */
 const MAX_TRIES = 30;
@@ -89,9 +93,12 @@ export class Editor {
 	async openNode(workflowId: string, nodeName: string): Promise<void> {
 		await this.page.goto(`${theWorld().n8nUrl}/workflow/${workflowId}`);
 		const node = this.page.locator(`[data-test-id="canvas-node"][data-node-name="${nodeName}"]`);
-		// Not by the mouse, from which n8n may move the node away between two clicks.
-		await node.dispatchEvent('dblclick');
-		await this.page.getByTestId('ndv').waitFor();
+		const opened = this.page.getByTestId('ndv');
+		await until(async () => {
+			// n8n draws nodes before they can be opened, and moves them, perhaps between two clicks: a person clicks again.
+			if (!(await opened.isVisible())) await node.dblclick({ timeout: LOOK_MS }).catch(() => undefined);
+			return await opened.waitFor({ timeout: LOOK_MS }).then(() => true, () => false);
+		});
 	}
 
 	/** Begins an empty workflow with a trigger, and adds a node behind it, which n8n then opens. */

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
-import { chosen } from '../../chosen.ts';
 import { nodeTypeFor, TRIGGER } from './run-node.ts';
 
 /** One CRM Platform node of a chain: its name, by which later ones refer to it, and what it does. */
 export interface Link {
 	name: string;
-	/** The kind of record, or the entry of the menu. */
 	resource: string;
 	operation: string;
 	parameters?: IDataObject;
@@ -33,13 +31,14 @@ export async function runChain(
 	input: IDataObject[] = [{}],
 ): Promise<ChainResult> {
 	const trigger = node(TRIGGER, 'n8n-nodes-base.manualTrigger', 0, {});
-	const nodes = links.map(({ name, resource, operation, parameters }, place) => {
-		const stored = { ...chosen(resource, operation), ...parameters };
-		return {
-			...node(name, nodeTypeFor(stored), place + 1, stored),
-			credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
-		};
-	});
+	const nodes = links.map(({ name, resource, operation, parameters }, place) => ({
+		...node(name, nodeTypeFor(resource), place + 1, {
+			resource,
+			operation,
+			...parameters,
+		}),
+		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
+	}));
 	const all = [trigger, ...nodes];
 	const connections = Object.fromEntries(
 		all

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
-import { isAdministration } from '../../chosen.ts';
+import { adminMenu } from '../../../nodes/CrmPlatform/resources';
 
 export const TRIGGER = 'Start';
 export const NODE = 'CRM Platform';
 
-/** The type of the node that has the resource, or its kind of records, in its menu. */
-export const nodeTypeFor = ({ resource, kind }: IDataObject): string => {
-	const isAdmin = isAdministration(resource, kind);
+/** The type of the node that has the resource in its menu. */
+export const nodeTypeFor = (resource: string): string => {
+	const isAdmin = adminMenu.some(({ value }) => value === resource);
 	return `n8n-nodes-crm-platform.crmPlatform${isAdmin ? 'Admin' : ''}`;
 };
 
@@ -58,7 +58,7 @@ export function workflowWith(run: NodeRun): Workflow {
 			{
 				id: randomUUID(),
 				name: NODE,
-				type: nodeTypeFor(parameters),
+				type: nodeTypeFor(String(parameters.resource)),
 				typeVersion: 1,
 				position: [220, 0],
 				parameters: parameters as INode['parameters'],

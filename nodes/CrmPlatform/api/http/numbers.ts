@@ -30,14 +30,12 @@ function isKept(token: string): boolean {
 	return number !== undefined && !isRounded(number);
 }
 
-/** The number that a text stands for; undefined where it is none, or JavaScript would change its value. */
+/** The number that a text stands for; undefined where it is none (`0x1F`), or JavaScript would change its value. */
 export function exactNumber(text: string): number | undefined {
 	const number = Number(text);
 	if (text.trim() === '' || !Number.isFinite(number)) return undefined;
 	const written = decimal(text.trim());
-	// 0x1F, for example.
-	if (written === undefined) return Number.isSafeInteger(number) ? number : undefined;
-	return written === decimal(String(number)) ? number : undefined;
+	return written !== undefined && written === decimal(String(number)) ? number : undefined;
 }
 
 /** The same text for the same value, however it is written: `12.50`, `1.25e1`. */

@@ -9,7 +9,7 @@ const maxPatternLength = 500;
  */
 export function isSafePattern(pattern: string): boolean {
 	if (pattern.length > maxPatternLength || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
-	const plain = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x').replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
+	const plain = pattern.replace(separated, 'x+').replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x').replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
 	const count = (what: RegExp) => plain.match(what)?.length ?? 0;
 	const isRepeated = /\)(?:[*+]|\{)/.test(plain);
 	const varies = /[*+?|]|\{\d+,/.test(plain.replace(/\)[*+?]/g, ')'));
@@ -18,6 +18,9 @@ export function isSafePattern(pattern: string): boolean {
 	const areRepeated = count(/\)(?:[*+]|\{\d+,)/g) > 1;
 	return !(isRepeated && varies) && !areRepeated && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
 }
+
+/** Parts that each begin with a separator which is none of their letters, as in `en-US`: there is one way to divide them. */
+const separated = /\((?:\?:)?[-.,:;/ ]\[(?:[A-Za-z\d](?:-[A-Za-z\d])?)+\](?:\{\d+(?:,\d*)?\}|[+*])?\)(?:[*+?]|\{\d+(?:,\d*)?\})/g;
 
 const read = new Map<string, RegExp | undefined>();
 

@@ -1,4 +1,4 @@
-import type { FieldKind } from '../../fields/field';
+import type { Field, FieldKind } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 import type { Comparison, FilteredField } from './filteredFields';
 
@@ -85,6 +85,17 @@ export function operatorsOf(field: FilteredField): FilterOperator[] {
 	const comparison = (one: Comparison) => (kind === 'dateTime' ? wholeDayBound(one).comparison : one);
 	return filterOperators.filter(
 		({ filters, suits }) =>
-			(suits?.(kind, isLinked(field)) ?? true) && filters.every(([one]) => field.filters.has(comparison(one))),
+			(suits?.(kind, isLinked(field)) ?? true) &&
+			filters.every(([one, value]) => {
+				const filter = field.filters.get(comparison(one));
+				return filter && (typeof value !== 'boolean' || constantOf(filter, value) !== undefined);
+			}),
 	);
+}
+
+/** What the description calls true or false, such as 0 or `yes`; undefined where it does not say. */
+export function constantOf({ kind, choices }: Field, meant: boolean): string | number | boolean | undefined {
+	if (!choices) return kind === 'boolean' || kind === 'any' ? meant : undefined;
+	const [called, ...others] = choices.filter(({ value }) => (meant ? /^(true|yes|y|on|1)$/i : /^(false|no|n|off|0)$/i).test(String(value)));
+	return others.length === 0 ? called?.value : undefined;
 }

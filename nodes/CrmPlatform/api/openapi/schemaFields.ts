@@ -58,11 +58,20 @@ export function field(
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
 	if (items !== undefined) result.items = items;
+	if (kind === 'json' && own.items) {
+		const { properties = {}, required: needed = [] } = flatten(document, own.items);
+		const isPlain = (one: Schema) => ['text', 'choice', 'number', 'boolean'].includes(kindOf(document, flatten(document, one)));
+		result.members = writableIn(document, properties)
+			.filter(([, one]) => isPlain(one))
+			.map(([name, one]) => field(document, [name], one.title ?? labelFor(name), one, needed.includes(name)));
+	}
 	if (linksTo.length > 0) result.linksTo = linksTo;
 	const places = lowerCasePlaces(document, own);
 	if (places.length > 0) result.lowerCase = places;
 	if (values.length > 0) {
-		const labels = new Map(Object.entries(chosen['x-enum-labels'] ?? {}));
+		const alternatives = [...(chosen.oneOf ?? []), ...(chosen.anyOf ?? [])].map((one) => flatten(document, one));
+		const titled = alternatives.flatMap(({ const: value, title }): Array<[string, string]> => (value === undefined || title === undefined ? [] : [[String(value), title]]));
+		const labels = new Map([...titled, ...Object.entries(chosen['x-enum-labels'] ?? {})]);
 		result.choices = values.map((value) => ({
 			label: labels.get(String(value)) ?? labelFor(String(value)),
 			value,

@@ -1,0 +1,34 @@
+import { NodeOperationError, type IAllExecuteFunctions, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+
+/** Items that are compared in any case: n8n decrypts the credential for each of them anew. */
+const alwaysCompared = 20;
+
+/**
+ * Refuses a credential whose fields are expressions that give another account for another item: all
+ * requests of an execution are signed as the one of the first item.
+ *
+ * @throws NodeOperationError
+ */
+export async function refuseSeveralAccounts(n8n: IAllExecuteFunctions, type: string): Promise<void> {
+	if (!('getInputData' in n8n)) return;
+	const { length } = n8n.getInputData() as unknown[];
+	if (length < 2) return;
+	const accountFor = async (item: number) => await accountOf(n8n as IExecuteFunctions, type, item);
+	const first = await accountFor(0);
+	// Where there is no item, an expression that reads it gives something else, or fails.
+	const isFixed = (await accountFor(length)) === first;
+	const compared = isFixed ? Math.min(length, alwaysCompared) : length;
+	for (let item = 1; item < compared; item += 1) {
+		if ((await accountFor(item)) === first) continue;
+		throw new NodeOperationError(n8n.getNode(), `The credential gives another account for item ${item} than for item 0, so nothing was sent`, {
+			description: 'Its fields are expressions, but a run of the node works in one account. Let each run have the items of one account, such as with Loop Over Items.',
+			itemIndex: item,
+		});
+	}
+}
+
+/** The fields that the user fills in; undefined where they cannot be read. A token may be renewed at any time. */
+async function accountOf(n8n: IExecuteFunctions, type: string, item: number): Promise<string | undefined> {
+	const reading = n8n.getCredentials<IDataObject>(type, item);
+	return await reading.then(({ oauthTokenData: _, ...fields }) => JSON.stringify(fields), () => undefined);
+}

@@ -1,0 +1,166 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import * as op from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+import { shortenWaits } from './short-waits.ts';
+import { undoing } from './undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox({ contacts: 0 });
+const { as, undo, add, record } = undoing(sandbox);
+const told = (items: IDataObject[]) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
+
+/** Creates a record as the workflow. */
+async function made(execution: string, kind: string, fields: IDataObject): Promise<string> {
+	const { items: [item] } = await as(execution, op.create(kind, fields));
+	return String(item!.json.id);
+}
+
+describe('a created record stays if somebody’s link to it is restored', () => {
+	test('the workflow added to the list', async () => {
+		const contact = await made('k1', 'contact', { last_name: 'A' });
+		const other = await add('contacts', { last_name: 'A0' });
+		const deal = await add('deals', { title: 'A', contact_ids: [contact] });
+		await as('k1', op.update('deal', deal.id, { contact_ids: [contact, other.id] }));
+		expect(told((await undo('k1', { preview: true })).items)).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
+		expect(told((await undo('k1')).items)).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
+		expect(await record('contacts', contact)).toBeDefined();
+		expect(await record('deals', deal.id)).toMatchObject({ contact_ids: [contact] });
+	});
+
+	test('the workflow linked to another record', async () => {
+		const company = await made('k2', 'company', { name: 'B' });
+		const contact = await add('contacts', { last_name: 'B', company_id: company });
+		const other = await add('companies', { name: 'B0' });
+		await as('k2', op.update('contact', contact.id, { company_id: other.id }));
+		expect(told((await undo('k2', { preview: true })).items)).toEqual({ [contact.id]: 'to_be_undone', [company]: 'conflict' });
+		expect(told((await undo('k2', { options: { undoTakesPrecedence: true } })).items)).toEqual({ [contact.id]: 'undone', [company]: 'conflict' });
+		expect(await record('contacts', contact.id)).toMatchObject({ company_id: company });
+		expect(await record('companies', company)).toBeDefined();
+	});
+
+	test('the workflow deleted the record with the link', async () => {
+		const contact = await made('k3', 'contact', { last_name: 'C' });
+		const deal = await add('deals', { title: 'C', contact_ids: [contact] });
+		await as('k3', op.deleteRecord('deal', deal.id));
+		expect(told((await undo('k3', { preview: true })).items)).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
+		const { items } = await undo('k3');
+		expect(told(items)).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
+		expect(await record('deals', String(items.find(({ id }) => id === deal.id)!.new_id))).toMatchObject({ contact_ids: [contact] });
+	});
+});
+
+describe('no record that stays links to one that was deleted', () => {
+	test('a record that is not among Kinds', async () => {
+		const company = await made('m1', 'company', { name: 'K' });
+		const contact = await made('m1', 'contact', { last_name: 'K', company_id: company });
+		expect(told((await undo('m1', { options: { kinds: ['company'] } })).items)).toEqual({ [company]: 'conflict' });
+		expect(told((await undo('m1')).items)).toEqual({ [company]: 'undone', [contact]: 'undone' });
+	});
+
+	test('a record whose former values the service refuses', async () => {
+		const ticket = await add('tickets', { subject: 'T' });
+		const company = await made('m2', 'company', { name: 'T' });
+		await as('m2', op.update('ticket', ticket.id, { company_id: company, status: 'open' }));
+		expect(told((await undo('m2')).items)).toEqual({ [ticket.id]: 'cannot_be_undone', [company]: 'conflict' });
+		expect(await record('companies', company)).toBeDefined();
+	});
+
+	test('a record that somebody changes while the undo runs', async () => {
+		const contact = await add('contacts', { last_name: 'R' });
+		const company = await made('m3', 'company', { name: 'R' });
+		await as('m3', op.update('contact', contact.id, { company_id: company }));
+		await sandbox.faults({ method: 'PATCH', path: '/v1/contacts', status: 412 });
+		expect(told((await undo('m3')).items)).toEqual({ [contact.id]: 'conflict', [company]: 'conflict' });
+		await sandbox.clear();
+		expect(told((await undo('m3')).items)).toEqual({ [contact.id]: 'undone', [company]: 'undone' });
+	});
+
+	test('a created record that somebody changes while the undo runs keeps what it links to', async () => {
+		const company = await made('m4', 'company', { name: 'S' });
+		const contact = await made('m4', 'contact', { last_name: 'S', company_id: company });
+		await as('m4', op.update('company', company, { description: 'changed last' }));
+		await sandbox.faults({ method: 'DELETE', path: '/v1/contacts', status: 412 });
+		expect(told((await undo('m4')).items)).toEqual({ [contact]: 'conflict', [company]: 'conflict' });
+		await sandbox.clear();
+		expect(await record('companies', company)).toBeDefined();
+	});
+
+	test('a message that the workflow sent', async () => {
+		const contact = await made('m5', 'contact', { last_name: 'M', email: 'm5@undo.example' });
+		await as('m5', { resource: 'message', operation: 'send', fields: op.mapped({ channel: 'email', to: ['m5@undo.example'], text: 'x', direction: 'outbound', contact_id: contact }) } as INodeParameters);
+		expect(told((await undo('m5')).items)).toMatchObject({ [contact]: 'conflict' });
+	});
+});
+
+test('a value of a created record becomes free for the one that had it', async () => {
+	const one = await add('contacts', { last_name: 'x', email: 'free@undo.example' });
+	await as('n1', op.update('contact', one.id, { email: 'moved@undo.example' }));
+	const two = await made('n1', 'contact', { last_name: 'y', email: 'free@undo.example' });
+	expect(told((await undo('n1')).items)).toEqual({ [one.id]: 'undone', [two]: 'undone' });
+});
+
+describe('references in custom fields', () => {
+	const named = async (collection: string, name: string) => ((await sandbox.call('GET', `/v1/${collection}?limit=500`)).body.data as IDataObject[]).find((one) => one.name === name || one.last_name === name);
+	let other: string;
+	beforeAll(async () => {
+		({ id: other } = await add('contacts', { last_name: 'C0' }));
+		await add('custom-fields', { resource: 'companies', key: 'contact_ref', label: 'Ref', type: 'reference', reference_resource: 'contacts' });
+		await add('custom-fields', { resource: 'companies', key: 'plain', label: 'Plain', type: 'text' });
+	});
+
+	test('lead to the record that is created again, also for a record that lives', async () => {
+		const contact = await add('contacts', { last_name: 'C1' });
+		const gone = await add('companies', { name: 'C1', custom_fields: { contact_ref: contact.id, plain: 't' } });
+		const lives = await add('companies', { name: 'C1b', custom_fields: { contact_ref: contact.id } });
+		await as('c1', op.update('company', lives.id, { 'custom_fields.contact_ref': other }));
+		await as('c1', op.deleteRecord('company', gone.id));
+		await as('c1', op.deleteRecord('contact', contact.id));
+		expect(Object.values(told((await undo('c1')).items))).toEqual(['undone', 'undone', 'undone']);
+		const again = (await named('contacts', 'C1'))!.id;
+		expect(await named('companies', 'C1')).toMatchObject({ custom_fields: { contact_ref: again, plain: 't' } });
+		expect(await record('companies', lives.id)).toMatchObject({ custom_fields: { contact_ref: again } });
+	});
+
+	test('that lead back in a circle are written afterwards', async () => {
+		await add('custom-fields', { resource: 'contacts', key: 'company_ref', label: 'Ref', type: 'reference', reference_resource: 'companies' });
+		const company = await add('companies', { name: 'C4' });
+		const contact = await add('contacts', { last_name: 'C4', custom_fields: { company_ref: company.id } });
+		await sandbox.call('PATCH', `/v1/companies/${company.id}`, { custom_fields: { contact_ref: contact.id } });
+		await as('c4', op.deleteRecord('contact', contact.id));
+		await as('c4', op.deleteRecord('company', company.id));
+		expect((await undo('c4')).items).toMatchObject([{ result: 'undone', reason: null }, { result: 'undone', reason: null }]);
+		const [one, two] = [(await named('contacts', 'C4'))!, (await named('companies', 'C4'))!];
+		expect([one.custom_fields, two.custom_fields]).toMatchObject([{ company_ref: two.id }, { contact_ref: one.id }]);
+		expect(Object.values(told((await undo('c4')).items))).toEqual(['already_so', 'already_so']);
+	});
+
+	test('to a record that is gone are left out, and the other values restored', async () => {
+		const contact = await add('contacts', { last_name: 'C2' });
+		const company = await add('companies', { name: 'C2', description: 'a', custom_fields: { contact_ref: contact.id, plain: 't' } });
+		const deleted = await add('companies', { name: 'C2b', custom_fields: { contact_ref: contact.id, plain: 't' } });
+		await as('c2', op.update('company', company.id, { description: 'b', 'custom_fields.contact_ref': other, 'custom_fields.plain': 'b' }));
+		await as('c2', op.deleteRecord('company', deleted.id));
+		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
+		const { items } = await undo('c2');
+		expect(items.map(({ result, reason }) => [result, String(reason).includes('custom_fields.contact_ref: a linked record is gone')])).toEqual([['undone', true], ['undone', true]]);
+		expect(await record('companies', company.id)).toMatchObject({ description: 'a', custom_fields: { plain: 't' } });
+		expect(await named('companies', 'C2b')).toMatchObject({ custom_fields: { plain: 't' } });
+	});
+
+	test('values of a custom field that was deleted since, or can only be read, are left out and told', async () => {
+		const deletedField = await add('custom-fields', { resource: 'companies', key: 'short_lived', label: 'x', type: 'text' });
+		const readOnly = await add('custom-fields', { resource: 'companies', key: 'frozen', label: 'x', type: 'text' });
+		const company = await add('companies', { name: 'C3', description: 'a', custom_fields: { short_lived: 't', frozen: 't' } });
+		const deleted = await add('companies', { name: 'C3b', custom_fields: { short_lived: 't', frozen: 't', plain: 't' } });
+		await as('c3', op.update('company', company.id, { description: 'b', 'custom_fields.short_lived': 'b', 'custom_fields.frozen': 'b' }));
+		await as('c3', op.deleteRecord('company', deleted.id));
+		await sandbox.call('DELETE', `/v1/custom-fields/${deletedField.id}`);
+		await sandbox.call('PATCH', `/v1/custom-fields/${readOnly.id}`, { read_only: true });
+		const { items } = await undo('c3');
+		const reason = expect.stringContaining('custom_fields.short_lived, custom_fields.frozen: the custom field was deleted') as string;
+		expect(items).toMatchObject([{ result: 'undone', reason }, { result: 'undone', reason }]);
+		expect(await record('companies', company.id)).toMatchObject({ description: 'a' });
+		expect(await named('companies', 'C3b')).toMatchObject({ custom_fields: { plain: 't' } });
+	});
+});
