@@ -54,7 +54,7 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 export function nothingToSend(names: string[], fields: Field[]): Error {
 	if (fields.length === 0) {
 		return new Error(
-			'The API description does not list the fields for this operation, so nothing was sent. Use the resource Other API Request instead.',
+			'The API description does not list the fields for this operation, so nothing was sent. Use API Request of the node CRM Platform Admin instead.',
 		);
 	}
 	return new Error(

@@ -44,4 +44,4 @@ export function madeBy(event: CrmEvent, own: KeyOrigin): MadeBy | undefined {
 }
 
 export const noOrigin =
-	'The service does not report which request caused an event, so changes made by workflows cannot be ignored. Under Ignore Changes Made By User Names or IDs, choose the user of the credential that the workflows use.';
+	'The service does not report which request caused an event, so changes made by workflows cannot be ignored. Under Ignored User Names or IDs, choose the user of the credential that the workflows use.';

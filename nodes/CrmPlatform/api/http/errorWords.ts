@@ -101,7 +101,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 			: [noPermission, `Add the scope ${scope} to the credential, then reconnect it.`, forPrograms],
 	job_not_finished: () => [
 		'The job has not finished yet',
-		'Turn on Wait Until Done, or try again later.',
+		'Try again once it has.',
 	],
 	results_expired: () => [
 		'The results of the job have expired',
