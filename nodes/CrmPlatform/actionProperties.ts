@@ -38,38 +38,36 @@ export function propertiesOf(resources: OfferedResource[], first = 'contact'): I
 			options: resources.map(({ name, value }) => ({ name, value })),
 			default: first,
 		},
-		operationProperty(resources),
-		...resources.map(actionsOf),
+		allOperations(resources),
+		...resources.flatMap(operationProperties),
 		...sharedParameters(resources.flatMap(formsOf)),
 	];
 }
 
-const operation = { displayName: 'Operation', name: 'operation', default: 'getMany' };
+const operationProperty = { displayName: 'Operation', name: 'operation', noDataExpression: true, default: 'getMany' };
 
-/** The operations of all resources, each shown for those that have it. */
-function operationProperty(resources: OfferedResource[]): INodeProperties {
+/**
+ * The operations of all resources. n8n 2.41 writes for AI builders the first parameter of each name, so this is never
+ * shown: no node has the version.
+ */
+function allOperations(resources: OfferedResource[]): INodeProperties {
 	const offered = new Map(resources.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
-	const options = [...offered.values()].map(({ action: _action, ...option }) => {
-		const having = resources.filter(({ operations }) => operations.some((one) => one.option.value === option.value));
-		return { ...option, displayOptions: { show: { resource: having.map(({ value }) => value) } } };
-	});
-	return { ...operation, type: 'options', noDataExpression: true, options: inOrder(options) };
+	return { ...operationProperty, type: 'options', options: inOrder([...offered.values()]), displayOptions: { show: { '@version': [-1] } } };
 }
 
 /**
- * What n8n's list of actions offers for a resource, and which of it is chosen first. It is hidden, as n8n 2.41 writes
- * every parameter for AI builders once for each resource and operation of a list that is shown.
+ * The operations of a resource, and what n8n's list of actions offers for it. If both were one, named by the plain value
+ * of the resource, n8n 2.41 would write every parameter for AI builders anew for each resource and operation.
  */
-function actionsOf({ value, operations }: OfferedResource): INodeProperties {
-	const options = inOrder(operations.map(({ option: { description: _description, ...option } }) => option));
-	const lists = options.some((option) => option.value === operation.default);
-	return {
-		...operation,
-		type: 'hidden',
-		displayOptions: { show: { resource: [value] } },
-		options,
-		...(!lists && { default: options[0]?.value ?? '' }),
-	};
+function operationProperties({ value, operations }: OfferedResource): INodeProperties[] {
+	const options = inOrder(operations.map(({ option }) => option));
+	const lists = options.some((option) => option.value === operationProperty.default);
+	const property = { ...operationProperty, ...(!lists && { default: options[0]?.value ?? '' }) };
+	const actions = options.map(({ description: _description, ...option }) => option);
+	return [
+		{ ...property, type: 'options', options, displayOptions: { show: { resource: [{ _cnd: { eq: value } }] } } },
+		{ ...property, type: 'hidden', options: actions, displayOptions: { show: { resource: [value] } } },
+	];
 }
 
 const inOrder = <Option extends { name: string }>(options: Option[]): Option[] =>

@@ -19,14 +19,15 @@ const displayed = <Shown extends INodeProperties | INodePropertyOptions>(list: S
 
 describe.each(nodes)('The form of %s', (_name, { description: { properties } }, menu) => {
 	const operations = properties.filter(({ name }) => name === 'operation');
-	const visible = operations.find(({ type }) => type === 'options')!;
 	const each = menu.flatMap((entry) => entry.operations.map((operation) => ({ entry, operation, resource: entry.value, value: String(operation.option.value) })));
 
 	test.each(menu)('offers the operations of $name, and begins with one of them', ({ value: resource, operations: own }) => {
 		const values = valuesOf(properties, { resource });
-		const offered = displayed(optionsOf(visible), values).map((option) => option.value);
-		expect(new Set(offered)).toEqual(new Set(own.map(({ option }) => option.value)));
-		expect(offered).toContain(values.operation);
+		const shown = displayed(operations, values).filter(({ type }) => type !== 'hidden');
+		const offered = shown.map((property) => optionsOf(property).map((option) => option.value));
+		expect(offered.map((one) => new Set(one))).toEqual([new Set(own.map(({ option }) => option.value))]);
+		expect(offered[0]).toContain(values.operation);
+		expect(NodeHelpers.getNodeParameters(properties, { resource, operation: values.operation! }, false, false, null, null)).not.toHaveProperty('operation');
 	});
 
 	test.each(each)('has the parameters of $resource: $value, in their order', ({ entry, operation, resource, value }) => {
@@ -51,7 +52,7 @@ describe.each(nodes)('The form of %s', (_name, { description: { properties } }, 
 		// As n8n 2.41's editor does: the first parameter for the resource, whether it is shown or not.
 		const kinds = optionsOf(properties.find(({ name }) => name === 'resource')!);
 		const actions = kinds.flatMap(({ value: resource }) => {
-			const { displayOptions, options } = operations.find((one) => one.displayOptions?.show?.resource?.includes(String(resource)))!;
+			const { displayOptions, options } = operations.find(({ displayOptions: { show } = {} }) => !show?.['@version'] && show?.resource?.includes(String(resource)))!;
 			const preset = Object.fromEntries(Object.entries(displayOptions!.show!).map(([name, values]) => [name, values?.[0]]));
 			return (options as INodePropertyOptions[]).map(({ action, value }) => ({ action, operation: value, ...preset }));
 		});

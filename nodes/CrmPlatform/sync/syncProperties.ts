@@ -18,10 +18,7 @@ export const isSynced = ({ operations }: Resource): boolean =>
 /** The parameters of CRM Platform Sync for the given kinds of records. */
 export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 	const offered = resources.filter(isSynced).map((resource) => ({ ...resource, operations: [sync] }));
-	return propertiesOf(offered).flatMap((property) => {
-		if (property.name !== hiddenOperation.name) return property;
-		return property.type === 'hidden' ? [] : hiddenOperation;
-	});
+	return [hiddenOperation, ...propertiesOf(offered).filter(({ name }) => name !== hiddenOperation.name)];
 }
 
 const hiddenOperation: INodeProperties = { displayName: 'Operation', name: 'operation', type: 'hidden', default: syncedOperation };
