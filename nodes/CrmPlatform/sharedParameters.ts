@@ -18,8 +18,9 @@ interface Variant {
  * is, so what is written once is read once.
  */
 export function sharedParameters(forms: Form[]): INodeProperties[] {
+	const all = variantsOf(forms, ({ parameters }) => parameters);
 	return namesInOrder(forms).flatMap((name) => {
-		const variants = variantsOf(forms, ({ parameters }) => parameters.filter((parameter) => parameter.name === name));
+		const variants = all.filter(({ property }) => property.name === name);
 		const [{ property: { type } }] = variants as [Variant];
 		if (type === 'collection') return collectionOf(variants, forms);
 		if (type === 'notice' || variants.length === 1) return variants.map((variant) => shown(variant, forms));
@@ -32,24 +33,39 @@ export const alphabetically = (one: string, other: string): number => (one < oth
 
 /** Names of parameters, so that each form has its own in its order: n8n shows them in the order of the list. */
 function namesInOrder(forms: Form[]): string[] {
-	const rows = forms.map(({ parameters }) => [...new Set(parameters.map(({ name }) => name))]);
-	const left = new Set(rows.flat());
-	const ordered: string[] = [];
-	while (left.size > 0) {
-		const isNext = (name: string) => rows.every((row) => !row.includes(name) || row.every((one) => !left.has(one) || row.indexOf(one) >= row.indexOf(name)));
-		const next = [...left].find(isNext);
-		if (next === undefined) throw new Error(`The order of ${[...left].join(', ')} differs from form to form.`);
-		left.delete(next);
-		ordered.push(next);
+	const before = new Map<string, Set<string>>();
+	for (const { parameters } of forms) {
+		for (const [place, { name }] of parameters.entries()) {
+			const names = before.get(name) ?? new Set();
+			const previous = parameters[place - 1]?.name ?? name;
+			if (previous !== name) names.add(previous);
+			before.set(name, names);
+		}
 	}
-	return ordered;
+	const ordered = new Set<string>();
+	const put = (name: string, after: string[]): void => {
+		if (after.includes(name)) throw new Error(`The order of ${after.join(', ')} differs from form to form.`);
+		if (ordered.has(name)) return;
+		for (const one of before.get(name)!) put(one, [...after, name]);
+		ordered.add(name);
+	};
+	for (const name of before.keys()) put(name, []);
+	return [...ordered];
+}
+
+/** Most parameters are the same object in many forms. */
+const texts = new WeakMap<INodeProperties, string>();
+function textOf(property: INodeProperties): string {
+	const text = texts.get(property) ?? JSON.stringify(property);
+	texts.set(property, text);
+	return text;
 }
 
 function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Variant[] {
 	const variants = new Map<string, Variant>();
 	for (const form of forms) {
 		for (const property of pick(form)) {
-			const key = JSON.stringify(property);
+			const key = textOf(property);
 			const variant = variants.get(key) ?? { property, forms: [] };
 			variant.forms.push(form);
 			variants.set(key, variant);
@@ -113,7 +129,8 @@ const fromRoot = (conditions: IDisplayOptions['show'] = {}, from: string) =>
 /** Conditions that just these of all forms meet. */
 function where(forms: Form[], all: Form[]): IDisplayOptions {
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
-	const others = all.filter((form) => !forms.includes(form));
+	const those = new Set(forms);
+	const others = all.filter((form) => !those.has(form));
 	const [sameOperation, sameResource] = [others.filter((form) => operation.includes(form.operation)), others.filter((form) => resource.includes(form.resource))];
 	const hidden = unique(sameOperation, 'resource');
 	const ways: IDisplayOptions[] = [
