@@ -10,6 +10,7 @@ import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
 import { benchSync } from './sync.ts';
 import { benchTriggers } from './triggers.ts';
+import { benchUndo } from './undo.ts';
 
 /** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one. */
 const benchmarks: Record<string, () => Promise<void>> = {
@@ -38,6 +39,8 @@ const benchmarks: Record<string, () => Promise<void>> = {
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
 	triggers: async () =>
 		publish({ name: 'triggers', ours: 'trigger', bare: 'the other', rows: await benchTriggers() }),
+	undo: async () =>
+		publish({ name: 'undo', ours: 'node', bare: 'bare loop', rows: await benchUndo() }),
 };
 
 const asked = process.argv.slice(2);

@@ -72,7 +72,7 @@ export const design: Record<string, Part> = {
 	},
 	undo: {
 		files: ['nodes/CrmPlatform/undo/*.ts'],
-		imports: ['readers', 'plainValues', 'schedule', 'writing', 'mapping', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'schedule', 'writing', 'mapping', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {
