@@ -11,7 +11,7 @@ import { markdownTable } from './peers/markdown.ts';
 const page = resolve('docs', 'agents.md');
 const [begin, end] = ['<!-- definitions, written by npm run bench definitions -->', '<!-- end of definitions -->'];
 const others = ['Hubspot/Hubspot', 'Pipedrive/Pipedrive', 'Salesforce/Salesforce', 'Airtable/Airtable'];
-const ours = ['', 'Admin', 'Sync', 'PollTrigger', 'Trigger'].map((name) => `CrmPlatform${name}`);
+const ours = ['', 'Admin', 'Sync', 'Tools', 'PollTrigger', 'Trigger'].map((name) => `CrmPlatform${name}`);
 
 /** What AI builders and the editor read of each node, beside other nodes of n8n, into docs/agents.md. */
 export async function benchDefinitions(): Promise<void> {

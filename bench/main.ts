@@ -9,6 +9,7 @@ import { benchBeside } from './sandbox-beside.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
 import { benchSync } from './sync.ts';
+import { benchTools } from './tools/index.ts';
 import { benchTriggers } from './triggers.ts';
 import { benchUndo } from './undo.ts';
 
@@ -37,6 +38,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
 	peers: benchPeers,
 	sync: async () =>
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
+	tools: benchTools,
 	triggers: async () =>
 		publish({ name: 'triggers', ours: 'trigger', bare: 'the other', rows: await benchTriggers() }),
 	undo: async () =>
