@@ -1,4 +1,6 @@
+import { benchDefinitions } from './definitions.ts';
 import { benchFiles, benchFilesBesideN8n } from './files.ts';
+import { benchFirstRun } from './first-run.ts';
 import { benchNode } from './node.ts';
 import { benchPeers } from './peers/index.ts';
 import { publish } from './report.ts';
@@ -31,6 +33,9 @@ const benchmarks: Record<string, () => Promise<void>> = {
 			rows: await benchFilesBesideN8n(),
 		});
 	},
+	definitions: benchDefinitions,
+	'first-run': async () =>
+		publish({ name: 'first-run', ours: 'node', bare: 'HubSpot', rows: [await benchFirstRun()] }),
 	peers: benchPeers,
 	scale: benchScale,
 	sync: async () =>

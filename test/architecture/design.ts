@@ -12,7 +12,7 @@ export const design: Record<string, Part> = {
 		imports: ['actionProperties', 'agent', 'builders', 'execute', 'parameters', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	actionProperties: {
-		files: ['nodes/CrmPlatform/actionProperties.ts'],
+		files: ['nodes/CrmPlatform/actionProperties.ts', 'nodes/CrmPlatform/sharedParameters.ts'],
 		imports: [],
 		types: ['model', 'n8n-workflow'],
 	},
