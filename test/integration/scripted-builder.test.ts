@@ -10,6 +10,7 @@ import { listExamples, readExample } from '../../demo/examples.ts';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { definitionOf } from './definition.ts';
 import { run } from './n8n.ts';
@@ -18,7 +19,7 @@ import { useSandbox } from './sandbox.ts';
 import { writeNode } from './scripted-builder.ts';
 
 const prefix = 'n8n-nodes-crm-platform.';
-const nodes: INodeType[] = [new CrmPlatform(), new CrmPlatformSync(), new CrmPlatformTrigger(), new CrmPlatformPollTrigger()];
+const nodes: INodeType[] = [new CrmPlatform(), new CrmPlatformSync(), new CrmPlatformTools(), new CrmPlatformTrigger(), new CrmPlatformPollTrigger()];
 const definitions = new Map<string, string>();
 
 interface Example {
