@@ -1,4 +1,4 @@
-import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
+import { isExpression, validateFieldType, type INodePropertyOptions, type ResourceMapperField } from 'n8n-workflow';
 
 import { isRequiredInForm, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
@@ -42,6 +42,20 @@ export function mapperField(
 		...more,
 	};
 	return chosen ? { ...mapped, options: chosen } : mapped;
+}
+
+/**
+ * The field in a form that accepts what is stored for it. A name typed before the form had a list, a record
+ * that was deleted and a choice that was removed become one more entry: n8n refuses to start a workflow
+ * with a value that its form does not accept, also where the node or the service understands it.
+ */
+export function acceptingStored(field: ResourceMapperField, stored: unknown): ResourceMapperField {
+	const { id, type, options } = field;
+	const isPlain = typeof stored === 'string' || typeof stored === 'number' || typeof stored === 'boolean';
+	if (!type || !isPlain || isExpression(stored)) return field;
+	if (validateFieldType(id, stored, type, { valueOptions: options ?? [] }).valid) return field;
+	if (!options) return { ...field, type: 'string' };
+	return { ...field, options: [...options, { name: String(stored) || 'Empty', value: stored }] };
 }
 
 /** The values a field names itself. */
