@@ -1,7 +1,9 @@
-import { NodeHelpers, type INode, type INodeParameters } from 'n8n-workflow';
+import { NodeHelpers, type INode, type INodeParameters, type INodePropertyOptions } from 'n8n-workflow';
 
 import document from '../../contract/openapi.json';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
+import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { resources } from '../../nodes/CrmPlatform/resources';
@@ -190,6 +192,24 @@ describe('a form', () => {
 		const { fields } = await picker(getFields, setup('tag'));
 		expect(await shown('create', 'tag')).toHaveLength(fields.length);
 	});
+});
+
+test('no form has two fields of one name', () => {
+	for (const { description } of [new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()]) {
+		const { properties } = description;
+		const operations = properties.filter(({ name, options }) => name === 'operation' && options);
+		const chosen = operations.flatMap(({ options, displayOptions }) =>
+			(displayOptions?.show?.resource ?? ['contact']).flatMap((resource) =>
+				(options as INodePropertyOptions[]).map(({ value: operation }) => ({ resource, operation }) as INodeParameters),
+			),
+		);
+		for (const choice of chosen.length > 0 ? chosen : [{}]) {
+			const values = NodeHelpers.getNodeParameters(properties, choice, true, false, null, description)!;
+			const shown = properties.filter((property) => NodeHelpers.displayParameter(values, property, null, description));
+			const labels = shown.map(({ displayName }) => displayName);
+			expect([choice, labels]).toEqual([choice, [...new Set(labels)]]);
+		}
+	}
 });
 
 test('custom fields can be chosen one by one as output', async () => {

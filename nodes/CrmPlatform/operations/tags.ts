@@ -32,8 +32,9 @@ export function removeTag(): Operation {
 function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }): Operation {
 	return {
 		option,
-		properties: (resource) => [
-			recordProperty(resource),
+		// Under the menu entry Tag, a record with the name of the entry would be a second tag.
+		properties: () => [
+			recordProperty({ name: 'Record' }),
 			pickedProperty(pickedTag),
 			simplifyProperty,
 		],

@@ -8,7 +8,7 @@ import type { Execution, Resource } from '../model';
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
 /** The picker of the record an operation is about. */
-export function recordProperty(resource: Resource): INodeProperties {
+export function recordProperty(resource: Pick<Resource, 'name'>): INodeProperties {
 	return pickerProperty(resource.name, 'recordId', 'searchRecords');
 }
 
