@@ -179,6 +179,8 @@ describe('what is not understood is refused:', () => {
 		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the service cannot filter this field by "Contains"'],
 		[row('email', 'is', { value: 'a@b.example, c@d.example' }), 'contains ","'],
 		[row('lifecycle_stage', 'isOneOfChoices', { choices: [] }), 'Lifecycle Stage: the filter has no value'],
+		[row('lifecycle_stage', 'is', { value: 'Customers' }), 'Lifecycle Stage: ‘Customers’ is not one of: Lead, Marketing Qualified, Sales Qualified, '],
+		[row('custom_fields.contract_tier', 'isOneOf', { value: 'Gold, Platinum' }), 'Contract Tier: ‘Platinum’ is not one of: '],
 		[row('company_id', 'is', { value: 'No Such Company' }), 'does not match any record of companies'],
 	])('%j', async (given, words) => {
 		expect((await failure(setup([given]))).message).toContain(words);
