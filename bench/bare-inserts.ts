@@ -36,8 +36,11 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		`INSERT INTO events (${Object.keys(event).join()}) VALUES (${marks(Object.keys(event).length)})`,
 	);
 	const names = columnsOf(contacts).map(({ name }) => name);
+	const line = database.prepare('INSERT INTO job_items VALUES (?, ?, ?)');
+	const drop = database.prepare('DELETE FROM job_items WHERE job_id = ?');
+	const result = database.prepare('INSERT INTO job_results VALUES (?, ?, ?)');
 	let made = 0;
-	const createOne = (item: string) => {
+	const createOne = (item: string): string => {
 		const id = `con_${String(++made).padStart(26, '0')}`;
 		const values = contacts.input.parse(JSON.parse(item)) as StoredRecord;
 		const name = `${String(values['first_name'])} ${String(values['last_name'])}`;
@@ -51,14 +54,26 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		index.run(lastInsertRowid, search);
 		const data = `{"object":${document}}`;
 		log.run(...Object.values({ ...event, id: `evt_${id}`, data }));
+		return document;
+	};
+	const inTransactions = (items: string[], effect: (item: string, i: number) => void) => {
+		for (let i = 0; i < items.length; i += perTransaction) {
+			database.exec('BEGIN IMMEDIATE');
+			for (const [j, item] of items.slice(i, i + perTransaction).entries()) effect(item, i + j);
+			database.exec('COMMIT');
+		}
 	};
 	return {
-		create: (items: string[]): Promise<void> => {
-			for (let i = 0; i < items.length; i += perTransaction) {
-				database.exec('BEGIN IMMEDIATE');
-				for (const item of items.slice(i, i + perTransaction)) createOne(item);
-				database.exec('COMMIT');
-			}
+		create(items: string[]): Promise<void> {
+			inTransactions(items, createOne);
+			return Promise.resolve();
+		},
+		/** Like a job, which outlives a restart: each line is stored before, and its result is afterwards. */
+		createFromLines(items: string[]): Promise<void> {
+			const job = `job_${made}`;
+			inTransactions(items, (item, i) => line.run(job, i, item));
+			inTransactions(items, (item, i) => result.run(job, i, createOne(item)));
+			drop.run(job);
 			return Promise.resolve();
 		},
 		close: () => database.close(),

@@ -1,42 +1,44 @@
 import { type Pair, percentile, type Row, time } from './measure.ts';
+import { otherClient } from './other-client.ts';
 import type { ServerProcess } from './server-process.ts';
 
 const rounds = 5;
 const getsPerRound = 200;
-
-/** Something slow that another client does; it is repeated while records are read. */
-export type Slow = (server: ServerProcess, round: number) => Promise<unknown>;
+const atLeastMs = 500;
 
 /**
  * How long one client waits for a single record while another one does something slow, beside how long it
  * waits alone. Both are measured in turns, and the rows are of the round whose ratio is the median, because
  * one round in which the machine does something else would decide about the slowest of all.
+ *
+ * @param what the name of something slow
  */
-export async function beside(server: ServerProcess, what: string, slow: Slow): Promise<Row[]> {
-	// The first time, indexes and pages of the database are read.
-	await slow(server, -1);
-	const measured: Pair[] = [];
-	for (let round = 0; round < rounds; round++) {
-		const bare = await timesOfGets(server);
-		let isOver = false;
-		const others = async () => {
-			for (let i = 0; !isOver; i++) await slow(server, round * 1000 + i);
-		};
-		const other = others();
-		const ours = await timesOfGets(server, 500);
-		isOver = true;
-		await other;
-		measured.push({ ours, bare });
+export async function beside(server: ServerProcess, what: string): Promise<Row[]> {
+	const other = otherClient(server, what);
+	try {
+		// The first time, indexes and pages of the database are read.
+		other.begin();
+		await other.pause();
+		const measured: Pair[] = [];
+		for (let round = 0; round < rounds; round++) {
+			const bare = await timesOfGets(server);
+			other.begin();
+			const ours = await timesOfGets(server);
+			await other.pause();
+			measured.push({ ours, bare });
+		}
+		return rowsOf(`a get while another client ${what}`, measured);
+	} finally {
+		await other.stop();
 	}
-	return rowsOf(`a get while another client ${what}`, measured);
 }
 
-/** @param atLeast milliseconds that it takes, so that something slow is met more than once */
-export async function timesOfGets({ ask }: ServerProcess, atLeast = 0): Promise<number[]> {
+/** So long, so many: with it, something slow is met more than once; alone, the pauses of both processes are. */
+export async function timesOfGets({ ask }: ServerProcess): Promise<number[]> {
 	const page = await ask('GET', '/v1/contacts?limit=100');
 	const ids = (JSON.parse(page) as { data: Array<{ id: string }> }).data.map(({ id }) => id);
 	const times: number[] = [];
-	const end = performance.now() + atLeast;
+	const end = performance.now() + atLeastMs;
 	for (let i = 0; i < getsPerRound || performance.now() < end; i++) {
 		times.push(await time(() => ask('GET', `/v1/contacts/${ids[i % ids.length]}`)));
 	}

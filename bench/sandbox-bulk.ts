@@ -28,7 +28,7 @@ export async function benchBulk(): Promise<Row[]> {
 	try {
 		return [
 			await beside(`a record of batches of ${perBatch}`, 5, inBatches, inTurn(server), bare.create),
-			await beside(`a record of a job of ${perJob}`, 3, perJob, inJob(server), bare.create),
+			await beside(`a record of a job of ${perJob}`, 3, perJob, inJob(server), bare.createFromLines),
 		];
 	} finally {
 		await server.stop();

@@ -2,6 +2,7 @@ import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { once } from 'node:events';
 import { createServer, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Problem, type ProblemCode } from './core/foundation/problem.ts';
 import type { Env } from './core/service.ts';
@@ -17,9 +18,17 @@ export function serverFor(app: Hono<Env>): Server {
 	const listener = getRequestListener(app.fetch, {
 		errorHandler: (error) => refuse(malformed(error)),
 	});
+	const answering = new WeakSet<Socket>();
 	// hono detects a missing host and calls `errorHandler`.
 	const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {
+		const { socket } = incoming;
+		answering.add(socket);
+		outgoing.once('close', () => answering.delete(socket));
 		void listener(incoming, outgoing);
+	});
+	// A client that does not read its answer would have it kept in memory; one that waits for its answer may wait.
+	server.setTimeout(120_000, (socket) => {
+		if (!answering.has(socket) || socket.writableLength > 0) socket.destroy();
 	});
 	// Longer than clients keep connections: one that is closed when it is used again loses a request.
 	server.keepAliveTimeout = 65_000;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
 import { Background } from '../../sandbox/core/foundation/background.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
+import { ThreadReader } from '../../sandbox/core/store/threads/thread-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess, type Json } from './in-process.ts';
 import './quick-passwords.ts';
@@ -100,11 +101,23 @@ test('many small writes leave few parts of the index of words', async () => {
 });
 
 test('what was written is moved into the file by another thread, and not within a request', async () => {
-	const { store, post } = inProcess({ store: new Store(join(folder, 'log.db')) });
-	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
-	await post('/v1/contacts', { last_name: 'x' });
-	await until(() => reads.mock.calls.flat(2).some(({ sql }) => sql.includes('wal_checkpoint')));
+	const path = join(folder, 'log.db');
+	const { store, post } = inProcess({ store: new Store(path) });
+	await post('/v1/contacts', { last_name: 'In the log' });
+	await until(() => readFileSync(path).includes('In the log'));
 	store.close();
+});
+
+test('what jobs wait for waits for no search, and has not its priority', async () => {
+	const path = join(folder, 'searches.db');
+	const reader = new BackgroundReader(new DatabaseSync(path), path);
+	const { contexts, calls } = jest.spyOn(ThreadReader.prototype, 'read').mock;
+	const search = async () => await reader.read([{ sql: 'SELECT 1', values: [] }]);
+	await Promise.all([...Array.from({ length: 8 }, search), reader.checkpoint(), reader.checkpoint()]);
+	const threadsFor = (word: string) => new Set(contexts.filter((_, i) => calls[i]![0][0]!.sql.startsWith(word)));
+	const [searching, writing] = [threadsFor('SELECT'), threadsFor('PRAGMA')];
+	expect([searching.size, writing.size, new Set([...searching, ...writing]).size]).toEqual([4, 1, 5]);
+	reader.close();
 });
 
 test('a list of deliveries is read and counted beside other requests', async () => {

@@ -8,16 +8,20 @@ import { inProcess } from './in-process.ts';
 const folder = mkdtempSync(join(tmpdir(), 'bare-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the loop that bulk is measured beside writes a row, an event and words that are found, as the service does', async () => {
-	const path = join(folder, 'bare.db');
+test.each([
+	['create', 0],
+	['createFromLines', 3],
+] as const)('the loop that bulk is measured beside writes what the service does: %s', async (create, results) => {
+	const path = join(folder, `${create}.db`);
 	const bare = bareInserts(path, 10, 2);
 	const people = ['ana', 'eva', 'ida'].map((name) => ({ last_name: 'Bareloop', email: `${name}@x.example` }));
-	await bare.create(people.map((person) => JSON.stringify(person)));
+	await bare[create](people.map((person) => JSON.stringify(person)));
 	bare.close();
 
 	const { get, all, store } = inProcess({ store: new Store(path) });
 	expect((await get('/v1/contacts?q=bareloop')).body.data).toMatchObject(people);
 	const events = await all('/v1/events?type=contact.created');
 	expect(events.slice(-3).map(({ data }) => data.object)).toMatchObject(people);
+	expect([store.jobItems.page('job_0', -1, 9), store.jobResults.page('job_0', -1, 9).length]).toEqual([[], results]);
 	store.close();
 });

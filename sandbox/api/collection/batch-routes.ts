@@ -12,6 +12,7 @@ import { parseInput } from '../../core/foundation/field-errors.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/records/batch-items.ts';
 import { matchOnQuery, requireUniqueMatchOn } from '../../domain/records/match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
+import { untilUsersChange } from '../../domain/access/authority.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
 import { answerWrite } from './answer-write.ts';
 import type { StoreView } from '../../core/store/sight/visible-store.ts';
@@ -40,10 +41,16 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 				const bulk = { operation, matchOn };
 				const requestId = c.get('requestId');
 				return answerWrite(service, resource, c, true, (writing, body) =>
-					batchAnswer(writing, bulk, body, requestId, () => {
-						requireRightsStill(service, c);
-						return c.get('store');
-					}),
+					batchAnswer(
+						writing,
+						bulk,
+						body,
+						requestId,
+						untilUsersChange(service.store, () => {
+							requireRightsStill(service, c);
+							return c.get('store');
+						}),
+					),
 				);
 			},
 		});

@@ -8,12 +8,11 @@ import type { Service } from '../../core/service.ts';
 import type { Line } from '../../core/store/job-lines.ts';
 import type { Part } from '../../core/store/transactions.ts';
 import { type Exported, readNextRecords, storeRecords } from './export.ts';
-import { authorityOf, Ended, type Rights, rightsOf } from '../../domain/access/authority.ts';
+import { authorityOf, Ended, type Rights, rightsOf, untilUsersChange } from '../../domain/access/authority.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
-import { users } from '../../core/schemas/users.ts';
 import type { StoreView } from '../../core/store/sight/visible-store.ts';
 
-/** So many lines are read for a step, which has as many of them as fit a piece of background work. */
+/** A step has at most so many lines, and as many of them as fit a piece of background work. */
 const linesPerStep = 100;
 
 export interface JobStep {
@@ -58,17 +57,14 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job):
 	const { created_by: actor, request } = job;
 	const writing = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
-	// Within a step, only a line that changes users can change what the next one may do.
-	const { cache: people } = service.store.table(users.name)!.source;
-	let rights = rightsNow();
+	const rightsOfLine = untilUsersChange(service.store, rightsNow);
 	const results = service.store.transactionOfParts((part) => {
 		const done: ItemResult[] = [];
 		const end = service.background.endOfPiece();
-		for (const line of jobItems.page(job.id, -1, linesPerStep)) {
+		for (const line of jobItems.first(job.id, linesPerStep)) {
+			const rights = rightsOfLine();
 			if (rights instanceof Ended || (done.length > 0 && performance.now() > end)) break;
-			const { changes } = people;
 			done.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
-			if (people.changes !== changes) rights = rightsNow();
 		}
 		jobItems.dropUntil(job.id, done.at(-1)?.index ?? -1);
 		return done;
@@ -79,6 +75,7 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job):
 	const failed = results.filter(({ error }) => error).length;
 	const processed = job.processed + results.length;
 	const isLast = processed === job.total;
+	const rights = rightsOfLine();
 	return {
 		progress: {
 			total: job.total,

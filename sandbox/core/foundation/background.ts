@@ -1,5 +1,5 @@
 /** How long a piece of work takes, at most: every request of that moment waits for it. */
-const pieceMs = { besideRequests: 1.5, alone: 8 };
+const pieceMs = { besideRequests: 1, alone: 8 };
 
 /** Whoever sends one request after the other sends the next one sooner. */
 const isAloneAfterMs = 20;

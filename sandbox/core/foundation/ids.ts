@@ -11,16 +11,18 @@ const randomLength = 16;
  */
 export function idMaker(random: () => number = Math.random) {
 	let lastTime = -1;
+	let time = '';
 	let tail: number[] = [];
 	return (prefix: string, now: number): string => {
 		if (now > lastTime) {
 			lastTime = now;
+			time = timePart(now);
 			// The first digit stays low, so that incrementing cannot overflow.
 			tail = Array.from({ length: randomLength }, (_, i) => Math.floor(random() * (i ? 32 : 16)));
 		} else {
 			countUp(tail);
 		}
-		return `${prefix}_${timePart(lastTime)}${tail.map((digit) => alphabet[digit]).join('')}`;
+		return `${prefix}_${time}${tail.map((digit) => alphabet[digit]).join('')}`;
 	};
 }
 

@@ -1,6 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { readRows } from './threads/page-rows.ts';
 
+const linesAtOnce = 20;
+
 export interface Line {
 	/** The position in the file, from 0. */
 	position: number;
@@ -43,6 +45,18 @@ export class JobLines {
 	page(jobId: string, after: number, limit: number): Line[] {
 		const values = [jobId, after, limit];
 		return readRows(this.statements.page, { values, isPage: true }) as unknown as Line[];
+	}
+
+	/** The first lines; they are read a few at a time, since not all of them may be needed. */
+	*first(jobId: string, limit: number): Generator<Line, void> {
+		let after = -1;
+		for (let left = limit; left > 0; ) {
+			const lines = this.page(jobId, after, Math.min(left, linesAtOnce));
+			yield* lines;
+			if (lines.length === 0) return;
+			after = lines.at(-1)!.position;
+			left -= lines.length;
+		}
 	}
 
 	last(jobId: string): Line | undefined {

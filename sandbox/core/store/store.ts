@@ -127,11 +127,11 @@ export class Store {
 	}
 
 	/**
-	 * Moves what was written from the log of SQLite into the file, on another thread: it waits for the disk.
-	 * SQLite does it by itself, within a transaction, only if that has not succeeded for long.
+	 * Moves what was written from the log of SQLite into the file, on another thread. SQLite does it by itself,
+	 * within a transaction, only if that has not succeeded for long.
 	 */
 	async checkpoint(): Promise<void> {
-		await this.reader.read([{ sql: 'PRAGMA wal_checkpoint', values: [] }]);
+		await this.reader.checkpoint();
 	}
 
 	/** Clears caches after a rollback, and drops tables that the rollback removed. */

@@ -1,5 +1,6 @@
 import { grantableScopes, scopes as everyScope } from './scopes.ts';
 import type { Authority, Caller } from '../../core/service.ts';
+import { users } from '../../core/schemas/users.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Store } from '../../core/store/store.ts';
 import { storeSeenBy, type StoreView } from '../../core/store/sight/visible-store.ts';
@@ -43,6 +44,22 @@ export function rightsOf(store: Store, authority: Authority, scope?: string): Ri
 		return new Ended(`The user no longer has the right to do this (${scope}).`);
 	}
 	return { scopes, store: storeSeenBy(store, caller, application) };
+}
+
+/**
+ * Asks for what a caller may do again only where users have changed: nothing else that a transaction writes
+ * changes it.
+ *
+ * @param ask throws, or gives it
+ * @returns a function for the time of a transaction
+ */
+export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
+	const { cache: people } = store.table(users.name)!.source;
+	let known: { answer: T; changes: number } | undefined;
+	return () => {
+		if (known?.changes !== people.changes) known = { answer: ask(), changes: people.changes };
+		return known.answer;
+	};
 }
 
 /** The authority that a job or a subscription was begun with. */

@@ -22,8 +22,8 @@ const maxFormSize = 1024 * 1024;
 /** Of a form that strangers can send. */
 const maxSmallFormSize = 16 * 1024;
 
-/** The most inputs of a form: those of a record with 500 custom fields and full lists several times. */
-const maxInputs = 4000;
+/** The most inputs of a form: those of a record with 500 custom fields and full lists twice. */
+const maxInputs = 2000;
 
 const limitInputs = createMiddleware<Env>(async (c, next) => {
 	const count = (await c.req.text()).split('&', maxInputs + 1).length;

@@ -17,6 +17,7 @@ export class BackgroundReader {
 	private readonly path: string;
 	private readonly statements: PreparedStatements;
 	private threads: ThreadReader[] = [];
+	private writer: ThreadReader | undefined;
 
 	/** @param path of the file that `database` has open, or `:memory:` */
 	constructor(database: DatabaseSync, path: string) {
@@ -34,8 +35,18 @@ export class BackgroundReader {
 		return await this.freeThread().read(queries);
 	}
 
+	/**
+	 * Moves what was written from the log of the database into the file, which waits for the disk. It has a
+	 * thread of its own, because jobs wait for it: they would wait for searches, too, and with their priority.
+	 */
+	async checkpoint(): Promise<void> {
+		if (this.path === ':memory:') return;
+		if (!this.writer?.isRunning) this.writer = new ThreadReader({ path: this.path, isPatient: false });
+		await this.writer.read([{ sql: 'PRAGMA wal_checkpoint', values: [] }]);
+	}
+
 	close(): void {
-		for (const thread of this.threads) thread.close();
+		for (const thread of [...this.threads, ...(this.writer ? [this.writer] : [])]) thread.close();
 	}
 
 	/** A thread that does nothing, or the one with the least to do. */
@@ -43,7 +54,7 @@ export class BackgroundReader {
 		this.threads = this.threads.filter(({ isRunning }) => isRunning);
 		const [least] = this.threads.toSorted((one, other) => one.load - other.load);
 		if (least && (least.load === 0 || this.threads.length >= maxThreads)) return least;
-		const thread = new ThreadReader(this.path);
+		const thread = new ThreadReader({ path: this.path, isPatient: true });
 		this.threads.push(thread);
 		return thread;
 	}

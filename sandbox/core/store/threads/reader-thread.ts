@@ -13,6 +13,13 @@ export interface ReadRequest {
 	queries: Query[];
 }
 
+export interface ThreadSetup {
+	/** Of the database file. */
+	path: string;
+	/** Whether those who wait for a short request go first, even if all processors are busy. */
+	isPatient: boolean;
+}
+
 /** Holds either rows or an error. */
 export interface ReadAnswer {
 	id: number;
@@ -20,11 +27,12 @@ export interface ReadAnswer {
 	error?: Error;
 }
 
-// Whoever waits for a short request goes first, even if all processors are busy. Only Linux knows priorities of
-// threads; elsewhere there is no such file.
-if (existsSync('/proc/thread-self')) setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10);
+const { path, isPatient } = workerData as ThreadSetup;
 
-const database = new DatabaseSync(workerData as string);
+// Only Linux knows priorities of threads; elsewhere there is no such file.
+if (isPatient && existsSync('/proc/thread-self')) setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10);
+
+const database = new DatabaseSync(path);
 // It only reads, but for moving what others wrote from the log into the file. There are several threads, so
 // each caches less than the main one.
 database.exec('PRAGMA query_only = 1; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384');

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Query, Row } from './select.ts';
-import type { ReadAnswer, ReadRequest } from './reader-thread.ts';
+import type { ReadAnswer, ReadRequest, ThreadSetup } from './reader-thread.ts';
 
 interface Waiting {
 	resolve(rows: Row[][]): void;
@@ -15,9 +15,8 @@ export class ThreadReader {
 	private readonly waiting = new Map<number, Waiting>();
 	private lastId = 0;
 
-	/** @param path of the database file */
-	constructor(path: string) {
-		this.thread = new Worker(join(import.meta.dirname, 'reader-thread.ts'), { workerData: path });
+	constructor(setup: ThreadSetup) {
+		this.thread = new Worker(join(import.meta.dirname, 'reader-thread.ts'), { workerData: setup });
 		this.thread.on('message', ({ id, rows, error }: ReadAnswer) => {
 			const waiting = this.waiting.get(id);
 			// Closed meanwhile, it has failed.

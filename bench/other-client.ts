@@ -1,0 +1,43 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import type { Server } from './server-process.ts';
+
+/** Something slow that a client does; `round` is another number each time. */
+export type Slow = (server: Server, round: number) => Promise<unknown>;
+
+export type Order = 'begin' | 'pause';
+
+/** Another client, in a process of its own. */
+export interface OtherClient {
+	/** Does something slow, once or more often, until it is to pause. */
+	begin(): void;
+	/** @returns when what it does has ended */
+	pause(): Promise<void>;
+	stop(): Promise<void>;
+}
+
+/**
+ * Starts another client. Reading its answers takes no time of this process, which would look as if the
+ * server had let others wait.
+ *
+ * @param what the name of something slow
+ */
+export function otherClient({ url }: Server, what: string): OtherClient {
+	const child = fork(resolve('bench', 'slow-client.ts'), [url, what]);
+	const exit = once(child, 'exit');
+	const order = (given: Order) => child.send(given);
+	return {
+		begin: () => void order('begin'),
+		async pause() {
+			const paused = once(child, 'message');
+			order('pause');
+			const failed = exit.then(([code]) => Promise.reject(new Error(`The client that ${what} ended with ${code}.`)));
+			await Promise.race([paused, failed]);
+		},
+		async stop() {
+			child.kill();
+			await exit;
+		},
+	};
+}

@@ -1,0 +1,25 @@
+import type { Slow } from './other-client.ts';
+
+/** Searches that find few, many and no records, by the index for search and without it. */
+const queries = {
+	'searches words': ['q=moreno', 'q=purchasing%20ana', 'q=nobody-has-this', 'q=example'],
+	'searches two letters': ['q=an', 'q=zq'],
+	'filters by a custom field': [
+		'custom_fields.contract_tier=gold',
+		'custom_fields.contract_tier=gold&sort=name',
+	],
+	'filters without an index': [
+		'lead_source=referral',
+		'updated_since=2020-01-01T00:00:00Z&sort=name',
+	],
+};
+
+/** A filter that was not asked before, so that the total is not remembered. */
+export const anew = (round: number) => `created_at[gt]=${new Date(Date.UTC(2000, 0, 1) + round).toISOString()}`;
+
+export const searches: Record<string, Slow> = Object.fromEntries(
+	Object.entries(queries).map(([what, texts]): [string, Slow] => [
+		what,
+		({ ask }, round) => ask('GET', `/v1/contacts?${texts[Math.abs(round) % texts.length]}&${anew(round)}`),
+	]),
+);

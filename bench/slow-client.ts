@@ -1,0 +1,24 @@
+import type { Order } from './other-client.ts';
+import { searches } from './searches.ts';
+import { serverAt } from './server-process.ts';
+import { slowThings } from './slow-things.ts';
+
+const [url, what] = process.argv.slice(2) as [string, string];
+const server = serverAt(url);
+const slow = { ...slowThings, ...searches }[what]!;
+
+let isPaused = false;
+let round = 0;
+
+/** At least once. */
+async function repeat(): Promise<void> {
+	isPaused = false;
+	do await slow(server, round++);
+	while (!isPaused);
+	process.send!('paused');
+}
+
+process.on('message', (order: Order) => {
+	if (order === 'begin') void repeat();
+	else isPaused = true;
+});

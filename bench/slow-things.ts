@@ -1,0 +1,72 @@
+import { demoMembers } from '../sandbox/seed/demo-members.ts';
+import type { Slow } from './other-client.ts';
+import { person } from './sandbox-server.ts';
+import { anew } from './searches.ts';
+import type { Server } from './server-process.ts';
+
+const linesOfImport = 2000;
+
+export const listOfLargeMessages = '/v1/messages?channel=other&limit=500';
+
+export const slowThings: Record<string, Slow> = {
+	// First, because what it writes fills the log of events for the others.
+	'imports records': async (server) => {
+		const lines = Array.from({ length: linesOfImport }, () => JSON.stringify(person())).join('\n');
+		const type = { 'Content-Type': 'application/x-ndjson' };
+		await job(server, 'resource=contacts&operation=create', lines, type);
+	},
+	'filters by a custom field that is new': async ({ ask }, round) => {
+		const field = { resource: 'contacts', key: `bench_${round + 1}`, label: 'x', type: 'text' };
+		const { id } = JSON.parse(await ask('POST', '/v1/custom-fields', JSON.stringify(field))) as { id: string };
+		await ask('GET', `/v1/contacts?custom_fields.${field.key}=x`);
+		await ask('DELETE', `/v1/custom-fields/${id}`);
+	},
+	'exports by a filter without an index': (server, round) =>
+		job(server, `resource=contacts&operation=export&job_title[contains]=zzz&${anew(round)}`),
+	'searches for parts of texts, twice at once': ({ ask }, round) =>
+		Promise.all(
+			['a', 'b'].map((part) => ask('GET', `/v1/contacts?job_title[contains]=zz${part}&${anew(round)}`)),
+		),
+	'opens records in the console': async (server) => {
+		const page = await server.ask('GET', '/v1/contacts?limit=5');
+		const headers = { Cookie: await signedIn(server) };
+		for (const { id } of (JSON.parse(page) as { data: Array<{ id: string }> }).data) {
+			await server.ask('GET', `/records/contacts/${id}`, undefined, headers);
+		}
+	},
+	'looks through the log in the console': async (server) =>
+		server.ask('GET', '/events?type=deal.lost', undefined, { Cookie: await signedIn(server) }),
+	'sends a form with thousands of rows': sendLargeForm,
+	'reads lists of large messages': ({ ask }) => ask('GET', listOfLargeMessages),
+	'polls events by type': ({ ask }) => ask('GET', '/v1/events?type=deal.lost'),
+};
+
+/** Starts a job and waits for its end. */
+async function job({ ask }: Server, query: string, lines?: string, headers?: Record<string, string>) {
+	const { id } = JSON.parse(await ask('POST', `/v1/jobs?${query}`, lines, headers)) as { id: string };
+	const hasEnded = async () => !(await ask('GET', `/v1/jobs/${id}`)).includes('"finished_at":null');
+	while (!(await hasEnded())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** It is refused because of its rows, of which there are as many as a form may have. */
+async function sendLargeForm(server: Server): Promise<void> {
+	const headers = { Cookie: await signedIn(server) };
+	const page = await server.ask('GET', '/records/contacts/new', undefined, headers);
+	const hidden = (name: string) => `${name}=${encodeURIComponent(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)![1]!)}`;
+	const rows = Array.from({ length: 1900 }, (_, i) => `emails.${i}.value=x`);
+	const body = [hidden('csrf'), hidden('form'), ...rows].join('&');
+	const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+	const answer = await fetch(`${server.url}/records/contacts`, { method: 'POST', headers: { ...headers, ...type }, body });
+	const html = await answer.text();
+	if (!html.includes('must not be longer')) throw new Error(`The form was answered with ${answer.status}: ${html}`);
+}
+
+let cookie: string | undefined;
+
+async function signedIn({ url }: Server): Promise<string> {
+	if (cookie !== undefined) return cookie;
+	const { email, password } = demoMembers[0]!;
+	const body = new URLSearchParams({ email, password });
+	const { headers } = await fetch(`${url}/sign-in`, { method: 'POST', body, redirect: 'manual' });
+	return (cookie = headers.getSetCookie()[0]!.split(';')[0]!);
+}
