@@ -145,6 +145,18 @@ describe('a row filters by', () => {
 		expect(Object.fromEntries(new URLSearchParams(list?.query))).toMatchObject({ stage_id: stage!.id, pipeline_id: pipeline.id });
 	});
 
+	test('one of several stages, by their names', async () => {
+		const pipeline = await first('pipelines');
+		const [one, other] = pipeline.stages as IDataObject[];
+		const rows = [
+			row('stage_id', 'isOneOf', { value: `${String(one!.name)}, ${String(other!.name)}` }),
+			row('pipeline_id', 'is', { value: pipeline.name }),
+		];
+		await run(setup(rows, [{}], 'deal'));
+		const list = (await sandbox.requests()).find(({ path }) => path === '/v1/deals');
+		expect(new URLSearchParams(list?.query).get('stage_id')).toBe(`${String(one!.id)},${String(other!.id)}`);
+	});
+
 	test('values, fields and operators of its item', async () => {
 		const rows = [row('={{ $json.field }}', '={{ $json.how }}', { value: '={{ $json.what }}' })];
 		await run(

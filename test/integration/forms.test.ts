@@ -200,7 +200,7 @@ test('no form has two fields of one name', () => {
 		const operations = properties.filter(({ name, options }) => name === 'operation' && options);
 		const chosen = operations.flatMap(({ options, displayOptions }) =>
 			(displayOptions?.show?.resource ?? ['contact']).flatMap((resource) =>
-				(options as INodePropertyOptions[]).map(({ value: operation }) => ({ resource, operation }) as INodeParameters),
+				(options as INodePropertyOptions[]).map(({ value: operation }) => ({ resource, operation })),
 			),
 		);
 		for (const choice of chosen.length > 0 ? chosen : [{}]) {

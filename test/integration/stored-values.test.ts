@@ -37,13 +37,13 @@ const forms = {
 		node: new CrmPlatformSync(),
 		mapper: 'fields',
 		method: getSyncFields,
-		parameters: { ...syncOf(resource), fieldsMode: 'each' } as INodeParameters,
+		parameters: { ...syncOf(resource), fieldsMode: 'each' },
 	}),
 	'of what a sync sets': (resource: string): Form => ({
 		node: new CrmPlatformSync(),
 		mapper: 'missingValues',
 		method: getFieldsToSet,
-		parameters: { ...syncOf(resource), missingInSource: 'set' } as INodeParameters,
+		parameters: { ...syncOf(resource), missingInSource: 'set' },
 	}),
 };
 

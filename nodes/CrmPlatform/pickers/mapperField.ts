@@ -80,10 +80,10 @@ function formOf({ kind, reference }: Field, isTool: boolean): string {
 
 /** How to type in several values: with commas, as far as there is room. */
 function severalOf({ choices = [] }: Field, room: number): string {
-	if (choices.length === 0) return 'a, b, c';
+	if (choices.length === 0) return 'comma-separated';
 	const named = choices.slice(0, maxNamed).map(({ label }) => label);
 	const upTo = (count: number) => [...named.slice(0, count), ...(count < choices.length ? ['…'] : [])].join(', ');
 	let count = named.length;
 	while (count > 0 && upTo(count).length > room) count -= 1;
-	return count === 0 ? 'a, b, c' : upTo(count);
+	return count === 0 ? 'comma-separated' : upTo(count);
 }

@@ -102,14 +102,17 @@ export async function writableFields({ api, resource, description, operation, co
 	const write = operation?.write?.(description);
 	if (!write) throw new NothingToOffer(`The service does not support this operation for ${resource.path}.`);
 
-	const hasCustom = write.fields.some(({ name }) => name === allCustomFields);
-	const custom = hasCustom ? (await customFieldsOf(api, collection))?.fields : undefined;
+	const all = write.fields.find(({ name }) => name === allCustomFields);
+	const custom = all ? (await customFieldsOf(api, collection))?.fields : undefined;
 	// Where they are known one by one, a record needs no entry for all of them, also where there are none.
 	const own = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
 	// The definition of a custom field says what new records need.
 	const makesNew = write.method === 'POST' || write.match !== undefined;
 	const named = (custom ?? []).map((field) => (makesNew ? field : { ...field, required: false }));
-	return { api, write, fields: [...own, ...named] };
+	if (!all?.important) return { api, write, fields: [...own, ...named] };
+	// The records of a custom object consist of them: its form begins with them, as far as they fit on a screen.
+	const first = named.map((field, i): Field => (i < firstFields ? { ...field, important: true } : field));
+	return { api, write, fields: [...first, ...own] };
 }
 
 function matchableNames({ values, takesOthers, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
