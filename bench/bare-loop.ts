@@ -26,17 +26,23 @@ export async function bareContacts(server: Server, query: string): Promise<unkno
 /** Creates contacts in batches, a few of them at once, and gives the records. */
 export async function bareCreates(server: Server, items: unknown[]): Promise<unknown[]> {
 	const records: unknown[] = [];
+	await inBatches(items, async (batch) => {
+		const body = JSON.stringify({ items: batch });
+		const key = { 'Idempotency-Key': randomUUID() };
+		const text = await server.ask('POST', '/v1/contacts/batch/create', body, key);
+		const { results } = JSON.parse(text) as { results: Array<{ data?: unknown }> };
+		for (const { data } of results) if (data) records.push(data);
+	});
+	return records;
+}
+
+/** Sends items in batches, a few of them at once. */
+export async function inBatches<Item>(items: Item[], send: (batch: Item[]) => Promise<void>): Promise<void> {
 	let next = 0;
 	const lane = async () => {
 		while (next < items.length) {
-			const batch = items.slice(next, (next += batchSize));
-			const body = JSON.stringify({ items: batch });
-			const key = { 'Idempotency-Key': randomUUID() };
-			const text = await server.ask('POST', '/v1/contacts/batch/create', body, key);
-			const { results } = JSON.parse(text) as { results: Array<{ data?: unknown }> };
-			for (const { data } of results) if (data) records.push(data);
+			await send(items.slice(next, (next += batchSize)));
 		}
 	};
 	await Promise.all(Array.from({ length: batchesAtOnce }, lane));
-	return records;
 }

@@ -17,6 +17,8 @@ export interface Connector {
 	contacts(reading?: Reading): Promise<INodeExecutionData[]>;
 	/** @param fields how the items are mapped */
 	create(items: IDataObject[], fields: IDataObject, engine?: ExpressionEngine): Promise<INodeExecutionData[]>;
+	/** Undoes what an execution has changed since a time. */
+	undo(execution: string, since: string): Promise<INodeExecutionData[]>;
 	/** Keeps contacts in step with the items. @returns how many items each output has */
 	sync(items: IDataObject[], more: IDataObject): Promise<number[]>;
 }
@@ -30,6 +32,10 @@ export interface Reading {
 	/** What a user adds under Options. */
 	options?: IDataObject;
 }
+
+/** The id of the n8n that runs the connector. */
+export const instanceId = (): string =>
+	contextIn(connectorParts(), { credential: { baseUrl: '', apiKey: '' }, parameters: {} }).context.getInstanceId();
 
 /** The input's own values are the fields. */
 export const automatic = {
@@ -72,6 +78,12 @@ export function connectorTo(baseUrl: string): Connector {
 				return (output as INodeExecutionData[][])[0] ?? [];
 			});
 		},
+		undo: (execution, since) =>
+			run({
+				...{ resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', since },
+				undoId: { __rl: true, mode: 'id', value: execution },
+				options: { maxUndone: 1_000_000 },
+			}),
 		async sync(items, more) {
 			const parameters = {
 				...{ resource: 'contact', operation: 'upsert', matchOn: 'external_id', fields: automatic },

@@ -7,7 +7,9 @@ import { benchBeside } from './sandbox-beside.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
 import { benchSync } from './sync.ts';
+import { benchTools } from './tools/index.ts';
 import { benchTriggers } from './triggers.ts';
+import { benchUndo } from './undo.ts';
 
 /** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one. */
 const benchmarks: Record<string, () => Promise<void>> = {
@@ -31,8 +33,11 @@ const benchmarks: Record<string, () => Promise<void>> = {
 	peers: benchPeers,
 	sync: async () =>
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
+	tools: benchTools,
 	triggers: async () =>
 		publish({ name: 'triggers', ours: 'trigger', bare: 'the other', rows: await benchTriggers() }),
+	undo: async () =>
+		publish({ name: 'undo', ours: 'node', bare: 'bare loop', rows: await benchUndo() }),
 };
 
 const asked = process.argv.slice(2);

@@ -12,6 +12,7 @@ import { getFields, getMatchFields } from './pickers/mapperFields';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getOutputFields, getSortOrders } from './pickers/listOptions';
 import { getLinks, searchLinked } from './pickers/linkPickers';
+import { searchCausers } from './pickers/searchCausers';
 import {
 	searchCustomObjects,
 	searchPipelines,
@@ -62,6 +63,7 @@ export class CrmPlatform implements INodeType {
 	methods = {
 		credentialTest: { testCredential },
 		listSearch: {
+			searchCausers,
 			searchCustomObjects,
 			searchLinked,
 			searchPipelines,

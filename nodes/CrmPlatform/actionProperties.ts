@@ -137,7 +137,7 @@ function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 	};
 }
 
-const maxWait: INodeProperties = {
+export const maxWait: INodeProperties = {
 	displayName: 'Longest Wait (Seconds)',
 	name: 'maxWait',
 	type: 'number',

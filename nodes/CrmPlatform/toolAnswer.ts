@@ -34,9 +34,24 @@ const nothingFound = 'Nothing was found: no record matches.';
 
 /** Of an error, a model reads the message and nothing else (AI Agent 3, n8n 2.41). */
 function inMessage(failure: NodeFailure, length: number): NodeFailure {
-	const { message, description } = failure;
-	failure.message = cut(description && !message.includes(description) ? `${message}\n${description}` : message, length);
+	failure.message = cut(failureText(failure), length);
 	return failure;
+}
+
+/** All that the error says. */
+export const failureText = ({ message, description }: NodeFailure): string =>
+	description && !message.includes(description) ? `${message}\n${description}` : message;
+
+/**
+ * What a model reads of some records and of notes on them, within a length.
+ *
+ * @param ifWhole a note for the case that nothing has to be left out
+ */
+export function answerWithin(records: IDataObject[], notes: string[], length: number, ifWhole?: string): IDataObject[] {
+	const items = records.map((json) => ({ json }));
+	const whole = withNotes(items, [...notes, ...(ifWhole === undefined ? [] : [ifWhole])]);
+	const fitting = answerLength(whole) <= length ? whole : withinLength(items, notes, length);
+	return fitting.map(({ json }) => json);
 }
 
 /** The items whose text is within the length, and notes, one of which counts what was left out. */

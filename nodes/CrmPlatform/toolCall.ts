@@ -7,7 +7,7 @@ import { argumentsOf, readsItem } from './toolArguments';
 import { nodeContext, originalExecution } from './writing/runState';
 
 /** What tells the writes of one call from those of others. */
-type CallIdentity = Pick<WriteIdentity, 'execution' | 'node' | 'run'>;
+export type CallIdentity = Pick<WriteIdentity, 'execution' | 'node' | 'run'>;
 
 /**
  * A call of the node by an AI agent or an MCP client, identified by its arguments: n8n's run index differs
@@ -51,8 +51,11 @@ export function isSwallowed(n8n: IExecuteFunctions): boolean {
 
 /** Undefined where the node does not run as a tool. */
 export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
-	if (!isToolCall(n8n)) return undefined;
-	const name = nameOf(n8n);
+	return isToolCall(n8n) ? namedCall(n8n, nameOf(n8n)) : undefined;
+}
+
+/** @param name the same for two calls that would send the same */
+export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 	const counts = countsOf(n8n);
 	const before = counts.succeeded[name] ?? 0;
 	const identity = failedCalls.get(name, Date.now()) ?? {
@@ -80,11 +83,20 @@ function countsOf(n8n: IExecuteFunctions): CallCounts {
 	return (context.toolCalls ??= { execution, succeeded: {}, failed: {} });
 }
 
-/** The same for two calls that would send the same. The node's ID is left out: n8n's own agents give each call a new one. */
+/** The same for two calls that would send the same. */
 function nameOf(n8n: IExecuteFunctions): string {
+	const read = readsItem(n8n.getNode().parameters) ? itemRead(n8n) : undefined;
+	return nameOfCall(n8n, [argumentsOf(n8n), read]);
+}
+
+/**
+ * A name of a call. The node's ID is left out: n8n's own agents give each call a new one.
+ *
+ * @param sent what the call consists of beside the node
+ */
+export function nameOfCall(n8n: IExecuteFunctions, sent: unknown[]): string {
 	const { name, parameters, credentials = {} } = n8n.getNode();
-	const read = readsItem(parameters) ? itemRead(n8n) : undefined;
-	const parts = [n8n.getInstanceId(), n8n.getWorkflow().id, name, parameters, credentials, argumentsOf(n8n), read];
+	const parts = [n8n.getInstanceId(), n8n.getWorkflow().id, name, parameters, credentials, ...sent];
 	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 

@@ -9,7 +9,7 @@ import { sandboxDesign } from './sandbox-design.ts';
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['actionProperties', 'builders', 'execute', 'parameters', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
+		imports: ['actionProperties', 'agent', 'builders', 'execute', 'parameters', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	actionProperties: {
 		files: ['nodes/CrmPlatform/actionProperties.ts'],
@@ -39,6 +39,12 @@ export const design: Record<string, Part> = {
 	toolAnswer: {
 		files: ['nodes/CrmPlatform/toolAnswer.ts'],
 		imports: ['failure', 'parameters', 'toolCall', 'n8n-workflow'],
+	},
+	// The tools of CRM Platform Tools: what a model sends becomes an operation of the node.
+	agent: {
+		files: ['nodes/CrmPlatform/agent/*.ts'],
+		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'pickers', 'writing', 'reading', 'mapping', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		types: ['model'],
 	},
 	schedule: {
 		files: ['nodes/CrmPlatform/schedule.ts'],
@@ -72,7 +78,7 @@ export const design: Record<string, Part> = {
 	},
 	undo: {
 		files: ['nodes/CrmPlatform/undo/*.ts'],
-		imports: ['readers', 'plainValues', 'schedule', 'writing', 'mapping', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'schedule', 'writing', 'mapping', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {

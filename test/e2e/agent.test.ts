@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, INode } from 'n8n-workflow';
 import type { Workflow } from '../../demo/n8n-client.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { type ScriptedModel, startModel, type Turn } from './harness/model.ts';
+import { type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
 import { byId, filterBy, mapped } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox } from './harness/sandbox.ts';

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IConnections, IDataObject, INode } from 'n8n-workflow';
 import { until } from '../until.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { mcpClient } from './harness/mcp.ts';
 import { mapped } from './harness/resources.ts';
 import { callSandbox } from './harness/sandbox.ts';
 
@@ -65,23 +66,14 @@ test('an MCP client creates a contact with the node as a tool, is told why a cal
 		],
 		{ 'Add contact': { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } },
 	);
-	let session = '';
-	const ask = async (method: string, params: object, id: number | undefined): Promise<string> => {
-		const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...(session && { 'mcp-session-id': session }) };
-		const body = JSON.stringify({ jsonrpc: '2.0', method, params, ...(id !== undefined && { id }) });
-		const response = await fetch(`${theWorld().n8nUrl}/mcp/${path}`, { method: 'POST', headers, body });
-		session = response.headers.get('mcp-session-id') ?? session;
-		return await response.text();
-	};
-	await ask('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'test', version: '1' } }, 1);
-	await ask('notifications/initialized', {}, undefined);
-	const tools = await ask('tools/list', {}, 2);
+	const client = mcpClient(path);
+	const tools = await client.listTools();
 	const [, name = ''] = /"name":"([^"]+)"/.exec(tools) ?? [];
-	const call = async (mail: string, id: number) => await ask('tools/call', { name, arguments: { Email: mail } }, id);
-	expect(await call('nobody', 3)).toMatch(/email: /i);
+	const call = async (mail: string) => await client.call(name, { Email: mail });
+	expect(await call('nobody')).toMatch(/email: /i);
 	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 }]);
-	expect(await call(email, 4)).toMatch(/may have been processed/);
+	expect(await call(email)).toMatch(/may have been processed/);
 	const { id } = (await recordWith(email)) as { id: string };
-	expect(await call(email, 5)).toContain(id);
+	expect(await call(email)).toContain(id);
 	await callSandbox('PUT', '/_sandbox/faults', []);
 });

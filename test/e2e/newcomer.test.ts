@@ -6,6 +6,7 @@ import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { countEffort, type Effort } from './harness/effort.ts';
 import { addEntry, newCredential, setMockData } from './harness/first-steps.ts';
+import { TRIGGER, workflowWith } from './harness/run-node.ts';
 import { callSandbox, createRecord, testWebhooks } from './harness/sandbox.ts';
 import { signIn } from './harness/sign-in.ts';
 import { doTask, documentedTasks, writeTasks, type TaskEffort } from './harness/tasks.ts';
@@ -19,10 +20,11 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 	const mark = randomUUID();
 	const editor = useEditor();
 	let effort: Effort;
+	let credentialId: string;
 
 	beforeAll(async () => {
 		effort = await countEffort(editor.page);
-		await n8n.createCredential(credential);
+		credentialId = await n8n.createCredential(credential);
 	});
 	afterAll(() => writeTasks(seen));
 
@@ -139,6 +141,35 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 	newcomer('Export contacts', async () => {
 		await add('Export records to a file');
 		expect(await editor.execute()).toContain('contacts.csv');
+	});
+
+	newcomer('Undo a wrong import', async () => {
+		const people = Array.from({ length: 12 }, (_, i) => ({ email: `${i}.${mark}@undo.example`, first_name: `Ada ${i}`, last_name: 'Moreno' }));
+		for (const person of people.slice(1)) await createRecord('/v1/contacts', person);
+		const contacts = async () => {
+			const { body } = await callSandbox('GET', `/v1/contacts?email[contains]=${mark}@undo&fields=email,first_name,last_name&sort=created_at`);
+			return body.data.map(({ email, first_name, last_name }) => ({ email, first_name, last_name }));
+		};
+		const before = await contacts();
+		const input = people.map(({ email, first_name, last_name }) => ({ email, first_name: last_name, last_name: first_name }));
+		const fields = { mappingMode: 'autoMapInputData', value: null };
+		const parameters = { resource: 'contact', operation: 'upsert', fieldsMatchOn: 'email', fields };
+		const wrong = await n8n.createWorkflow(workflowWith({ credentialId, parameters, input }));
+		const execution = await n8n.startWorkflow(wrong, TRIGGER);
+		expect(await n8n.waitForExecution(execution)).toMatchObject({ status: 'success' });
+		const after = await contacts();
+		expect(after).toEqual([...input.slice(1), input[0]]);
+
+		await add('Undo changes of a workflow');
+		await editor.pickRecord('undoId', `${execution} – 12 changes`);
+		expect(await editor.execute()).toContain('to_be_undone');
+		expect(await contacts()).toEqual(after);
+		await editor.picture('undo');
+		await editor.parameter('preview').locator('.el-switch').click();
+		const output = editor.page.getByTestId('output-panel');
+		await editor.execute();
+		await output.getByText('to_be_undone').first().waitFor({ state: 'detached' });
+		expect(await contacts()).toEqual(before);
 	});
 
 	test('set up a sync, look at its preview, and run it', async () => {

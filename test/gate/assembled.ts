@@ -1,3 +1,4 @@
+import { NodeConnectionTypes } from 'n8n-workflow';
 import ts from 'typescript';
 
 /**
@@ -28,6 +29,7 @@ function print(value: unknown, key = ''): string {
 		});
 		return `{\n${properties.join('')}}`;
 	}
-	const isConnection = key === 'inputs' || key === 'outputs';
-	return isConnection && value === 'main' ? 'NodeConnectionTypes.Main' : JSON.stringify(value);
+	const connection = Object.entries(NodeConnectionTypes).find(([, one]) => one === value)?.[0];
+	const isConnection = (key === 'inputs' || key === 'outputs') && connection !== undefined;
+	return isConnection ? `NodeConnectionTypes.${connection}` : JSON.stringify(value);
 }

@@ -58,7 +58,8 @@ describe("n8n's verification gate", () => {
 			...credentials,
 		];
 		expect(contentFaults(packed.files, manifest, loaded)).toEqual([]);
-		expect(packed.bytes).toBeLessThan(300_000);
+		// 290,000 for the five nodes that do things, and CRM Platform Tools, which brings a tenth more.
+		expect(packed.bytes).toBeLessThan(330_000);
 	});
 
 	test('lets every node and credential load where nothing but what n8n offers is installed', () => {

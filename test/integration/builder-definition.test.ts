@@ -5,6 +5,7 @@ import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { asCode, builderExamples } from '../../nodes/CrmPlatform/builderHints';
 import { run } from './n8n.ts';
@@ -25,6 +26,7 @@ sinceN8n('2.41', () => {
 			[new CrmPlatform(), 160_000],
 			[new CrmPlatformAdmin(), 90_000],
 			[new CrmPlatformSync(), 12_000],
+			[new CrmPlatformTools(), 12_000],
 			[new CrmPlatformTrigger(), 12_000],
 			[new CrmPlatformPollTrigger(), 12_000],
 		] as Array<[INodeType, number]>)('fits into its context: %#', (node, characters) => {

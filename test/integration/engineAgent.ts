@@ -30,8 +30,9 @@ export async function runEngineAgent(
 	model: Model,
 	settings: Partial<INode> = {},
 	items: IDataObject[] = [{}],
+	node = parts.node,
 ): Promise<string[]> {
-	const asTools = { ...parts, node: asTool(parts.node) };
+	const asTools = { ...parts, node: asTool(node) };
 	const { node: made, additionalData } = workflowIn(asTools, setup);
 	const tool: INode = { ...made, type: `${made.type}Tool`, ...settings };
 	const answers: string[] = [];

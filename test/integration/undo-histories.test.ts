@@ -102,6 +102,9 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	requests = 0;
 	await sandbox.clear();
 	const second = await undo(name, `${name}-second`);
+	// What a first undo could not restore, a second cannot either.
+	const isSame = ({ id, result, reason }: IDataObject) => result === 'already_so' || run.items.some((first) => first.id === id && (first.result === result || (reason !== null && first.reason === reason)));
+	for (const item of second.items) if (!isSame(item)) broken.push(`a second undo said: ${JSON.stringify(item)}`);
 	const writes = await node.writes();
 	if (writes.length > 0) broken.push(`a second undo wrote: ${JSON.stringify(writes)} ${JSON.stringify(second.items)}`);
 

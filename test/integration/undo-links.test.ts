@@ -164,3 +164,54 @@ describe('references in custom fields', () => {
 		expect(await named('companies', 'C3b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});
 });
+
+describe('a record whose former links are all gone', () => {
+	const gone = async () => {
+		const contact = await add('contacts', { last_name: 'Gone' });
+		return { id: contact.id, leave: async () => await sandbox.call('DELETE', `/v1/contacts/${contact.id}`) };
+	};
+
+	test.each([
+		['notes', 'note', { body: 'R' }, { pinned: true }, { pinned: false }],
+		['tasks', 'task', { title: 'R' }, { title: 'S' }, { title: 'R' }],
+	])('of %s gets its other former values, and keeps its links', async (collection, kind, values, changes, former) => {
+		const [contact, company] = [await gone(), await add('companies', { name: 'R' })];
+		const one = await add(collection, { ...values, links: [{ resource: 'contacts', id: contact.id }] });
+		await as(`r-${kind}`, op.update(kind, one.id, { ...changes, links: JSON.stringify([{ resource: 'companies', id: company.id }]) }));
+		await contact.leave();
+		const preview = (await undo(`r-${kind}`, { preview: true })).items;
+		const { items } = await undo(`r-${kind}`);
+		expect([preview, items].map(([item]) => [item!.result, item!.reason, item!.changes])).toEqual(
+			['to_be_undone', 'undone'].map((result) => [result, expect.stringContaining('links: a linked record is gone'), preview[0]!.changes]),
+		);
+		expect(await record(collection, one.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
+	});
+
+	test('is not created again where the service requires one of them, and the preview says so', async () => {
+		const contact = await gone();
+		const note = await add('notes', { body: 'Q', links: [{ resource: 'contacts', id: contact.id }] });
+		await as('q1', op.deleteRecord('note', note.id));
+		await contact.leave();
+		for (const preview of [true, false]) {
+			const { items: [item] } = await undo('q1', { preview, options: { maxUndone: 0 } });
+			expect(item).toMatchObject({ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('The service requires this link') as string });
+			expect(item!.changes).toContainEqual({ field: 'body', from: null, to: 'Q', kept: true });
+		}
+	});
+});
+
+test('a deleted record is created again once the record that took its value has its former ones, whatever that waits for', async () => {
+	const company = await add('companies', { name: 'W' });
+	const deleted = await add('contacts', { last_name: 'W1', email: 'waits@undo.example' });
+	const other = await add('contacts', { last_name: 'W2', company_id: company.id });
+	await as('w1', op.deleteRecord('contact', deleted.id));
+	await as('w1', op.deleteRecord('company', company.id));
+	await as('w1', op.update('contact', other.id, { email: 'waits@undo.example', job_title: 'b' }));
+	const third = await add('companies', { name: 'W3' });
+	await as('w1', op.update('contact', other.id, { company_id: third.id }));
+	const { items } = await undo('w1');
+	expect(items.map(({ result }) => result)).toEqual(['undone', 'undone', 'undone']);
+	const again = items.find(({ id }) => id === deleted.id)!.new_id;
+	expect(await record('contacts', String(again))).toMatchObject({ email: 'waits@undo.example' });
+	expect(await record('contacts', other.id)).toMatchObject({ email: null, company_id: items.find(({ id }) => id === company.id)!.new_id });
+});

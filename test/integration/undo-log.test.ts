@@ -1,8 +1,7 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import type { IDataObject } from 'n8n-workflow';
 
+import { until } from '../until.ts';
+import { alteredService } from './altered-service.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
@@ -10,40 +9,154 @@ import { undoing } from './undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, results, add } = undoing(sandbox);
-
-/** Undoes through a service whose log answers otherwise. */
-async function undoThrough(change: (page: IDataObject[]) => IDataObject[], execution: string): Promise<unknown[]> {
-	const server = createServer((request, response) => {
-		const headers = { authorization: String(request.headers.authorization), 'content-type': 'application/json', 'idempotency-key': String(request.headers['idempotency-key'] ?? '') };
-		void (async () => {
-			const parts: Buffer[] = [];
-			for await (const part of request) parts.push(part as Buffer);
-			const isRead = request.method === 'GET';
-			const { 'idempotency-key': _, ...plain } = headers;
-			const answer = await fetch(sandbox.url + request.url!, { method: request.method!, headers: isRead ? plain : headers, ...(parts.length > 0 && { body: Buffer.concat(parts) }) });
-			let text = await answer.text();
-			if (request.url!.startsWith('/v1/events')) {
-				const page = JSON.parse(text) as { data: IDataObject[]; total?: number };
-				const data = change(page.data);
-				text = JSON.stringify({ ...page, data, ...(page.total !== undefined && { total: page.total + data.length - page.data.length }) });
-			}
-			response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'application/json' }).end(text);
-		})().catch(() => response.destroy());
-	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	try {
-		const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-		return results(await undoing({ ...sandbox, credential: { ...sandbox.credential, baseUrl } }).undo(execution));
-	} finally {
-		server.closeAllConnections();
-		await new Promise((resolve) => server.close(resolve));
-	}
-}
+const { as, add, record } = undoing(sandbox);
+const service = alteredService(sandbox, true);
+const through = undoing(service);
 
 test('a log that hands out an event twice does not delete again what was created again', async () => {
 	const contact = await add('contacts', { last_name: 'Repeated' });
 	await as('l1', op.deleteRecord('contact', contact.id));
-	expect(await undoThrough((page) => [...page, ...page.slice(-1)], 'l1')).toEqual(['undone']);
+	service.edit(({ path, body }) => {
+		if (!path.startsWith('/v1/events')) return;
+		const events = body.data as IDataObject[];
+		body.data = [...events, ...events.slice(-1)];
+		body.total = Number(body.total) + events.slice(-1).length;
+	});
+	expect(through.results(await through.undo('l1'))).toEqual(['undone']);
 	expect((await sandbox.call('GET', '/v1/contacts?last_name=Repeated')).body.data).toHaveLength(1);
+});
+
+/** The JSON without members of these names, and without parameters that are called so. */
+const without = (text: string, names: string[]): string =>
+	JSON.stringify(JSON.parse(text), (_, value: unknown) => {
+		if (Array.isArray(value)) return value.filter((one: { name?: string } | null) => !names.includes(one?.name ?? '') && !names.includes(one as unknown as string));
+		if (typeof value !== 'object' || value === null) return value;
+		return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+	});
+
+describe('the node says that a change in between may be overwritten', () => {
+	const unprotected = 'The service does not accept a version with a write';
+
+	test.each([
+		['whose records have no versions', ['If-Match', 'version'], () => true],
+		['that accepts no versions', ['If-Match', 'version'], (path: string) => path === '/openapi.json'],
+	])('where the undo goes to a service %s', async (title, names, isAltered) => {
+		const [one, two] = [await add('contacts', { last_name: 'One' }), await add('contacts', { last_name: 'Two', external_id: title })];
+		const { items: [made] } = await as(title, op.create('contact', { last_name: 'Made' }));
+		await as(title, op.update('contact', one.id, { last_name: 'Wrong' }));
+		await as(title, op.deleteRecord('contact', two.id));
+		service.alter({ answer: (text, { url }) => (text.startsWith('{') && isAltered(url.pathname) ? without(text, names) : text) });
+		for (const preview of [true, false]) {
+			const { items, hints } = await through.undo(title, { preview });
+			expect(items.map(({ result }) => result)).toEqual(Array.from({ length: 3 }, () => (preview ? 'to_be_undone' : 'undone')));
+			expect(hints.join()).toContain(unprotected);
+		}
+		expect(await record('contacts', one.id)).toMatchObject({ last_name: 'One' });
+		expect(await record('contacts', String(made!.json.id))).toBeUndefined();
+		expect((await sandbox.call('GET', `/v1/contacts?external_id=${encodeURIComponent(title)}`)).body.data).toHaveLength(1);
+		expect((await through.undo(title)).items.map(({ result }) => result)).toEqual(['already_so', 'already_so', 'already_so']);
+	});
+});
+
+describe('a log that does not say for certain what an execution did is refused, and nothing is written', () => {
+	test('its events are not in sequence', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		for (const last_name of ['Two', 'Three']) await as('o1', op.update('contact', contact.id, { last_name }));
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events')) (body.data as IDataObject[]).reverse();
+		});
+		await expect(through.undo('o1')).rejects.toThrow('not in sequence');
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Three' });
+	});
+
+	test('two workflows had executions of the same number', async () => {
+		const contact = await add('contacts', { last_name: 'One' });
+		await as('o2', op.update('contact', contact.id, { last_name: 'Two' }));
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events')) body.data = (body.data as IDataObject[]).map((event) => JSON.parse(JSON.stringify(event).replace(/(n8n\/\w+\/)workflow-1(\/o2\/)/, `$1workflow-${Number(event.sequence) % 2}$2`)) as IDataObject);
+		});
+		await as('o2', op.update('contact', contact.id, { job_title: 'Two' }));
+		await expect(through.undo('o2')).rejects.toThrow('Executions of several workflows have the number o2');
+		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two', job_title: 'Two' });
+	});
+});
+
+test('changes before Since stay, whatever the service hands out', async () => {
+	const contact = await add('contacts', { last_name: 'One' });
+	await as('o3', op.update('contact', contact.id, { last_name: 'Two' }));
+	service.alter({ request: ({ url }) => void url.searchParams.delete('created_at[gte]') });
+	const { items } = await through.undo('o3', { since: new Date(Date.now() + 60_000).toISOString() });
+	expect(items).toEqual([]);
+	expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two' });
+});
+
+test('created records whose versions count from 0 are deleted', async () => {
+	const { items: [made] } = await as('o4', op.create('contact', { last_name: 'Zero' }));
+	service.alter({ answer: (text) => text.replace(/"version":(\d+)/g, (_, version: string) => `"version":${Number(version) - 1}`) });
+	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: made!.json.id, result: 'to_be_undone', action: 'delete' }]);
+});
+
+test('an undo that stops says how many records it has written', async () => {
+	const contacts = [await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' })];
+	for (const { id } of contacts) await as('o5', op.deleteRecord('contact', id));
+	const written: string[] = [];
+	service.alter({
+		request: ({ method, url }) => {
+			if (method !== 'POST') return;
+			written.push(url.pathname);
+			if (written.length > 1) return { status: 403, body: '{}' };
+		},
+	});
+	const stopped = await through.undo('o5').catch((error: { description?: string }) => error.description);
+	expect(stopped).toContain('About 1 of 3 records were written');
+});
+
+describe('events that say less than they should', () => {
+	/** Changes the events on their way. */
+	const altered = (change: (data: { object: IDataObject; previous: IDataObject | null }, event: IDataObject) => void) =>
+		service.edit(({ path, body }) => {
+			if (path.startsWith('/v1/events')) for (const event of body.data as IDataObject[]) change(event.data as never, event);
+		});
+
+	test('a part of a former object is not restored as the whole', async () => {
+		const contact = await add('contacts', { last_name: 'Part', address: { street: 'Rue 1', city: 'Paris' } });
+		await as('o6', op.update('contact', contact.id, { 'address.city': 'Lyon' }));
+		altered(({ previous }) => {
+			if (previous?.address) previous.address = { city: 'Paris' };
+		});
+		expect((await through.undo('o6')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('a part of the former value of address') as string }]);
+		expect(await record('contacts', contact.id)).toMatchObject({ address: { street: 'Rue 1', city: 'Lyon' } });
+	});
+
+	test('a deletion without fields that were changed before is not taken for the whole record', async () => {
+		const contact = await add('contacts', { last_name: 'Summary', job_title: 'a' });
+		await as('o7', op.update('contact', contact.id, { job_title: 'b' }));
+		await as('o7', op.deleteRecord('contact', contact.id));
+		altered((data, { type }) => {
+			if (type === 'contact.deleted') data.object = { id: data.object.id, last_name: 'Summary', version: data.object.version };
+		});
+		expect((await through.undo('o7')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
+	});
+
+	test('a created record stays if a link to it is in an earlier event only', async () => {
+		const { items: [made] } = await as('o8', op.create('contact', { last_name: 'Linked' }));
+		const deal = await add('deals', { title: 'Links', contact_id: String(made!.json.id) });
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { title: 'Renamed' });
+		altered((data, { type }) => {
+			if (type === 'deal.updated') data.object = { id: data.object.id, title: 'Renamed' };
+		});
+		expect((await through.undo('o8')).items).toMatchObject([{ result: 'conflict' }]);
+	});
+
+	test('without the key of a request, deleted records are not created again, as the next undo could not find them', async () => {
+		const contact = await add('contacts', { last_name: 'Keyless' });
+		const { body: { data } } = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1');
+		const { id: actor } = (data as Array<{ actor: { id: string } }>)[0]!.actor;
+		const since = new Date(Date.parse(String(contact.created_at)) + 1);
+		await until(() => new Date() > since);
+		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
+		altered((_, event) => void (event.request = { id: 'req_1' }));
+		const { items } = await through.undo(actor, { undoOf: 'actor', since: since.toISOString(), preview: true });
+		expect(items.find(({ id }) => id === contact.id)).toMatchObject({ result: 'cannot_be_undone', action: null });
+	});
 });

@@ -7,7 +7,7 @@ import { undoing } from './undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, undo, results, add } = undoing(sandbox);
+const { as, undo, results, add, record } = undoing(sandbox);
 const living = async (name: string) => (await sandbox.call('GET', `/v1/contacts?last_name=${name}`)).body.data as IDataObject[];
 
 describe('after several undos, nothing is said to be done that is not', () => {
@@ -21,7 +21,7 @@ describe('after several undos, nothing is said to be done that is not', () => {
 		expect(await living('A')).toEqual([]);
 	});
 
-	test('a record that was created again with values of the workflow: conflict', async () => {
+	test('a record that was created again with values of the workflow has its former ones after the next undo', async () => {
 		const contact = await add('contacts', { last_name: 'B', first_name: 'a' });
 		await as('b1', op.update('contact', contact.id, { first_name: 'b' }));
 		await as('b1', op.deleteRecord('contact', contact.id));
@@ -31,7 +31,8 @@ describe('after several undos, nothing is said to be done that is not', () => {
 		expect(results(await undo('b1'))).toEqual(['undone']);
 		await sandbox.clear();
 		expect(update.type).toBe('contact.updated');
-		expect((await undo('b1')).items).toMatchObject([{ result: 'conflict', changes: [{ field: 'first_name', from: 'b', to: 'a', kept: true }] }]);
+		expect((await undo('b1')).items).toMatchObject([{ result: 'undone', action: 'update', changes: [{ field: 'first_name', from: 'b', to: 'a' }] }]);
+		expect(await living('B')).toMatchObject([{ first_name: 'a' }]);
 	});
 
 	test('fields of a record that another execution deleted, and an undo created again, are restored there', async () => {
@@ -52,4 +53,32 @@ describe('after several undos, nothing is said to be done that is not', () => {
 		await as('d1', op.deleteRecord('contact', id));
 		expect((await undo('d1')).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('someone else changed it') }]);
 	});
+});
+
+test('a second undo finds restored links in place that lead to a record created again', async () => {
+	const [company, other] = [await add('companies', { name: 'Old' }), await add('companies', { name: 'Other' })];
+	const contact = await add('contacts', { last_name: 'Linked', company_id: company.id });
+	const note = await add('notes', { body: 'Linked', links: [{ resource: 'companies', id: company.id }] });
+	await as('again-1', op.update('contact', contact.id, { company_id: other.id }));
+	await as('again-1', op.update('note', note.id, { links: JSON.stringify([{ resource: 'companies', id: other.id }]) }));
+	await as('again-1', op.deleteRecord('company', company.id));
+	const [{ new_id: newId } = {}] = (await undo('again-1')).items.filter(({ id }) => id === company.id);
+	expect(await record('contacts', contact.id)).toMatchObject({ company_id: newId });
+	for (const options of [{}, { undoTakesPrecedence: true }]) {
+		expect(results(await undo('again-1', { options }))).toEqual(['already_so', 'already_so', 'already_so']);
+	}
+});
+
+test('a link to a record that only a later undo could create again is restored by that one', async () => {
+	const company = await add('companies', { name: 'Taken', domain: 'taken.example' });
+	const contact = await add('contacts', { last_name: 'Waits', company_id: company.id });
+	const note = await add('notes', { body: 'Waits', links: [{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }] });
+	for (const [kind, { id }] of [['contact', contact], ['note', note], ['company', company]] as const) await as('later-1', op.deleteRecord(kind, id));
+	const other = await add('companies', { name: 'Other', domain: 'taken.example' });
+	expect(results(await undo('later-1')).sort()).toEqual(['cannot_be_undone', 'undone', 'undone']);
+	await sandbox.call('PATCH', `/v1/companies/${other.id}`, { domain: null });
+	expect(results(await undo('later-1')).sort()).toEqual(['already_so', 'undone', 'undone']);
+	const [{ id } = {}] = (await sandbox.call('GET', '/v1/companies?domain=taken.example')).body.data as IDataObject[];
+	expect(await living('Waits')).toMatchObject([{ company_id: id }]);
+	expect(results(await undo('later-1'))).toEqual(['already_so', 'already_so', 'already_so']);
 });

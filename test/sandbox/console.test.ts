@@ -149,3 +149,24 @@ test('events show who did what, and what became of their deliveries to those who
 	expect(ofMember.html).not.toContain(receiver.url);
 	expect((await crm.admin.open(`/records/webhooks/${webhook}`)).html).toContain('note.created');
 });
+
+test('events show the n8n workflow and execution that caused them, with links to all of theirs', async () => {
+	const hash = '0123456789abcdef'.repeat(2);
+	const change = async (from: string, title: string) => {
+		const headers = { Authorization: `Bearer ${crm.apiKey}`, 'Content-Type': 'application/json', 'Idempotency-Key': `n8n/a1b2c3d4/${from}/${hash}` };
+		await fetch(`${crm.url}/v1/contacts/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ job_title: title }) });
+	};
+	const { id } = await crm.newContact();
+	await change('leads/4711', 'First');
+	await change('leads/47110', 'Second');
+	await change('leads', 'Third');
+	await change('leads2/4711', 'Fourth');
+	const { html } = await crm.admin.open(`/records/contacts/${id}`);
+	const [, ofWorkflow = ''] = /<a href="([^"]*)">workflow leads<\/a>/.exec(html)!;
+	expect(html).toContain('execution 47110</a>');
+	const titles = async (path: string) => [...(await crm.admin.open(path.replaceAll('&amp;', '&'))).html.matchAll(/<ins>(\w+)<\/ins>/g)].map(([, title]) => title);
+	expect(await titles(ofWorkflow)).toEqual(['Third', 'Second', 'First']);
+	expect(await titles('/events?cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual(['First']);
+	expect(await titles('/events?type=contact.updated&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual(['First']);
+	expect(await titles('/events?type=contact.deleted&cause=n8n%2Fa1b2c3d4%2Fleads%2F4711%2F')).toEqual([]);
+});

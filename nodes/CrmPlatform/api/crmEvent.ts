@@ -53,16 +53,16 @@ export function matchesEventPattern(pattern: string, type: string): boolean {
 }
 
 /** The workflow and the execution that caused an event; undefined for another originator, or where the service does not tell. */
-export function originOfEvent({ request }: CrmEvent): ReturnType<typeof originOfKey> {
+export function originOfEvent({ request }: IDataObject): ReturnType<typeof originOfKey> {
 	const key = (request as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
 	return typeof key === 'string' ? originOfKey(key) : undefined;
 }
 
 /** Whether the service reports the request that caused an event; null means no request did. */
-export const tellsOrigin = ({ request }: CrmEvent): boolean => request !== undefined;
+export const tellsOrigin = ({ request }: CrmEvent): boolean => request === null || (request as { idempotency_key?: unknown } | undefined)?.idempotency_key !== undefined;
 
 /** The id of the user or key that caused an event; undefined where the service does not tell. */
-export function actorOf({ actor }: CrmEvent): string | undefined {
+export function actorOf({ actor }: IDataObject): string | undefined {
 	const id = (actor as { id?: unknown } | null | undefined)?.id;
 	return typeof id === 'string' ? id : undefined;
 }

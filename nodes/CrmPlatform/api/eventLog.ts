@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import type { Connection } from './connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
+import { readInRanges } from './eventRanges';
 import type { Query } from './http/path';
 import { readPages } from './lists/pages';
 import type { ListDescription } from './openapi/listing';
@@ -20,6 +21,12 @@ export interface Newest {
 /** Tells an event from any other: a service that was restored may give ids again. */
 export const eventIdentity = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
 
+/** An event as far as it says who caused it. */
+export interface EventCause extends IDataObject {
+	type: string;
+	timestamp: string;
+}
+
 /** The event log of the service. */
 export interface EventLog {
 	/** The newest event, in few bytes; undefined if the log is empty. */
@@ -30,8 +37,12 @@ export interface EventLog {
 	firstSince(instant: string): Promise<CrmEvent | undefined>;
 	/** The events of these types and patterns, or of all, above a sequence, in sequence. */
 	after(sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void>;
+	/** All events above a sequence, in sequence, read with several requests at a time. */
+	allAfter(sequence: number): AsyncGenerator<CrmEvent, void>;
 	/** The events of these types and patterns, the newest first. */
 	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void>;
+	/** Who caused the newest events, the newest first, in few bytes. */
+	newestCauses(limit: number): AsyncGenerator<EventCause, void>;
 }
 
 const logPath = '/events';
@@ -40,6 +51,7 @@ const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'ty
 const orders = { oldest: 'sequence', newest: '-sequence' };
 
 const newestShape = z.object({ id: z.string().min(1), timestamp: z.string(), sequence: z.number().int(), account_id: z.string().catch('') });
+const causeShape = z.object({ type: z.string(), timestamp: z.string(), actor: z.unknown(), request: z.unknown() });
 
 /**
  * @param report tells the user, once, that the service refuses chosen types
@@ -86,24 +98,36 @@ export async function openEventLog(
 		yield* only(isChosen, all);
 	}
 
+	const onlyFields = (names: string[]): Query => (list.fields === undefined ? {} : { [list.fields]: names });
+
+	async function* newestCauses(limit: number): AsyncGenerator<EventCause, void> {
+		const names = Object.keys(causeShape.shape);
+		for await (const record of pages({ ...newestFirst, ...onlyFields(names) }, limit)) yield parsed(causeShape, record) as EventCause;
+	}
+
 	const inSequence = { [list.sort.name]: orders.oldest };
 	const newestFirst = { [list.sort.name]: orders.newest };
 	const first = async (query: Query): Promise<CrmEvent | undefined> => (await read(query, 1).next()).value ?? undefined;
 
-	return {
+	const log: EventLog = {
 		async newest() {
-			const few = list.fields === undefined ? {} : { [list.fields]: Object.keys(newestShape.shape) };
-			const { value: record } = await pages({ ...newestFirst, ...few }, 1).next();
+			const { value: record } = await pages({ ...newestFirst, ...onlyFields(Object.keys(newestShape.shape)) }, 1).next();
 			if (!record) return undefined;
-			const { data } = newestShape.safeParse(record);
-			if (!data) throw invalidEntry(record);
+			const data = parsed(newestShape, record);
 			return { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id };
 		},
 		oldest: async () => await first(inSequence),
 		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),
 		after: (sequence, types, limit) => readTypes({ ...inSequence, [logFilters.above]: sequence }, types, limit),
 		newestFirst: (types) => readTypes(newestFirst, types),
+		newestCauses,
+		allAfter: (sequence) => {
+			const after = (above: number, limit?: number) => log.after(above, [], limit);
+			const pageSize = list.pageSize?.maximum ?? 0;
+			return pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest: async () => (await log.newest())?.sequence }, sequence);
+		},
 	};
+	return log;
 }
 
 async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
@@ -136,6 +160,12 @@ function readable(list: ListDescription | undefined): SortedList {
 function eventIn(record: IDataObject): CrmEvent {
 	const event = parseEvent(record);
 	if (event) return event;
+	throw invalidEntry(record);
+}
+
+function parsed<Shape extends z.ZodTypeAny>(shape: Shape, record: IDataObject): z.output<Shape> {
+	const outcome = shape.safeParse(record);
+	if (outcome.success) return outcome.data as z.output<Shape>;
 	throw invalidEntry(record);
 }
 

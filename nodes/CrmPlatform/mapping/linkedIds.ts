@@ -96,7 +96,9 @@ export async function findIds(
 			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
 			if (use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
 			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, choices(field, owners));
-			throw new Error(`${field.label}: "${text}" ${why}`);
+			const message = `${field.label}: "${text}" ${why}`;
+			if (field.part !== undefined) throw new Error(message);
+			throw new UnclearName(message, reference, text, 'several' in outcome ? outcome.several : []);
 		});
 	return (field, value, values) => {
 		if (field.part === undefined) return refersToRecords(field) ? replaced(field, value, []) : value;
@@ -104,6 +106,22 @@ export async function findIds(
 		const owners = owner ? [replaced(...owner, [])].flat().filter((one) => one !== undefined && one !== null) : [];
 		return replaced(field, value, owners);
 	};
+}
+
+/** A name that no record has, or several have. */
+export class UnclearName extends Error {
+	/** Where it was looked up: `users`. */
+	readonly collection: string;
+	readonly text: string;
+	/** The records that have it. */
+	readonly ids: unknown[];
+
+	constructor(message: string, collection: string, text: string, ids: unknown[]) {
+		super(message);
+		this.collection = collection;
+		this.text = text;
+		this.ids = ids;
+	}
 }
 
 /** @throws Error in the user's words where it is not a number */

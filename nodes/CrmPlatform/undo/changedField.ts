@@ -27,3 +27,9 @@ export function setByName(record: IDataObject, name: string, value: unknown): vo
 	const [member, key] = pathOf(name);
 	record[member] = (key === undefined ? value : { ...(record[member] as IDataObject | undefined), [key]: value }) as IDataObject;
 }
+
+/** The fields of a record by these names, with their values. */
+export const namedValuesOf = ({ custom_fields: custom, ...record }: IDataObject): Array<[string, unknown]> => [
+	...Object.entries(record),
+	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [`custom_fields.${key}`, value]),
+];

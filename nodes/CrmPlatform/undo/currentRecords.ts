@@ -8,7 +8,7 @@ import { path as pathOf, type Query } from '../api/http/path';
 import type { ListDescription } from '../api/openapi/listing';
 import { idField } from '../fields/field';
 import { inParallel, lookUp, valuesPerRequest } from '../mapping/lookUp';
-import type { RecordHistory } from './history';
+import { deletedLinks, type RecordHistory } from './history';
 import type { Current } from './plan';
 
 /** Records of one kind to read. */
@@ -28,12 +28,14 @@ interface Wanted {
  */
 export async function readCurrent(api: Connection, histories: RecordHistory[], isSightLimited: boolean): Promise<Current> {
 	const wanted = new Map<string, Wanted>();
-	for (const { collection, template, id, anew, fields, problem } of histories) {
+	const linksToDeleted = deletedLinks(histories);
+	for (const { collection, template, id, anew, fields, problem, deletion } of histories) {
 		if (problem !== undefined) continue;
 		const one = wanted.get(collection) ?? { template, ids: new Set<string>(), fields: new Set(['version']) };
 		wanted.set(collection, one);
 		for (const each of [id, ...anew.map((other) => other.id)]) one.ids.add(each);
-		for (const name of fields.keys()) one.fields.add(name.replace(/\..*$/s, ''));
+		const links = anew.length > 0 && deletion ? Object.keys(deletion.record).filter((name) => name !== 'id' && linksToDeleted(deletion.record[name])) : [];
+		for (const name of [...fields.keys(), ...links]) one.fields.add(name.replace(/\..*$/s, ''));
 	}
 	const read = new Map<string, Map<string, IDataObject>>();
 	const deleted = new Map<string, ListDescription['deleted']>();

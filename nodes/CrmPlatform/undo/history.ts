@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
-import { idText } from '../api/http/json';
+import { idText, isObject } from '../api/http/json';
 import { recordName } from '../api/recordName';
 import { hasByName, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
@@ -17,6 +17,17 @@ export interface FieldHistory {
 	isTheirs: boolean;
 }
 
+/** A record that an undo has created in place of a deleted one. */
+export interface Copy {
+	id: string;
+	version: unknown;
+	/** Whether its creation is to be undone, too. */
+	isOwn: boolean;
+	/** Whether it was changed since. */
+	isTouched: boolean;
+	isGone: boolean;
+}
+
 /** What the changes to be undone have made of one record. */
 export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' | 'template'> {
 	id: string;
@@ -26,8 +37,10 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	fields: Map<string, FieldHistory>;
 	/** How it was deleted, if that is to be undone. */
 	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
-	/** The records that undos have created in its place, in this order; whether that is to be undone, too. */
-	anew: Array<{ id: string; version: unknown; isOwn?: boolean }>;
+	/** The records that undos have created in its place, in this order. */
+	anew: Copy[];
+	/** For a record that a second undo has created: the one that was created first, and stays. */
+	copyOf?: { id: string; copy: Copy };
 	/** The version that the last change to be undone has left. */
 	version: unknown;
 	/** The place of that change in the log. */
@@ -47,7 +60,7 @@ export class Histories {
 	private readonly refusal: (meaning: EventMeaning) => string | undefined;
 	private readonly byRecord = new Map<string, RecordHistory>();
 	/** By the record that was created in its place. */
-	private readonly byAnew = new Map<string, RecordHistory>();
+	private readonly byAnew = new Map<string, { history: RecordHistory; copy: Copy }>();
 	private readonly byDeletion = new Map<string, RecordHistory>();
 	/** Who links to the created records. */
 	readonly links = new CreatedLinks();
@@ -69,18 +82,23 @@ export class Histories {
 		const history = this.byRecord.get(record);
 		if (isOwn) this.addOwn(event, meaning, id, history);
 		else {
-			const theirs = history ?? this.byAnew.get(record);
+			const theirs = history ?? this.byAnew.get(record)?.history;
 			if (theirs && meaning.change !== undefined) addTheirs(event, meaning, theirs);
 			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
-			if (meaning.change === 'created') this.createdAnew(event, id, false);
 		}
-		this.addLinks(event);
+		this.addLater(event, isOwn);
 	}
 
-	/** Notes which created records the record of an event links to. */
-	addLinks(event: CrmEvent): void {
+	/** Notes what was created in place of deleted records, what became of it, and which created records are linked. */
+	addLater(event: CrmEvent, isOwn = false): void {
 		const meaning = this.meaningOf(event.type) ?? unknown(event.type);
-		this.links.add(`${meaning.collection}/${idText(event.data.object.id) ?? ''}`, event, meaning);
+		const id = idText(event.data.object.id) ?? '';
+		const record = `${meaning.collection}/${id}`;
+		const { copy } = this.byAnew.get(record) ?? {};
+		if (copy && meaning.change === 'updated') copy.isTouched = true;
+		if (copy && meaning.change === 'deleted') copy.isGone = true;
+		if (meaning.change === 'created' && !isOwn) this.createdAnew(event, id, false);
+		this.links.add(record, event, meaning);
 	}
 
 	/** The records to undo, the last changed one first. */
@@ -110,6 +128,7 @@ export class Histories {
 			if (history.isCreated) this.links.watch(id);
 		} else if (meaning.change === 'updated') addChange(history, event);
 		else {
+			if ([...history.fields.keys()].some((field) => !hasByName(object, field))) history.problem = partOfRecord;
 			history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
 			this.byDeletion.set(deletionHash(event.id), history);
 		}
@@ -119,8 +138,12 @@ export class Histories {
 	private createdAnew(event: CrmEvent, id: string, isOwn: boolean): RecordHistory | undefined {
 		const { hash = '' } = originOfEvent(event) ?? {};
 		const deleted = this.byDeletion.get(hash);
-		if (deleted && deleted.anew.every((one) => one.id !== id)) deleted.anew.push({ id, version: event.data.object.version, isOwn });
-		if (deleted) this.byAnew.set(`${deleted.collection}/${id}`, deleted);
+		const record = deleted && `${deleted.collection}/${id}`;
+		if (!record || this.byAnew.has(record)) return deleted;
+		const copy = { id, version: event.data.object.version, isOwn, isTouched: false, isGone: false };
+		deleted.anew.push(copy);
+		this.byAnew.set(record, { history: deleted, copy });
+		if (deleted.anew.length > 1) this.links.watch(id);
 		return deleted;
 	}
 }
@@ -134,6 +157,7 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 			continue;
 		}
 		const [before, after] = [valueByName(previous, name) ?? null, valueByName(object, name) ?? null];
+		if (isObject(before) && isObject(after) && Object.keys(after).some((member) => !Object.hasOwn(before, member))) history.problem = partOfFormerValue(name);
 		const known = history.fields.get(name);
 		// Without a gap, it goes on from where the change before has left it.
 		if (known && !known.isTheirs && hasSameValue(known.after, before)) known.after = after;
@@ -152,7 +176,7 @@ function addTheirs({ data: { changed } }: CrmEvent, { change }: EventMeaning, hi
 
 /** Whether the event's record is new: for a user, one that comes into sight is created, too. */
 const isNew = ({ version, created_at: created, updated_at: updated }: IDataObject): boolean =>
-	version === undefined ? created !== undefined && created === updated : String(version) === '1';
+	/^\d+$/.test(String(version)) ? Number(version) <= 1 : created !== undefined && created === updated;
 
 const newHistory = ({ kind, collection, template }: EventMeaning, id: string): RecordHistory => ({
 	kind,
@@ -169,6 +193,14 @@ const newHistory = ({ kind, collection, template }: EventMeaning, id: string): R
 
 const unknown = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });
 
+/** Tells whether a value names a record whose deletion is to be undone. */
+export function deletedLinks(histories: RecordHistory[]): (value: unknown) => boolean {
+	const deleted = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
+	const names = (value: unknown): boolean =>
+		typeof value === 'string' ? deleted.has(value) : typeof value === 'object' && value !== null && Object.values(value).some(names);
+	return names;
+}
+
 /** Whether two values of a field are the same, whatever the order of their members. */
 export const hasSameValue = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other);
 
@@ -180,5 +212,7 @@ const canonical = (value: unknown): string =>
 	);
 
 const noFormerValues = 'The service does not report the former values.';
+const partOfFormerValue = (name: string) => `The service reports only a part of the former value of ${name}.`;
+const partOfRecord = 'The service reports only a part of the record that was deleted.';
 const notCreated = 'The service reports it as created, but it existed before: it came into the sight of the credential. Undo it with a credential that sees all records.';
 const notUnderstood = (type: string) => `The service reports ${type}, which the node does not understand.`;

@@ -1,6 +1,5 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { CrmEvent } from '../api/crmEvent';
+import { hasByName, namedValuesOf } from './changedField';
 import type { EventMeaning } from './eventMeaning';
 
 /** What becomes of a record, as far as links go. */
@@ -24,8 +23,10 @@ export class CreatedLinks {
 	/** @param record identifies the record of the event, whoever has caused it */
 	add(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): void {
 		if (this.created.size === 0) return;
-		const byField = new Map<string, string[]>();
-		for (const [name, value] of change === 'deleted' ? [] : membersOf(object)) {
+		// An event may have the changed fields only.
+		const known = change === 'updated' ? [...(this.held.get(record)?.byField ?? [])].filter(([name]) => !hasByName(object, name)) : [];
+		const byField = new Map<string, string[]>(known);
+		for (const [name, value] of change === 'deleted' ? [] : namedValuesOf(object)) {
 			const ids = name === 'id' ? [] : this.amongCreated(value);
 			if (ids.length > 0) byField.set(name, ids);
 		}
@@ -78,11 +79,6 @@ export class CreatedLinks {
 }
 
 const recordOf = ({ history: { collection, id } }: Linking): string => `${collection}/${id}`;
-
-const membersOf = ({ custom_fields: custom, ...record }: IDataObject): Array<[string, unknown]> => [
-	...Object.entries(record),
-	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [`custom_fields.${key}`, value]),
-];
 
 /** Whether a field will have its former value: written, or derived by the service from what is written. */
 const isReplaced = ({ changes, history }: Linking, name: string): boolean =>

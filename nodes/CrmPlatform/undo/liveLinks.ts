@@ -6,7 +6,7 @@ import { idText, isObject } from '../api/http/json';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
-import type { UndoneChange, Undoing } from './plan';
+import type { UndoneChange, Undoing } from './undoing';
 
 /** The records that former values link to: which of them live, and which have another id now. */
 export class LiveLinks {
@@ -60,7 +60,8 @@ export class LiveLinks {
 			return isDead ? undefined : (this.anew.get(link) ?? id);
 		});
 		const idOf = (one: unknown) => (field.reference === undefined ? (one as IDataObject)?.id : one);
-		if (Array.isArray(replaced)) return { value: replaced.filter((one) => idOf(one) !== undefined), isWithout };
+		const living = Array.isArray(replaced) ? replaced.filter((one) => idOf(one) !== undefined) : [];
+		if (Array.isArray(replaced) && (living.length > 0 || !isWithout)) return { value: living, isWithout };
 		return isWithout ? { isWithout } : { value: replaced, isWithout };
 	}
 
@@ -100,12 +101,14 @@ export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], i
 	const byName = new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
 	const without: string[] = [];
 	const unwritable: string[] = [];
+	let isRequired = false;
 	const left = (name: string, value: unknown): unknown => {
 		if (name.startsWith(`${custom}.`) && !isWritable(name)) return void unwritable.push(name);
 		const field = byName.get(name);
 		if (!field || (value ?? null) === null) return value;
 		const alive = links.alive(field, value);
 		if (alive.isWithout) without.push(name);
+		isRequired ||= one.action === 'create' && field.required && alive.value === undefined;
 		return alive.value;
 	};
 	const changes = one.changes.flatMap((change): UndoneChange[] => {
@@ -120,15 +123,18 @@ export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], i
 	const reason = [
 		one.reason,
 		without.length > 0 && `${without.join(', ')}: a linked record is gone, or out of sight of the credential.`,
+		isRequired && required,
 		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or can only be read.`,
 	].filter(Boolean).join(' ');
 	const { action, ...rest } = { ...one, changes, reason };
+	if (isRequired) return { ...rest, changes: changes.map((change) => ({ ...change, kept: true })), result: 'cannot_be_undone' };
 	const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 	if (isLeft) return { ...rest, ...(action && { action }) };
 	return { ...rest, result: one.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
 }
 
 const custom = 'custom_fields';
+const required = 'The service requires this link, so the record was not created again.';
 
 /** Records to create in an order in which those that others link to come first. */
 export function* waves(all: Undoing[], missing: (one: Undoing) => string[]): Generator<Undoing[]> {

@@ -1,36 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import { setByName, valueByName } from './changedField';
-import { hasSameValue, type FieldHistory, type RecordHistory } from './history';
-
-/** What becomes of a value. */
-export interface UndoneChange {
-	/** As events name it: `custom_fields.<key>` for a custom field. */
-	field: string;
-	/** The value now. */
-	from: unknown;
-	/** The value before. */
-	to: unknown;
-	/** Whether the value of now stays. */
-	kept?: true;
-}
-
-export type UndoAction = 'update' | 'delete' | 'create';
-
-/** What becomes of a record. */
-export interface Undoing {
-	history: RecordHistory;
-	result: 'undone' | 'already_so' | 'conflict' | 'cannot_be_undone';
-	changes: UndoneChange[];
-	reason?: string;
-	/** What is to be written, if anything. */
-	action?: UndoAction;
-	/** The record as it is now. */
-	current?: IDataObject;
-	/** Id of the record that was created in its place. */
-	newId?: string;
-}
+import { namedValuesOf, setByName, valueByName } from './changedField';
+import { asLinked, copiesOf } from './copies';
+import { deletedLinks, hasSameValue, type Copy, type FieldHistory, type RecordHistory } from './history';
+import type { UndoneChange, Undoing } from './undoing';
 
 /** What the CRM has of the records now. */
 export interface Current {
@@ -59,19 +33,27 @@ export interface UndoRules {
 	linkedAfter(planned: Undoing[]): Set<string>;
 	/** A value with the ids that its records have now. */
 	renamed(value: unknown): unknown;
+	/** Whether a value names a record whose deletion is undone. */
+	linksToDeleted(value: unknown): boolean;
 	/** Whether what others have changed since is overwritten. */
 	takesPrecedence: boolean;
 }
 
 /** Decides what becomes of each record. */
-export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'renamed'>): Undoing[] {
+export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'renamed' | 'linksToDeleted'>): Undoing[] {
 	const newIds = new Map(histories.flatMap((one): Array<[string, string]> => {
 		const again = createdInPlaceOf(one, given.current);
 		return again ? [[one.id, again.id]] : [];
 	}));
 	const renamed = (value: unknown): unknown =>
 		JSON.parse(JSON.stringify(value ?? null), (_, one: unknown) => (typeof one === 'string' ? (newIds.get(one) ?? one) : one));
-	return withLinkedKept(histories.map((history) => decide(history, { ...given, renamed })), given.linkedAfter);
+	const linksToDeleted = deletedLinks(histories);
+	const copies = histories.flatMap((history) => {
+		const { current, takesPrecedence } = given;
+		const living = history.anew.filter(({ id }) => livingRecord(current, history.collection, id));
+		return copiesOf(history, living, takesPrecedence || current.isSightLimited, ({ id }) => livingRecord(current, history.collection, id)!);
+	});
+	return withLinkedKept([...histories.map((history) => decide(history, { ...given, renamed, linksToDeleted })), ...copies], given.linkedAfter);
 }
 
 /** Keeps created records that are linked when the undo is done; what they link to in turn is kept with them. */
@@ -81,9 +63,6 @@ export function withLinkedKept(planned: Undoing[], linkedAfter: (planned: Undoin
 	if (!planned.some(isKept)) return planned;
 	return withLinkedKept(planned.map((one) => (isKept(one) ? asLinked(one) : one)), linkedAfter);
 }
-
-/** A created record that stays. */
-export const asLinked = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: linkedSince });
 
 function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	const { current } = rules;
@@ -119,13 +98,15 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 }
 
 /** The living record that an undo, whoever ran it, has created in place of a deleted one. */
-function createdInPlaceOf({ collection, anew }: RecordHistory, current: Current): { id: string; isOwn?: boolean; record: IDataObject } | undefined {
-	for (const { id, isOwn = false } of anew) {
-		const record = livingRecord(current, collection, id);
-		if (record) return { id, isOwn, record };
+function createdInPlaceOf({ collection, anew }: RecordHistory, current: Current): Living | undefined {
+	for (const copy of anew) {
+		const record = livingRecord(current, collection, copy.id);
+		if (record) return { ...copy, record };
 	}
 	return undefined;
 }
+
+type Living = Copy & { record: IDataObject };
 
 /** A record that the service returns and does not call deleted. */
 export function livingRecord(current: Current, collection: string, id: string): IDataObject | undefined {
@@ -142,15 +123,7 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	if (anew.length > 0) {
 		const [{ id } = { id: '' }] = anew;
 		const living = createdInPlaceOf(history, current);
-		if (!living) return outcome('conflict', anewIsGone(id));
-		const changes = [...fields].flatMap(([field, { before, isTheirs }]): UndoneChange[] => {
-			const from = valueByName(living.record, field) ?? null;
-			const to = rules.renamed(before);
-			const isSame = hasSameValue(from, to) || (isEmpty(from) && isEmpty(to));
-			return isTheirs || isSame || !writable(history).isCreated(field.replace(/\..*$/s, '')) ? [] : [{ field, from, to, kept: true }];
-		});
-		const isDifferent = changes.length > 0;
-		return { ...outcome(isDifferent ? 'conflict' : 'already_so', isDifferent ? anewDiffers(living.id) : createdAnew(living.id)), changes, newId: living.id };
+		return living ? restoreAgain(outcome, history, rules, living) : outcome('conflict', anewIsGone(id));
 	}
 	if (!found && (current.showsDeleted(collection) || current.isSightLimited)) return outcome('cannot_be_undone', maybeNotDeleted);
 	const values = { ...deletion!.record };
@@ -163,17 +136,50 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	return { ...outcome('undone'), changes, action: 'create' };
 }
 
-function restoreFields(outcome: Decided, history: RecordHistory, { writable, takesPrecedence }: UndoRules, record: IDataObject): Undoing {
+/** What a record lacks that an undo has created in place of a deleted one. */
+function restoreAgain(outcome: Decided, history: RecordHistory, { writable, renamed, linksToDeleted, takesPrecedence }: UndoRules, living: Living): Undoing {
 	const can = writable(history);
-	const own = [...history.fields].filter(([name]) => can.isChanged(name.replace(/\..*$/s, '')));
+	const { id, isOwn, isTouched, record } = living;
+	const changes = [...history.fields].flatMap(([field, { before, after, isTheirs }]): UndoneChange[] => {
+		const [from, to] = [valueByName(record, field) ?? null, renamed(before)];
+		const isSame = hasSameValue(from, to) || (isEmpty(from) && isEmpty(to));
+		if (isTheirs || isSame || !can.isCreated(topOf(field))) return [];
+		// Only the deletion was undone before: it still has what the workflow wrote.
+		const isWritten = !isOwn && can.isChanged(topOf(field)) && (takesPrecedence || hasSameValue(from, renamed(after)));
+		return [{ field, from, to, ...(!isWritten && { kept: true }) }];
+	});
+	// The other record may have been created after this one, which then has no link to it.
+	const links = isOwn || isTouched ? [] : namedValuesOf(history.deletion!.record).flatMap(([field, value]): UndoneChange[] => {
+		const from = valueByName(record, field) ?? null;
+		const isMissing = linksToDeleted(value) && isEmpty(from) && can.isChanged(topOf(field)) && !history.fields.has(field);
+		return isMissing ? [{ field, from, to: renamed(value) }] : [];
+	});
+	const all = [...changes, ...links];
+	const isKept = all.some(({ kept }) => kept);
+	const isWritten = all.some(({ kept }) => !kept);
+	const reason = isKept ? anewDiffers(id) : createdAnew(id);
+	return {
+		...outcome(isKept ? 'conflict' : isWritten ? 'undone' : 'already_so', reason),
+		changes: all,
+		newId: id,
+		...(isWritten && { action: 'update' as const, current: record }),
+	};
+}
+
+const topOf = (field: string): string => field.replace(/\..*$/s, '');
+
+function restoreFields(outcome: Decided, history: RecordHistory, { writable, takesPrecedence, renamed }: UndoRules, record: IDataObject): Undoing {
+	const can = writable(history);
+	const own = [...history.fields].filter(([name]) => can.isChanged(topOf(name)));
 	// An undo has created it in place of another, and nothing has changed it since.
 	if (history.fields.size === 0) return outcome('already_so', hasValues);
 	if (own.length === 0) return outcome('cannot_be_undone', setByService([...history.fields.keys()]));
 	const changes = own.flatMap(([field, { before, after, isTheirs }]: [string, FieldHistory]): UndoneChange[] => {
 		const from = valueByName(record, field) ?? null;
-		if (hasSameValue(from, before)) return [];
+		const to = renamed(before);
+		if (hasSameValue(from, to)) return [];
 		const isKept = (isTheirs || !hasSameValue(from, after)) && !takesPrecedence;
-		return [{ field, from, to: before, ...(isKept && { kept: true as const }) }];
+		return [{ field, from, to, ...(isKept && { kept: true as const }) }];
 	});
 	const isConflict = changes.some(({ kept }) => kept);
 	const isWritten = changes.some(({ kept }) => !kept);
@@ -184,25 +190,6 @@ function restoreFields(outcome: Decided, history: RecordHistory, { writable, tak
 		current: record,
 		...(isWritten && { action: 'update' as const }),
 	};
-}
-
-/** The merge patch (RFC 7396) that makes the changes. */
-function patchOf(changes: UndoneChange[]): IDataObject {
-	const patch: IDataObject = {};
-	for (const { field, from, to, kept } of changes) if (!kept) setByName(patch, field, difference(from, to));
-	return patch;
-}
-
-/** What an undo writes. */
-export const formerValues = ({ action, changes }: Undoing): IDataObject =>
-	action === 'update' ? patchOf(changes) : (Object.fromEntries(changes.map(({ field, to }) => [field, to])) as IDataObject);
-
-/** An object is merged: what it has now and had not before has to be cleared. */
-function difference(from: unknown, to: unknown): unknown {
-	if (!isObject(to) || !isObject(from)) return to ?? null;
-	const cleared = Object.keys(from).filter((name) => !Object.hasOwn(to, name)).map((name) => [name, null]);
-	const kept = Object.entries(to).map(([name, value]) => [name, difference(from[name], value)]);
-	return Object.fromEntries([...cleared, ...kept]);
 }
 
 const withoutNulls = (value: IDataObject): IDataObject => Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));
@@ -223,7 +210,6 @@ const deletedWithTheirs = 'The workflow created this record, someone else change
 const anewIsGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
 const existsAgain = 'The record was deleted, and exists again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
-const linkedSince = 'The workflow created this record, and records that stay link to it. It was not deleted.';
 const maybeLinked =
 	'The workflow created this record, and others that you do not see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';

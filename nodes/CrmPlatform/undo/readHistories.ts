@@ -34,9 +34,12 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 		api.notices.add(`The log of the service only goes back to ${begin}. Earlier changes are not undone.`);
 	}
 	let last = first.sequence - 1;
-	for await (const event of log.after(last, [])) {
+	const seen = new Set<number>();
+	for await (const event of log.allAfter(last)) {
 		// A log may hand out an event twice.
-		if (event.sequence <= last) continue;
+		if (seen.has(event.sequence)) continue;
+		if (event.sequence <= last) throw new Error(unordered);
+		seen.add(event.sequence);
 		histories.add(event, choices.isChosen(event));
 		last = event.sequence;
 	}
@@ -45,6 +48,7 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 
 const general = (path: string): string => path.replace(/\{\w+\}/g, '{}');
 
+const unordered = 'The event log of the service is not in sequence, so what came before what is not known. Nothing was written. Report this to the service’s support.';
 const emptyLog =
 	'Since: the log of the service is empty, so what was changed since then is not known. Nothing was written. If nothing was changed, there is nothing to undo.';
 const sentMessage = 'Messages cannot be taken back.';

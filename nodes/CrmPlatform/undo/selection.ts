@@ -3,6 +3,7 @@ import { isExpression, type INodeProperties } from 'n8n-workflow';
 import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { originOf } from '../api/http/idempotency';
 import { isBlank } from '../fields/blank';
+import { locatorValue } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../parameters/readers';
 import { asFar, kindsOption, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
@@ -43,8 +44,9 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 		return value === undefined ? undefined : readDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
 	};
 	const of = readOption<WhatToUndo>(undoOf.displayName, given(undoOf.name), ['execution', 'workflow', 'instance', 'actor']);
-	const id = of === 'instance' ? '' : readText(undoId.displayName, given(undoId.name), { otherwise: '' });
-	if (of !== 'instance' && id === '') throw new Error(`ID: enter the ID of the ${words[of]} whose changes to undo.`);
+	const id = of === 'instance' ? '' : readText(undoId.displayName, locatorValue(given(undoId.name)), { otherwise: '' });
+	if (of !== 'instance' && id === '') throw new Error(`Which One: choose the ${words[of]} whose changes to undo, or enter its ID.`);
+	if (/^https?:/i.test(id)) throw new Error(`Which One: enter the ID only, which is at the end of the address, instead of ${id}.`);
 	const from = moment(since, since.name);
 	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
 	if (from === undefined && of !== 'execution' && !isAsFarAsLog) {
@@ -53,15 +55,26 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	const last = moment(until);
 	const chosenKinds = limit(kindsOption);
 	const own = originOf(identity.instance, of === 'workflow' ? id : '', of === 'execution' ? id : '');
+	let workflow: string | undefined;
 	const isBy = (event: CrmEvent): boolean => {
 		if (of === 'actor') return actorOf(event) === id;
 		if (!tellsOrigin(event)) throw new Error(unknownCauser);
 		const origin = originOfEvent(event);
 		if (origin?.instance !== own.instance) return false;
-		return of === 'instance' || (of === 'workflow' ? origin.workflow === own.workflow : origin.execution === own.execution);
+		if (of === 'instance') return true;
+		if (of === 'workflow') return origin.workflow === own.workflow;
+		if (origin.execution !== own.execution) return false;
+		// A database that was set up anew, or beside another with the same encryption key, counts from 1 again.
+		workflow ??= origin.workflow;
+		if (origin.workflow !== workflow) throw new Error(sharedNumber(id, [workflow, origin.workflow]));
+		return true;
+	};
+	const isWithin = ({ timestamp }: CrmEvent): boolean => {
+		const time = Date.parse(timestamp);
+		return (from === undefined || time >= from) && (last === undefined || time <= last);
 	};
 	return {
-		isChosen: (event) => isBy(event) && (last === undefined || Date.parse(event.timestamp) <= last),
+		isChosen: (event) => isWithin(event) && isBy(event),
 		what: `${of === 'instance' ? 'workflows of this n8n' : `${words[of]} ${id}`}`,
 		hint: of === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
 		...(from !== undefined && { since: from }),
@@ -78,5 +91,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 const words = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
 
 const blankLimit = (label: string) => `${label}: the expression returned nothing, so more would be undone than you mean. Nothing was written. Correct it, or remove it.`;
+const sharedNumber = (id: string, workflows: string[]) =>
+	`Executions of several workflows have the number ${id}: ${workflows.join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
 const unknownCauser =
 	'The service does not report which request caused an event, so the changes of a workflow cannot be told from others. Nothing was written. Choose A User or API Key.';

@@ -7,14 +7,15 @@ import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotenc
 import { idText } from '../api/http/json';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
+import { asLinked, copiesOf, createdTwice } from './copies';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
-import { asLinked, planUndo, withLinkedKept, type UndoneChange, type Undoing, type Writable } from './plan';
+import { planUndo, withLinkedKept, type Writable } from './plan';
+import type { UndoneChange, Undoing } from './undoing';
 import { hasSameValue } from './history';
 import { readHistories } from './readHistories';
 import { readChoices, type UndoChoices } from './selection';
-import { surplusRemover } from './surplus';
-import { sendWrites, undoWriteOf, type Describe, type UndoOutcome } from './writeUndo';
+import { sendWrites, tellProtection, undoWriteOf, type Describe, type UndoOutcome } from './writeUndo';
 
 /**
  * Takes back what an execution, a workflow or a user has written: reads the log, compares with the records of
@@ -72,13 +73,13 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		return waiting.length > 0 ? one : withLiveLinks(one, links, fieldsOf(one), isWritable);
 	};
 
+	const shown = withLinkedKept(planned.map((one) => resolve(one, toBeCreated)), (some) => linkedAfter(some));
+	refuseTooMany(shown, choices, choices.isPreview, api.notices);
 	if (choices.isPreview) {
-		const shown = withLinkedKept(planned.map((one) => resolve(one, toBeCreated)), (some) => linkedAfter(some));
-		refuseTooMany(shown, choices, true, api.notices);
+		tellProtection(execution, describe, shown);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		return shown.map((one) => undoneItem(one, true));
 	}
-	refuseTooMany(planned, choices, false, api.notices);
 
 	const done = new Map<Undoing, Undoing>();
 	const answers = new Map<Undoing, IDataObject>();
@@ -88,7 +89,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			const request = undoWriteOf(one);
 			return request ? [{ place, request }] : [];
 		});
-		for (const [place, one] of some.entries()) done.set(one, resolved[place]!);
+		for (const [place, one] of some.entries()) if (!resolved[place]!.action) done.set(one, resolved[place]!);
 		const { outcomes, error } = await sendWrites(execution, describe, writes.map(({ request }) => request));
 		for (const [i, outcome] of outcomes.entries()) {
 			const { place } = writes[i]!;
@@ -110,14 +111,35 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const later = of('update').filter(waits);
 	let deletes = of('delete');
 	let read = last;
-	/** Deletes the created records that nothing links to which stays. What links to others goes before them. */
-	const remove = async () => {
-		if (deletes.length === 0) return;
+	const catchUp = async () => {
 		for await (const event of log.after(read, [])) {
 			if (event.sequence <= read) continue;
 			read = event.sequence;
-			histories.addLinks(event);
+			histories.addLater(event);
 		}
+	};
+	/** Where another undo has created a record as well, the one that came first stays: both undos come to that. */
+	const findCopies = async () => {
+		await catchUp();
+		for (const one of of('create')) {
+			const { newId, history } = done.get(one) ?? one;
+			const living = history.anew.filter(({ isGone }) => !isGone);
+			const [first] = living;
+			if (newId === undefined || !first) continue;
+			if (first.id !== newId) done.set(one, { ...done.get(one)!, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
+			links.replace(history.collection, history.id, first.id);
+			const found = copiesOf(history, living, choices.takesPrecedence || isSightLimited, ({ id, version }) => ({ id, version: version as number }));
+			const others = found.filter((copy) => planned.every((known) => known.history.id !== copy.history.id));
+			planned.push(...others);
+			deletes.push(...others.filter(({ action }) => action === 'delete'));
+		}
+	};
+	/** Deletes the created records that nothing links to which stays. What links to others goes before them. */
+	const remove = async () => {
+		if (deletes.length === 0) return;
+		await catchUp();
+		for (const one of deletes) if (one.history.copyOf?.copy.isTouched) done.set(one, asLinked(one));
+		deletes = deletes.filter((one) => !done.has(one));
 		for (;;) {
 			const written = new Set(done.values());
 			const kept = new Set(withLinkedKept(planned.map((one) => done.get(one) ?? one), (some) => linkedAfter(some, (one) => written.has(one))));
@@ -132,21 +154,17 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		for (let before = Infinity; updates.length + deletes.length < before; ) {
 			before = updates.length + deletes.length;
 			await write(updates);
-			updates = updates.filter((one) => done.get(one)!.reason === duplicate);
+			updates = updates.filter((one) => done.get(one)!.isDuplicate);
 			await remove();
 		}
 	};
 	await writeChanges();
 	/** Records that link to each other in a circle: one is created without its link, which is written afterwards. */
 	const circular: Undoing[] = [];
-	const removeSurplus = surplusRemover(execution, log, { planned, current, describe, last });
-	for (const wave of [...waves(of('create'), (one) => links.missing(fieldsOf(one), one)), []]) {
+	for (const wave of waves(of('create'), (one) => links.missing(fieldsOf(one), one))) {
 		for (const one of wave) if (waits(one)) circular.push(one);
-		if (wave.length > 0) await write(wave);
-		for (const { one, id, reason } of await removeSurplus()) {
-			done.set(one, { ...(done.get(one) ?? one), result: 'already_so', newId: id, reason });
-			links.replace(one.history.collection, one.history.id, id);
-		}
+		await write(wave);
+		await findCopies();
 	}
 	for (const one of circular) {
 		const [whole, part, current] = [resolve(one), done.get(one)!, answers.get(one)];
@@ -159,6 +177,13 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	}
 	await write(later);
 	await writeChanges();
+	// A value that one of these records still had is free by now.
+	const refused = later.length > 0 ? of('create').filter((one) => done.get(one)?.isDuplicate) : [];
+	if (refused.length > 0) {
+		await write(refused);
+		await findCopies();
+		await writeChanges();
+	}
 	for (const one of deletes) done.set(one, asLinked(one));
 	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
 }
@@ -181,15 +206,16 @@ function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	}
 	const { refused } = outcome;
 	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
-	const { action: _, ...rest } = { ...one, changes: one.action === 'create' ? [] : kept };
+	const { action: _, ...rest } = { ...one, changes: kept };
 	if (isAnsweredWith(refused, 404, 410)) {
 		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone already.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
 	}
 	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
 	const { code } = ((refused as { context?: IDataObject }).context?.data ?? {}) as { code?: unknown };
-	if (code === 'duplicate' && one.action === 'update') return { ...rest, result: 'cannot_be_undone', reason: duplicate };
+	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const };
+	if (isDuplicate && one.action === 'update') return { ...rest, ...isDuplicate, result: 'cannot_be_undone', reason: duplicate };
 	const { message, description } = refused as { message: string; description?: string | null };
-	return { ...rest, result: 'cannot_be_undone', reason: ['The service refused it:', message, description].filter(Boolean).join(' ') };
+	return { ...rest, ...isDuplicate, result: 'cannot_be_undone', reason: ['The service refused it:', message, description].filter(Boolean).join(' ') };
 }
 
 function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {

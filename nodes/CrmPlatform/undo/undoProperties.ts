@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Resource } from '../model';
+import { pickerProperty } from '../parameters/recordParameters';
 
 export const undoPreview: INodeProperties = {
 	displayName: 'Preview',
@@ -26,14 +27,12 @@ export const undoOf: INodeProperties = {
 };
 
 export const undoId: INodeProperties = {
-	displayName: 'ID',
-	name: 'undoId',
-	type: 'string',
-	required: true,
-	default: '',
-	placeholder: 'e.g. 4711',
+	...pickerProperty('Which One', 'undoId', 'searchCausers', {
+		by: { name: 'id', displayName: 'By ID', hint: 'At the end of the address of an execution or a workflow; in actor of an event' },
+	}),
+	typeOptions: { loadOptionsDependsOn: ['undoOf'] },
 	displayOptions: { hide: { undoOf: ['instance'] } },
-	description: 'Of an execution or a workflow, it is at the end of its address in n8n; of a user or key, in actor of an event',
+	description: 'The list has those of the newest 10,000 events. Enter the ID of an earlier one.',
 };
 
 export const since: INodeProperties = {

@@ -11,7 +11,8 @@ import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
 import { protectionOf, versionOf } from '../writing/replace';
 import type { Write } from '../writing/writeOrder';
-import { formerValues, type UndoAction, type Undoing } from './plan';
+import { formerValues } from './formerValues';
+import type { UndoAction, Undoing } from './undoing';
 
 /** One write of an undo. */
 export interface UndoWrite {
@@ -63,6 +64,19 @@ export async function sendWrites(execution: Execution, describe: Describe, write
 		from = to;
 	}
 	return { outcomes };
+}
+
+/** Tells the user where the service cannot keep the writes of a plan from overwriting what others change meanwhile. */
+export function tellProtection(execution: Execution, describe: Describe, planned: Undoing[]): void {
+	const groups = new Map<WriteDescription, IDataObject[]>();
+	for (const { action, current, history } of planned) {
+		const description = action && describe(history.collection)?.[action];
+		if (!description || !current) continue;
+		const records = groups.get(description) ?? [];
+		records.push(current);
+		groups.set(description, records);
+	}
+	for (const [description, records] of groups) protectionOf(execution, description, records);
 }
 
 async function sendGroup(execution: Execution, description: WriteDescription, group: UndoWrite[], outcomes: UndoOutcome[]): Promise<Error | undefined> {

@@ -12,6 +12,7 @@ import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { Condition } from '../../core/store/records/condition.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
+import { causeCondition, causeLinks } from './event-cause.ts';
 import { linkToRecord, recordLink, titleOf } from './titles.ts';
 import { actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
 import type { Visitor } from './visitor.ts';
@@ -22,18 +23,21 @@ const recentEvents = 10;
 /** The log of events, the newest first, with what became of their deliveries. */
 export async function eventsBody(service: Service, visitor: Visitor, address: URL): Promise<Html> {
 	const type = address.searchParams.get('type') ?? '';
+	const cause = address.searchParams.get('cause') ?? '';
 	const before = Number(address.searchParams.get('before') ?? Infinity);
 	const conditions: Condition[] = [
 		...(type === '' ? [] : [typeCondition([type])]),
+		...(cause === '' ? [] : [causeCondition(cause)]),
 		...(Number.isSafeInteger(before) ? [{ sql: 'sequence < ?', values: [before] }] : []),
 	];
 	const { events, hasMore } = await newestEvents(visitor, conditions, eventsAtOnce);
-	const older = new URLSearchParams({ type, before: String(events.at(-1)?.sequence) });
+	const older = new URLSearchParams({ type, cause, before: String(events.at(-1)?.sequence) });
 	return html`<h1>Events</h1>
 		<p class="quiet">Events of the last 30 days, and their deliveries to webhooks.</p>
-		${typeForm(visitor, type)} ${eventList(service, visitor, events)}
+		${cause === '' ? '' : html`<p>Only what <code>${cause}</code> has caused. <a href="${eventsPath}">Show all events</a></p>`}
+		${typeForm(visitor, type, cause)} ${eventList(service, visitor, events)}
 		<p class="row">
-			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsPath}">Newest</a>` : ''}
+			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsPath}?${new URLSearchParams({ type, cause }).toString()}">Newest</a>` : ''}
 			${hasMore
 				? html`<a class="button" href="${eventsPath}?${older.toString()}">Older</a>`
 				: ''}
@@ -59,9 +63,10 @@ export async function recentEventList(
 const newestEvents = (visitor: Visitor, conditions: Condition[], limit: number) =>
 	readSeen(() => visitor.store.events, (events) => events.newest(conditions, limit));
 
-function typeForm({ store }: Visitor, chosen: string): Html {
+function typeForm({ store }: Visitor, chosen: string, cause: string): Html {
 	const types = [...eventPatterns, ...eventTypesIn(store.whole).map(({ type }) => type)].toSorted();
 	return html`<form class="search row" method="get" action="${eventsPath}">
+		<input type="hidden" name="cause" value="${cause}" />
 		<label for="type">Type</label>
 		<select id="type" name="type">
 			<option value="">All events</option>
@@ -110,7 +115,7 @@ function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliv
 		</div>
 		<p>
 			${table && isThere ? recordLink(table.resource, object) : table ? titleOf(table.resource, object) : object.id}
-			<span class="quiet">by ${actorOf(service, visitor.store, event.actor)}</span>
+			<span class="quiet">by ${actorOf(service, visitor.store, event.actor)} ${causeLinks(event.request)}</span>
 		</p>
 		${changes(visitor, table?.resource, data)}
 		${deliveries.map((delivery) => deliveryLine(visitor, delivery))}

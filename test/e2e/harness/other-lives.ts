@@ -127,7 +127,7 @@ export function otherLives(): Life[] {
 					name: 'undo',
 					resource: 'change',
 					operation: 'undo',
-					parameters: { preview: false, undoOf: 'execution', undoId: '={{ $execution.id }}' },
+					parameters: { preview: false, undoOf: 'execution', undoId: { __rl: true, mode: 'id', value: '={{ $execution.id }}' } },
 				},
 			],
 		},

@@ -119,6 +119,8 @@ export class ModelService {
 		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),
 		after: (sequence, types, limit) => this.list((event) => event.sequence > sequence, types, limit),
 		newestFirst: (types) => this.list(() => true, types, Infinity, true),
+		allAfter: (sequence) => this.list((event) => event.sequence > sequence, []),
+		newestCauses: (limit) => this.list(() => true, [], limit, true),
 	};
 
 	private async *list(

@@ -26,21 +26,22 @@ export interface ScriptedModel {
 	close(): Promise<void>;
 }
 
-/**
- * Starts a server that answers chat completions by a script.
- *
- * @param script one move for each turn; it may look at what it was offered and told
- */
-export async function startModel(script: Array<(turn: Turn) => Move>): Promise<ScriptedModel> {
+/** One move for each turn, or the next move; it may look at what it was offered and told. */
+export type Script = Array<(turn: Turn) => Move> | ((turn: Turn) => Promise<Move>);
+
+/** Starts a server that answers chat completions by a script. */
+export async function startModel(script: Script): Promise<ScriptedModel> {
+	const next = async (turn: Turn): Promise<Move> =>
+		typeof script === 'function' ? await script(turn) : (script[turns.length]?.(turn) ?? { say: 'There is nothing left to do.' });
 	const turns: Turn[] = [];
 	const server = createServer((request, response) => {
-		void text(request).then((body) => {
+		void text(request).then(async (body) => {
 			const { tools = [], messages } = JSON.parse(body) as {
 				tools?: Array<{ function: OfferedTool }>;
 				messages: Turn['messages'];
 			};
 			const turn = { tools: tools.map((tool) => tool.function), messages };
-			const move = script[turns.length]?.(turn) ?? { say: 'There is nothing left to do.' };
+			const move = await next(turn);
 			turns.push(turn);
 			response.setHeader('content-type', 'application/json');
 			response.end(JSON.stringify(completion(move, turns.length)));

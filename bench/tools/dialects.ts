@@ -1,0 +1,74 @@
+import type { INode } from 'n8n-workflow';
+import type { Dialect } from './policies.ts';
+
+/** The tools of an agent: its nodes, without credentials, and how they are called. */
+export interface Toolset {
+	name: string;
+	nodes: Array<Pick<INode, 'name' | 'type' | 'parameters'>>;
+	dialect: Dialect;
+}
+
+const kinds = ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity'];
+
+/** CRM Platform Tools: one node. */
+export const sixTools: Toolset = {
+	name: 'CRM Platform Tools',
+	nodes: [
+		{
+			name: 'CRM',
+			type: 'n8n-nodes-crm-platform.crmPlatformTools',
+			parameters: { kinds, writes: ['create', 'update', 'upsert', 'delete', 'tag', 'act'], askBeforeWriting: false, options: { maxWait: 0 } },
+		},
+	],
+	dialect: ({ tool }, values) => ({ tool: `crm_${tool}`, input: values }),
+};
+
+const byModel = (name: string, description: string, type = 'string') => `={{ $fromAI('${name}', '${description}', '${type}') }}`;
+const record = { __rl: true, mode: 'id', value: byModel('ID', 'The id of the record') };
+const named = (name: string) => ({ __rl: true, mode: 'name', value: byModel(name, 'Its name') });
+const fields = { fieldsMode: 'json', fieldsJson: byModel('Fields', 'Fields and values as one object', 'json') };
+const listed = {
+	limit: 20,
+	simplify: true,
+	options: { onePage: true, maxWait: 0 },
+	filters: { rows: [{ field: 'q', operator: 'is', value: byModel('Search', 'Words to search for') }] },
+};
+
+/** The operations that the tasks need, each a node: name, kind, operation, parameters. */
+const operations: Array<[name: string, kind: string, operation: string, parameters: object]> = [
+	...kinds.map((kind): [string, string, string, object] => [`find_${kind}`, kind, 'getMany', listed]),
+	...['contact', 'deal', 'ticket'].map((kind): [string, string, string, object] => [`get_${kind}`, kind, 'get', { recordId: record, simplify: true }]),
+	...['contact', 'ticket', 'task', 'note', 'activity'].map((kind): [string, string, string, object] => [`create_${kind}`, kind, 'create', fields]),
+	...['contact', 'deal', 'ticket'].map((kind): [string, string, string, object] => [`update_${kind}`, kind, 'update', { recordId: record, ...fields }]),
+	['upsert_contact', 'contact', 'upsert', { fieldsMatchOn: 'email', ...fields }],
+	['delete_contact', 'contact', 'delete', { recordId: record }],
+	['tag_contact', 'recordTag', 'addTag', { kind: 'contact', recordId: record, tagId: named('Tag') }],
+	['moveToStage_deal', 'deal', 'moveToStage', { recordId: record, stageId: named('Stage') }],
+	['win_deal', 'deal', 'win', { recordId: record }],
+	['lose_deal', 'deal', 'lose', { recordId: record, ...fields }],
+	['solve_ticket', 'ticket', 'solve', { recordId: record, assigneeId: named('Assignee') }],
+	['assign_ticket', 'ticket', 'assign', { recordId: record, assigneeId: named('Assignee') }],
+	['complete_task', 'task', 'complete', { recordId: record }],
+];
+
+/** CRM Platform as a tool: a node for each operation. */
+export const oneOperationEach: Toolset = {
+	name: 'CRM Platform, a node for each operation',
+	nodes: operations.map(([name, kind, operation, parameters]) => ({
+		name,
+		type: 'n8n-nodes-crm-platform.crmPlatformTool',
+		parameters: { resource: kind, operation, descriptionType: 'manual', toolDescription: `${operation} ${kind}`, options: { maxWait: 0 }, ...parameters },
+	})),
+	dialect({ tool }, values) {
+		const { kind, action, record: id, query, filters, values: given = {}, tag } = values as Record<string, never>;
+		const words = query ?? Object.values((filters ?? {})).find((one) => typeof one === 'string');
+		const verb = { search: 'find', count: 'find', get: 'get', change: action, act: action }[tool] as string;
+		const isNothing = Object.keys(values).length === 0;
+		const name = isNothing ? undefined : `${verb}_${String(kind)}`;
+		if (!operations.some(([one]) => one === name)) return undefined;
+		const { stage, assignee } = given as { stage?: string; assignee?: string };
+		const input = { Search: words, ID: id, Fields: given, Stage: stage, Assignee: assignee, Tag: tag };
+		const node = JSON.stringify(operations.find(([one]) => one === name)![3]);
+		return { tool: name!, input: Object.fromEntries(Object.entries(input).filter(([one, value]) => value !== undefined && node.includes(`$fromAI('${one}'`))) };
+	},
+};

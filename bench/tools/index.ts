@@ -1,0 +1,108 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { machine } from '../report.ts';
+import { oneOperationEach, sixTools, type Toolset } from './dialects.ts';
+import { hardTasks } from './hard-tasks.ts';
+import { play, policies, type Played, type Policy } from './policies.ts';
+import { readingTasks } from './reading-tasks.ts';
+import { agentSurface, mcpSurface, type Surface } from './surfaces.ts';
+import type { Task } from './task.ts';
+import { startToolsWorld, type ServiceWrite, type ToolsWorld } from './world.ts';
+import { writingTasks } from './writing-tasks.ts';
+
+const allTasks = [...readingTasks, ...writingTasks, ...hardTasks];
+
+/** What became of all tasks, by one policy on one surface. */
+interface Score {
+	toolset: string;
+	surface: string;
+	policy: Policy;
+	tasks: number;
+	done: number;
+	calls: number;
+	schemas: number;
+	answers: number;
+	wrongWrites: number;
+	doubleWrites: number;
+	missed: string[];
+}
+
+/** Tasks on made-up records, by scripted models that know much, little or are careless. */
+export async function benchTools(): Promise<void> {
+	const world = await startToolsWorld();
+	try {
+		const scores: Score[] = [];
+		const of = async (toolset: Toolset, surface: Surface) => {
+			for (const policy of policies) scores.push(await score(world, toolset, surface, policy));
+			await surface.close();
+		};
+		await of(sixTools, await agentSurface(world, sixTools, 3.1));
+		await of(sixTools, await agentSurface(world, sixTools, 2.2));
+		await of(sixTools, await mcpSurface(world, sixTools));
+		await of(oneOperationEach, await agentSurface(world, oneOperationEach, 3.1));
+		publishScores(scores);
+	} finally {
+		await world.stop();
+	}
+}
+
+async function score(world: ToolsWorld, toolset: Toolset, surface: Surface, policy: Policy): Promise<Score> {
+	const total: Score = { toolset: toolset.name, surface: surface.name, policy, tasks: 0, done: 0, calls: 0, schemas: 0, answers: 0, wrongWrites: 0, doubleWrites: 0, missed: [] };
+	for (const [number, make] of allTasks.entries()) {
+		const mark = `m${Date.now().toString(36)}${number}`;
+		const task = await make(world.crm, mark);
+		await world.writes();
+		const played: Played = { calls: 0, characters: 0, hasSeen: true, answers: [] };
+		await surface.run(play(task, policy, toolset.dialect, world.crm, played));
+		await world.crm.heal();
+		const { wrong, double, isComplete } = judge(task, await world.writes());
+		const isDone = played.hasSeen && isComplete && wrong + double === 0 && (await task.isDone());
+		total.tasks += 1;
+		total.done += isDone ? 1 : 0;
+		total.calls += played.calls;
+		total.answers += played.characters;
+		total.wrongWrites += wrong;
+		total.doubleWrites += double;
+		if (!isDone) total.missed.push(task.name);
+		if (!isDone && process.env['BENCH_TOOLS_TRACE']) console.log(task.name, JSON.stringify(played.answers).slice(0, 1_500));
+	}
+	total.schemas = surface.schemas();
+	console.log(`${total.toolset}, ${surface.name}, ${policy}: ${total.done} of ${total.tasks}; missed: ${total.missed.join(', ')}`);
+	return total;
+}
+
+/** Writes on records that the task is not about are wrong; more than it takes are double. */
+function judge({ writes, targets }: Task, done: ServiceWrite[]): { wrong: number; double: number; isComplete: boolean } {
+	const created = new Set(done.flatMap(({ types, ids }) => ids.filter((_, i) => types[i]!.endsWith('.created'))));
+	const wrong = done.filter(({ ids }) => ids.some((id) => !targets.includes(id) && !created.has(id))).length;
+	const others = done.length - wrong;
+	return { wrong, double: Math.max(0, others - writes), isComplete: others === writes };
+}
+
+function publishScores(scores: Score[]): void {
+	const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)} %`;
+	const rows = scores.map((one) => [
+		one.toolset,
+		one.surface,
+		one.policy,
+		percent(one.done, one.tasks),
+		(one.calls / one.tasks).toFixed(1),
+		one.schemas.toLocaleString('en'),
+		Math.round(one.answers / one.tasks).toLocaleString('en'),
+		String(one.wrongWrites),
+		String(one.doubleWrites),
+	]);
+	const head = ['Tools', 'Used by', 'Policy', 'Done', 'Calls for a task', 'Characters of schemas', 'Characters of answers for a task', 'Wrong writes', 'Double writes'];
+	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+	const table = [line(head), `|${head.map((_, i) => (i < 3 ? '---' : '---:')).join('|')}|`, ...rows.map(line)].join('\n');
+	const missed = scores.filter((one) => one.missed.length > 0).map((one) => `- ${one.toolset}, ${one.surface}, ${one.policy}: ${one.missed.join('; ')}`);
+	const text = `# tools\n\n${machine()}\n\n${scores[0]!.tasks} tasks\n\n${table}\n\nNot done:\n\n${missed.join('\n')}\n`;
+	const folder = resolve('bench', 'results');
+	mkdirSync(folder, { recursive: true });
+	writeFileSync(resolve(folder, 'tools.md'), text);
+	writeFileSync(resolve(folder, 'tools.json'), `${JSON.stringify({ machine: machine(), scores }, null, '\t')}\n`);
+	const page = resolve('docs', 'agents.md');
+	const written = readFileSync(page, 'utf8').replace(/(<!-- figures of bench tools -->)[^]*(<!-- end of figures -->)/, (_, first: string, last: string) => `${first}\n\n${table}\n\n${last}`);
+	writeFileSync(page, written);
+	console.log(`\n${text}`);
+}

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import type { IConnections, INode } from 'n8n-workflow';
+import { type Move, startModel } from '../../demo/scripted-model.ts';
+import type { Toolset } from './dialects.ts';
+import type { ToolsWorld } from './world.ts';
+
+/** Where tools are used: it makes the calls that are yielded, and gives back what the model reads. */
+export interface Surface {
+	name: string;
+	/** Characters of what the model is told of the tools with each message. */
+	schemas(): number;
+	run(calls: AsyncGenerator<Move, void, string>): Promise<void>;
+	close(): Promise<void>;
+}
+
+const langchain = '@n8n/n8n-nodes-langchain';
+const START = 'Start';
+const AGENT = 'AI Agent';
+
+const node = (name: string, type: string, typeVersion: number, parameters: object, more: Partial<INode> = {}): INode => ({
+	id: randomUUID(),
+	name,
+	type,
+	typeVersion,
+	position: [0, 0],
+	parameters: parameters as INode['parameters'],
+	...more,
+});
+
+async function toolNodes({ n8n, url }: ToolsWorld, { nodes }: Toolset): Promise<INode[]> {
+	const data = { baseUrl: url, apiKey: 'KEY', descriptionUrl: '' };
+	const id = await n8n.client.createCredential({ name: `Sandbox ${randomUUID()}`, type: 'crmPlatformApi', data });
+	return nodes.map(({ name, type, parameters }) => node(name, type, 1, parameters, { credentials: { crmPlatformApi: { id, name: 'Sandbox' } } }));
+}
+
+/** AI Agent, whose model is a script behind OpenAI's interface: an execution for each task. */
+export async function agentSurface(world: ToolsWorld, toolset: Toolset, version: number): Promise<Surface> {
+	const { client } = world.n8n;
+	let calls: AsyncGenerator<Move, void, string> | undefined;
+	let schemas = 0;
+	const model = await startModel(async ({ tools, messages }) => {
+		schemas = JSON.stringify(tools).length;
+		const last = messages.at(-1);
+		const { value } = await calls!.next(last?.role === 'tool' ? String(last.content) : '');
+		return value ?? { say: 'Done.' };
+	});
+	const openAi = await client.createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data: { apiKey: 'any', url: model.url } });
+	const tools = await toolNodes(world, toolset);
+	const to = (type: string) => ({ [type]: [[{ node: AGENT, type, index: 0 }]] });
+	const id = await client.createWorkflow({
+		name: `${toolset.name} ${version}`,
+		settings: { executionOrder: 'v1' },
+		nodes: [
+			node(START, 'n8n-nodes-base.manualTrigger', 1, {}),
+			node(AGENT, `${langchain}.agent`, version, { promptType: 'define', text: 'Do it.', options: { maxIterations: 30 } }),
+			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: { __rl: true, mode: 'id', value: 'scripted' } }, { credentials: { openAiApi: { id: openAi, name: 'Model' } } }),
+			...tools,
+		],
+		connections: { [START]: to('main'), Model: to('ai_languageModel'), ...Object.fromEntries(tools.map(({ name }) => [name, to('ai_tool')])) } as IConnections,
+	});
+	return {
+		name: `AI Agent ${version}`,
+		schemas: () => schemas,
+		async run(next) {
+			calls = next;
+			await client.runWorkflow(id, START);
+			// A workflow that ended early has not asked for the rest.
+			await next.return();
+		},
+		close: async () => await model.close(),
+	};
+}
+
+/** MCP Server Trigger, called as an MCP client calls it. */
+export async function mcpSurface(world: ToolsWorld, toolset: Toolset): Promise<Surface> {
+	const { client, url } = world.n8n;
+	const path = randomUUID();
+	const tools = await toolNodes(world, toolset);
+	const nodes = [node('MCP', `${langchain}.mcpTrigger`, 2, { path }, { webhookId: path }), ...tools];
+	const toTrigger = { ai_tool: [[{ node: 'MCP', type: 'ai_tool' as const, index: 0 }]] };
+	await client.activateWorkflow(await client.createWorkflow({ name: `MCP ${path}`, nodes, connections: Object.fromEntries(tools.map(({ name }) => [name, toTrigger])) }));
+	let session = '';
+	let requests = 0;
+	const ask = async (method: string, params: object, isNotice = false): Promise<string> => {
+		const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...(session && { 'mcp-session-id': session }) };
+		const body = JSON.stringify({ jsonrpc: '2.0', method, params, ...(!isNotice && { id: ++requests }) });
+		const response = await fetch(`${url}/mcp/${path}`, { method: 'POST', headers, body });
+		session = response.headers.get('mcp-session-id') ?? session;
+		return await response.text();
+	};
+	await ask('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'bench', version: '1' } });
+	await ask('notifications/initialized', {}, true);
+	const listed = await ask('tools/list', {});
+	return {
+		name: 'MCP Server Trigger',
+		schemas: () => listed.length,
+		async run(calls) {
+			for (let answer = ''; ; ) {
+				const { value } = await calls.next(answer);
+				if (!value || !('tool' in value)) return;
+				answer = textIn(await ask('tools/call', { name: value.tool, arguments: value.input }));
+			}
+		},
+		close: async () => await Promise.resolve(),
+	};
+}
+
+/** What an MCP client hands on to its model. */
+function textIn(answer: string): string {
+	const [, json = answer] = /^data: (.+)$/m.exec(answer) ?? [];
+	const { result, error } = JSON.parse(json) as { result?: { content?: Array<{ text?: string }> }; error?: unknown };
+	return result?.content?.map(({ text = '' }) => text).join('\n') ?? JSON.stringify({ error });
+}

@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { bareUpdates, people, type Person } from './bare-undo.ts';
+import { buildConnector, connectorTo, instanceId } from './connector.ts';
+import { type Row, rowOf, sideBySide, time } from './measure.ts';
+import { type Server, startServer } from './server-process.ts';
+import type { UndoTask } from './undo-process.ts';
+
+const contacts = 50_000;
+/** Each contact is changed so often. */
+const rounds = 2;
+/** Milliseconds there and back. */
+const distance = 50;
+/** MB. */
+const heapLimit = 350;
+
+/** The undo of a wrong import, beside a loop that knows the former values and writes them. */
+export async function benchUndo(): Promise<Row[]> {
+	await buildConnector();
+	console.log(`A sandbox with ${contacts} contacts is filled; it takes a minute.`);
+	const options = `--port 0 --api-key KEY --requests-per-minute 1000000 --contacts ${contacts}`;
+	const near = await startServer([resolve('sandbox', 'main.ts'), ...options.split(' ')]);
+	const far = await startServer([resolve('bench', 'distance.ts'), near.url, `${distance}`]);
+	try {
+		const before = await people(near);
+		return [await all(near, far, before), await memory(near, before)];
+	} finally {
+		await far.stop();
+		await near.stop();
+	}
+}
+
+let executions = 0;
+
+/** An execution that changes everybody. @returns its number, and when it began */
+async function wrongImport(server: Server, before: Person[]): Promise<{ execution: string; since: string }> {
+	const execution = `${++executions}`;
+	const since = new Date().toISOString();
+	for (let round = 1; round <= rounds; round++) {
+		const items = before.map(({ id }, i) => ({ id, job_title: `Position ${i} ${round}`, lead_source: round % 2 ? 'advertising' : 'event' }));
+		await updateInJob(server, items, `n8n/${hash(instanceId()).slice(0, 8)}/w/${execution}/${hash(`${execution} ${round}`)}`);
+	}
+	return { execution, since };
+}
+
+const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Up to 100,000 records at once, which is quicker than batches. */
+async function updateInJob(server: Server, items: object[], key: string): Promise<void> {
+	const headers = { 'Content-Type': 'application/x-ndjson', 'Idempotency-Key': key };
+	const lines = items.map((item) => JSON.stringify(item)).join('\n');
+	const { id } = JSON.parse(await server.ask('POST', '/v1/jobs?resource=contacts&operation=update', lines, headers)) as { id: string };
+	for (;;) {
+		const job = JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { status: string; failed?: number };
+		if (job.status === 'completed') return;
+		await setTimeout(200);
+	}
+}
+
+async function expectUndone(server: Server, before: Person[]): Promise<void> {
+	const after = await people(server);
+	if (JSON.stringify(after) !== JSON.stringify(before)) throw new Error('Not all contacts are as they were.');
+}
+
+async function all(near: Server, far: Server, before: Person[]): Promise<Row> {
+	const pair = await sideBySide(1, async (which) => {
+		const { execution, since } = await wrongImport(near, before);
+		const taken = await time(async () => {
+			if (which === 'ours') await connectorTo(far.url).undo(execution, since);
+			else await bareUpdates(far, before);
+		});
+		await expectUndone(near, before);
+		return taken;
+	});
+	const what = `${(contacts * rounds).toLocaleString('en')} changes of ${contacts.toLocaleString('en')} contacts, at ${distance} ms`;
+	return { ...rowOf(what, 'ms', pair), most: { ratio: 1.5 } };
+}
+
+/** By how much a process with a small heap grows while it undoes, at its highest. */
+async function memory(near: Server, before: Person[]): Promise<Row> {
+	const grown = async (which: 'ours' | 'bare'): Promise<number> => {
+		const task: UndoTask = { url: near.url, which, before, ...(await wrongImport(near, before)) };
+		const args = ['--expose-gc', `--max-old-space-size=${heapLimit}`, resolve('bench', 'undo-process.ts')];
+		const megabytes = Number(execFileSync(process.execPath, args, { input: JSON.stringify(task), encoding: 'utf8' }));
+		await expectUndone(near, before);
+		return megabytes;
+	};
+	return { what: `memory, the same, with ${heapLimit} MB of heap`, unit: 'MB', ours: await grown('ours'), bare: await grown('bare'), most: { value: 250 } };
+}

@@ -1,0 +1,60 @@
+import {
+	NodeConnectionTypes,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	type INodeTypeDescription,
+	type ISupplyDataFunctions,
+	type SupplyData,
+} from 'n8n-workflow';
+
+import { toolProperties } from './agent/toolProperties';
+import { executeTool, supplyTools } from './agent/toolset';
+import { testCredential } from './pickers/testCredential';
+import { getToolKinds } from './pickers/toolKinds';
+
+export class CrmPlatformTools implements INodeType {
+	description: INodeTypeDescription = {
+		displayName: 'CRM Platform Tools',
+		name: 'crmPlatformTools',
+		icon: {
+			light: 'file:../../icons/crm-platform.svg',
+			dark: 'file:../../icons/crm-platform.dark.svg',
+		},
+		group: ['output'],
+		version: 1,
+		subtitle: '={{ $parameter["writes"].length ? "read and write" + ($parameter["askBeforeWriting"] ? ", asks first" : "") : "read" }}',
+		description: 'Let an AI agent or an MCP client search, read, count and, where allowed, change the records of a CRM Platform account',
+		defaults: { name: 'CRM Platform Tools' },
+		inputs: [],
+		outputs: [NodeConnectionTypes.AiTool],
+		outputNames: ['Tools'],
+		credentials: [
+			{
+				name: 'crmPlatformApi',
+				required: true,
+				testedBy: 'testCredential',
+				displayOptions: { show: { authentication: ['apiKey'] } },
+			},
+			{
+				name: 'crmPlatformOAuth2Api',
+				required: true,
+				displayOptions: { show: { authentication: ['oAuth2'] } },
+			},
+		],
+		properties: toolProperties,
+	};
+
+	methods = {
+		credentialTest: { testCredential },
+		loadOptions: { getToolKinds },
+	};
+
+	async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {
+		return await supplyTools(this, itemIndex);
+	}
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return await executeTool(this);
+	}
+}

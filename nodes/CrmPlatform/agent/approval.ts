@@ -1,0 +1,58 @@
+import { createHash, createHmac } from 'node:crypto';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import type { PlannedWrite } from './toolPreview';
+import type { ToolRun } from './toolRun';
+
+/** Services keep idempotency keys for a day: a token that lived longer could write twice. */
+const lifetime = 20 * 60 * 60 * 1000;
+
+/** What a token says: when it was made, and of which versions the records were. */
+interface Token {
+	made: number;
+	versions: string[];
+}
+
+/**
+ * A token for these writes. Nothing is remembered of it, so that any process can check it: it consists of the
+ * time, the records' versions, and a signature over both, the writes and the account.
+ */
+export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): string {
+	const versions = writes.map(stateOf);
+	const made = now.toString(36);
+	return [made, versions.join('-'), signature(run, writes, made, versions)].join('.');
+}
+
+/** What a token says, if it was made for these very writes; else why it does not count. */
+export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string, now: number): Token | string {
+	const [made = '', joined = '', given = ''] = token.trim().split('.');
+	const versions = joined.split('-');
+	const at = parseInt(made, 36);
+	if (!given || Number.isNaN(at)) return 'This is no token of a preview.';
+	if (now - at > lifetime) return 'The preview is too old.';
+	if (signature(run, writes, made, versions) !== given) return 'The token is of a preview with other values.';
+	return { made: at, versions };
+}
+
+/** Whether the record is as it was when the token was made. */
+export const isUnchanged = (write: PlannedWrite, version: string | undefined): boolean => stateOf(write) === version;
+
+/** The version as the service writes it; a digest of the record where it has none; 0 where there is no record. */
+function stateOf({ target }: PlannedWrite): string {
+	if (!target) return '0';
+	const { version } = target.record;
+	const plain = typeof version === 'number' || typeof version === 'string' ? String(version) : '';
+	return /^\w{1,20}$/.test(plain) ? plain : digest(target.record);
+}
+
+const digest = (record: IDataObject): string => `x${createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 10)}`;
+
+/** Whether a version is one that the service gave, which it can compare by itself. */
+export const isServiceVersion = (write: PlannedWrite, version: string): boolean => String(write.target?.record.version) === version || /^\d+$/.test(version);
+
+function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], made: string, versions: string[]): string {
+	const meant = writes.map(({ kind, verb, request: { method, path, query, body } }) => [kind.name, verb, method, path, query ?? null, body ?? null]);
+	const secret = JSON.stringify([n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view]);
+	return createHmac('sha256', secret).update(JSON.stringify([made, versions, meant])).digest('hex').slice(0, 12);
+}

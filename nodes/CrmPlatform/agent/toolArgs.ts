@@ -1,0 +1,78 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject, parseJson } from '../api/http/json';
+import { isBlank } from '../fields/blank';
+import type { ToolKind } from './toolSettings';
+
+/** Longer texts are nobody's name. */
+const maxName = 255;
+
+/** What a model has sent. Each reader throws an Error that says what to send instead. */
+export interface ToolArgs {
+	/** The kind of record. */
+	kind(): ToolKind;
+	/** A text; undefined where there is none. */
+	text(name: string, longest?: number): string | undefined;
+	texts(name: string): string[];
+	object(name: string): IDataObject;
+	number(name: string, least: number, most: number): number | undefined;
+	choice<One extends string>(name: string, choices: readonly One[]): One;
+}
+
+/**
+ * @param names of the tool's arguments
+ * @throws Error where there is an argument that the tool does not have
+ */
+export function readToolArgs(tool: string, given: IDataObject, names: string[], kinds: ToolKind[]): ToolArgs {
+	const sent = Object.fromEntries(Object.entries(given).filter(([, value]) => !isBlank(value)));
+	const unknown = Object.keys(sent).filter((name) => !names.includes(name));
+	if (unknown.length > 0) throw new Error(`${tool} has no argument ${unknown.slice(0, 5).join(', ')}. It takes ${names.join(', ')}.`);
+	const own = (name: string): unknown => (Object.hasOwn(sent, name) ? sent[name] : undefined);
+	const plain = (name: string, value: unknown, longest: number): string => {
+		if (typeof value === 'object') throw new Error(`${name} takes one text. Send it as "…".`);
+		const text = String(value).trim();
+		if (text.length > longest) throw new Error(`${name} has ${text.length} characters, and takes ${longest} at most. Send the name, the id or a few words.`);
+		return text;
+	};
+	const args: ToolArgs = {
+		kind() {
+			const name = args.choice('kind', kinds.map((one) => one.name));
+			return kinds.find((one) => one.name === name)!;
+		},
+		text(name, longest = maxName) {
+			const value = own(name);
+			return value === undefined ? undefined : plain(name, value, longest);
+		},
+		texts(name) {
+			const value = own(name);
+			const parsed = typeof value === 'string' ? (parseJson(value) ?? value) : (value ?? []);
+			return [parsed].flat().map((one: unknown) => plain(name, one, maxName));
+		},
+		object(name) {
+			const value = own(name);
+			if (value === undefined) return {};
+			const parsed = typeof value === 'string' ? parseJson(value) : value;
+			if (isObject(parsed)) return parsed;
+			throw new Error(`${name} takes an object, such as {"field": "value"}.`);
+		},
+		number(name, least, most) {
+			const value = own(name);
+			if (value === undefined) return undefined;
+			const number = Number(value);
+			if (Number.isInteger(number) && number >= least && number <= most) return number;
+			throw new Error(`${name} takes a whole number from ${least} to ${most}.`);
+		},
+		choice(name, choices) {
+			const value = own(name);
+			const word = loose(value);
+			const found = choices.find((one) => loose(one) === word) ?? choices.find((one) => `${loose(one)}s` === word);
+			if (found !== undefined) return found;
+			const problem = value === undefined ? `${name} is missing` : `${name} cannot be ${JSON.stringify(value).slice(0, 60)}`;
+			throw new Error(`${problem}. Send one of ${choices.join(', ')}.`);
+		},
+	};
+	return args;
+}
+
+/** `Move to Stage`, `move_to_stage` and `moveToStage` agree. */
+const loose = (value: unknown): string => String(value ?? '').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');

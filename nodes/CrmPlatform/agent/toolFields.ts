@@ -1,0 +1,70 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { customFieldsOnce } from '../mapping/acceptedFields';
+import type { Connection } from '../api/connection';
+import type { Field } from '../fields/field';
+import { isBlank } from '../fields/blank';
+import { linkedKeys } from '../reading/linkedKeys';
+import { wordsOf } from '../mapping/fieldNames';
+import { toolCollection, toolDescription, type ToolRun } from './toolRun';
+import type { ToolKind } from './toolSettings';
+
+/** The fields of a kind that can be written, custom fields one by one. */
+export async function fieldsOfKind(run: ToolRun, kind: ToolKind): Promise<Field[]> {
+	const { create, update } = await toolDescription(run, kind);
+	const fields = [...(update?.fields ?? []), ...(create?.fields ?? [])];
+	const own = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
+	if (!own.some(({ name }) => name === 'custom_fields')) return own;
+	const custom = await customFieldsOnce(run.api, toolCollection(kind));
+	return [...own.filter(({ name }) => name !== 'custom_fields'), ...(custom?.fields ?? [])];
+}
+
+/** `company_id` is called `company`, too. */
+const shortName = (name: string): string => name.replace(/_ids?$/, '');
+
+/**
+ * The one that a model means by a name: as the service writes it, or as a person says it.
+ *
+ * @throws Error in the model's words, with the names that there are
+ */
+export function meantBy<One extends { name: string; label: string }>(all: One[], given: string, what: string): One {
+	const exact = all.find(({ name }) => name === given || name === `custom_fields.${given}`);
+	if (exact) return exact;
+	const words = wordsOf(given);
+	const called = all.filter(({ name, label }) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')].some((one) => wordsOf(one) === words));
+	const [only] = called;
+	if (only && called.length === 1) return only;
+	const names = (called.length > 0 ? called : all).map(({ name }) => name);
+	const shown = names.slice(0, 60).join(', ') + (names.length > 60 ? ', …' : '');
+	throw new Error(called.length > 0 ? `${given} could be ${shown}. Use one of these.` : `There is no ${what} ${given}. There are ${shown}.`);
+}
+
+/** Values under the names that the service writes, where the model wrote `company` for `company_id`. */
+export function withServiceNames(values: IDataObject, fields: Field[]): IDataObject {
+	const known = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
+	return Object.fromEntries(
+		Object.entries(values).map(([name, value]) => {
+			const longer = known.has(name) ? [] : [`${name}_id`, `${name}_ids`].filter((one) => known.has(one));
+			return [longer.length === 1 ? longer[0]! : name, value];
+		}),
+	);
+}
+
+/** The records with names instead of the ids of others, and nothing blank: what a model has to read costs. */
+export async function forReading(api: Connection, fields: Field[], records: IDataObject[]): Promise<IDataObject[]> {
+	const named = await linkedKeys(quietly(api), fields, 'names')(records);
+	return named.map((record) => withoutNothing(record));
+}
+
+/** Links whose names cannot be read stay ids, which the model sees. */
+const quietly = (api: Connection): Connection => Object.defineProperty(Object.create(api) as Connection, 'notices', { value: new Set<string>() });
+
+function withoutNothing(record: IDataObject): IDataObject {
+	const filled = Object.entries(record).flatMap(([name, value]): Array<[string, unknown]> => {
+		if (isBlank(value)) return [];
+		if (typeof value !== 'object' || Array.isArray(value)) return [[name, value]];
+		const inner = withoutNothing(value as IDataObject);
+		return Object.keys(inner).length > 0 ? [[name, inner]] : [];
+	});
+	return Object.fromEntries(filled) as IDataObject;
+}

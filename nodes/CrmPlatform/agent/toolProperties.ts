@@ -1,0 +1,77 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { authentication, maxWait } from '../actionProperties';
+import { longestAnswer } from '../parameters/longestAnswer';
+
+/** Seconds: people wait for an answer, and n8n's MCP trigger for 120 (n8n 2.41). */
+export const longestToolWait = 60;
+
+/** The parameters of CRM Platform Tools: what the author lets a model do. */
+export const toolProperties: INodeProperties[] = [
+	authentication,
+	{
+		displayName: 'Kind Names or IDs',
+		name: 'kinds',
+		type: 'multiOptions',
+		typeOptions: { loadOptionsMethod: 'getToolKinds' },
+		default: ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity', 'message'],
+		description:
+			'The records that the model can see, custom objects included. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+	},
+	{
+		displayName: 'May Write',
+		name: 'writes',
+		type: 'multiOptions',
+		options: [
+			{ name: 'Create', value: 'create', description: 'New records' },
+			{ name: 'Create or Update', value: 'upsert', description: 'Create a new record, or update the current one if it already exists (upsert)' },
+			{ name: 'Delete', value: 'delete', description: 'Records that are named one by one' },
+			{ name: 'Send', value: 'send', description: 'Messages to people' },
+			{ name: 'Tag', value: 'tag', description: 'Adding and removing tags' },
+			{ name: 'Take Steps', value: 'act', description: 'Such as moving a deal, solving a ticket, completing a task' },
+			{ name: 'Update', value: 'update', description: 'Fields of records' },
+		],
+		default: [],
+		description: 'What the model may write. Without any, it can only read.',
+	},
+	{
+		displayName: 'Ask Before Writing',
+		name: 'askBeforeWriting',
+		type: 'boolean',
+		default: true,
+		description: 'Whether the model has to show a preview of each write first, and needs its token to write',
+	},
+	{
+		displayName: 'Tools',
+		name: 'tools',
+		type: 'multiOptions',
+		options: [
+			{ name: 'Change', value: 'change' },
+			{ name: 'Count', value: 'count' },
+			{ name: 'Describe', value: 'describe' },
+			{ name: 'Get', value: 'get' },
+			{ name: 'Search', value: 'search' },
+			{ name: 'Take Steps', value: 'act' },
+		],
+		default: ['search', 'get', 'describe', 'count', 'change', 'act'],
+		description: 'The tools to offer. Those that write are offered only if May Write allows it.',
+	},
+	{ ...longestAnswer, displayOptions: {} },
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add option',
+		default: {},
+		options: [
+			{ ...maxWait, default: longestToolWait },
+			{
+				displayName: 'Prefix of Tool Names',
+				name: 'prefix',
+				type: 'string',
+				default: 'crm',
+				description: 'The beginning of the names of the tools. Two nodes of one agent need different ones.',
+			},
+		],
+	},
+];

@@ -1,0 +1,109 @@
+import type { IDataObject, INodeListSearchResult } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { findRecord } from '../api/find';
+import { path } from '../api/http/path';
+import { recordName } from '../api/recordName';
+import { idField } from '../fields/field';
+import { lookUpNames, type NamedId } from '../mapping/nameLookUp';
+import { isName, parseName } from '../mapping/names';
+import { searchList } from '../pickers/searchRecords';
+import { UnclearName } from '../mapping/linkedIds';
+import { toolCollection, connectionFor, type ToolRun } from './toolRun';
+import type { ToolKind } from './toolSettings';
+
+/** A record that the model has named. */
+export interface NamedRecord {
+	id: string;
+	/** As people call it, with its id. */
+	title: string;
+	record: IDataObject;
+}
+
+/** Records that an answer names where a name is not clear. */
+const maxCandidates = 5;
+
+/**
+ * The record with an id or a name. A name that several records have is never guessed.
+ *
+ * @throws Error in the model's words, with the records that it may mean
+ */
+export async function namedRecord(run: ToolRun, kind: ToolKind, given: string | undefined): Promise<NamedRecord> {
+	if (given === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind.name}.`);
+	const { field, name } = parseName(given);
+	const isId = field === 'id' || (field === undefined && !isName(idField, given));
+	const record = isId ? await recordWithId(run, kind, name, field === undefined) : await recordCalled(run, kind, given);
+	return { id: String(record.id), title: titleOf(record), record };
+}
+
+export const titleOf = (record: IDataObject): string => {
+	const name = recordName(record);
+	return name === undefined ? String(record.id) : `${name} (${String(record.id)})`;
+};
+
+/** @param mayBeName whether it only looks like an ID: a long word with digits in it may be a name */
+async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName = false): Promise<IDataObject> {
+	const record = await findRecord(run.api, toolCollection(kind) + path`/${id}`);
+	if (record) return record;
+	const outcome = mayBeName ? await lookedUp(run, kind, id) : undefined;
+	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
+	throw new Error(`There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${run.settings.prefix}_search.`);
+}
+
+const lookedUp = async (run: ToolRun, kind: ToolKind, name: string): Promise<NamedId | undefined> =>
+	(await lookUpNames(connectionFor(run, kind), toolCollection(kind).slice('/v1/'.length), [name], false)).get(name);
+
+async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise<IDataObject> {
+	const outcome = await lookedUp(run, kind, name);
+	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
+	const { results, records } = await candidates(run, kind, name);
+	if (outcome && 'several' in outcome) {
+		throw new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, toolCollection(kind), name, outcome.several)}. Send the id of the one that is meant.`);
+	}
+	// Tickets and messages have a subject, which is no unique name: alone it may do.
+	const called = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
+	if (called.length === 1 && records.length < maxCandidates) return called[0]!;
+	const near = results.length > 0 ? ` Near it are ${results.join('; ')}. Send the id of the one that is meant.` : ` Find it with ${run.settings.prefix}_search.`;
+	throw new Error(`No ${kind.name} is called ${name}.${near}`);
+}
+
+async function candidates(run: ToolRun, kind: ToolKind, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
+	const api = connectionFor(run, kind);
+	const { results } = await nearest(api, kind.resource.path, toolCollection(kind), filter);
+	const first = results.slice(0, maxCandidates);
+	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, toolCollection(kind) + path`/${String(value)}`)));
+	return { results: first.map(({ name, value }) => `${name} (${value})`), records: records.filter((one) => one !== undefined) };
+}
+
+const searchIn = async (api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> =>
+	await searchList(api, { resource, collection }, { filter, cursor: undefined }).catch(() => ({ results: [] }));
+
+/** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */
+async function nearest(api: Connection, resource: string, collection: string, name: string): Promise<INodeListSearchResult> {
+	const words = name.split(/\s+/).filter((word) => word.length > 2 && word !== name);
+	for (const filter of [name, ...words.sort((one, other) => other.length - one.length).slice(0, 2)]) {
+		const found = await searchIn(api, resource, collection, filter);
+		if (found.results.length > 0) return found;
+	}
+	return { results: [] };
+}
+
+/** What tells records of one name apart. */
+async function candidateText({ api }: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
+	const resource = collection.replace(/^\/v1/, '');
+	const near = await nearest(api, resource, collection, parseName(name).name);
+	const all = near.results.length > 0 || ids.length > 0 ? near : await searchIn(api, resource, collection, undefined);
+	// Of a few users or tags, all are worth naming; of many companies, none.
+	const results = all === near || (all.paginationToken === undefined && all.results.length <= 2 * maxCandidates) ? all.results : [];
+	const among = ids.map(String);
+	const known = results.filter(({ value }) => among.length === 0 || among.includes(String(value)));
+	const named = known.map((one) => `${one.name} (${one.value})`);
+	return (named.length > 0 ? named : among).slice(0, 2 * maxCandidates).join('; ');
+}
+
+/** The error with the records that an unclear name of a linked record may mean. */
+export async function withCandidates(run: ToolRun, error: Error): Promise<Error> {
+	if (!(error instanceof UnclearName)) return error;
+	const near = await candidateText(run, `/v1/${error.collection}`, error.text, error.ids);
+	return near === '' ? error : new Error(`${error.message} ${error.ids.length > 0 ? 'They are' : 'There are'} ${near}.`);
+}

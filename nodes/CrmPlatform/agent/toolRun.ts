@@ -1,0 +1,86 @@
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { filledPath } from '../api/http/path';
+import { ItemWithFiles } from '../files/itemWithFiles';
+import type { ApiRequest } from '../api/http/request';
+import type { ResourceDescription } from '../api/openapi/description';
+import type { Execution, Operation } from '../model';
+import type { CallIdentity } from '../toolCall';
+import type { ToolKind, ToolSettings } from './toolSettings';
+
+/** One call of a tool. */
+export interface ToolRun {
+	n8n: IExecuteFunctions;
+	api: Connection;
+	settings: ToolSettings;
+	/** Tells the writes of this call from those of others. */
+	identity: CallIdentity;
+}
+
+/** The values of the operation’s parameters, by name: `options.sort` too. */
+type Parameters = Record<string, unknown>;
+
+/**
+ * What an operation of the node does, with parameters of the model's instead of the author's: nothing that the
+ * model sends is ever evaluated as an expression.
+ *
+ * @param fields values for the fields of a write
+ */
+export function executionFor(run: ToolRun, kind: ToolKind, operation: Operation, parameters: Parameters, fields: IDataObject = {}): Execution {
+	const { n8n, api, identity } = run;
+	const all: Parameters = { ...parameters, objectKey: kind.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
+	const own = {
+		getNodeParameter: (name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise,
+		getInputData: () => [{ json: {} }],
+		// Else constant paths such as $json.id would be read without the engine.
+		isToolExecution: () => true,
+		evaluateExpression: (expression: string) => (expression === modelsFields ? fields : `=${expression}`),
+		continueOnFail: () => false,
+	};
+	const view = Object.assign(Object.create(n8n), own) as IExecuteFunctions;
+	const shared = { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...identity };
+	return { n8n: view, api, resource: kind.resource, operation, identity: shared };
+}
+
+/** Marks the values as those of a model: a name that it makes up is then refused, and not left out. */
+const modelsFields = "{{ $fromAI('values') }}";
+
+/** Does an operation once, and gives the records that it answers with. */
+export async function runOperation(execution: Execution): Promise<IDataObject[]> {
+	const plan = await execution.operation.prepare(execution);
+	const [result] = typeof plan === 'function' ? [await plan(0)] : await plan.assemble([0]).send(() => true);
+	if (result instanceof Error) throw result;
+	return [result ?? []].flat().map((one) => (one instanceof ItemWithFiles ? one.json : one));
+}
+
+/** Path of the records of a kind, with version prefix. */
+export const toolCollection = ({ resource, objectKey = '' }: ToolKind): string => `/v1${filledPath(resource.path, () => objectKey)}`;
+
+/** A connection for look-ups of the kind's records by the path that they really have. */
+export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: ToolKind): Connection =>
+	objectKey === undefined
+		? api
+		: (Object.assign(Object.create(api), {
+				describe: async (path: string) => await api.describe(path.startsWith('/custom-objects/') ? resource.path : path),
+			}) as Connection);
+
+/** @throws Error in the model's words */
+export async function toolDescription({ api }: ToolRun, { resource, name }: ToolKind): Promise<ResourceDescription> {
+	const description = await api.describe(resource.path);
+	if (description) return description;
+	throw new Error(`The CRM does not offer records of the kind ${name}. Use another kind.`);
+}
+
+/** @throws Error in the model's words */
+export function operationOfKind({ resource, name }: ToolKind, value: string): Operation {
+	const operation = resource.operations.find(({ option }) => option.value === value);
+	if (operation) return operation;
+	throw new Error(`A ${name} cannot be handled this way (${value}). Use another action or kind.`);
+}
+
+/** The connection with writes that pass a gate: it sees each as it would be sent. */
+export function withGate(api: Connection, gate: (request: ApiRequest) => ApiRequest): Connection {
+	const send = async (request: ApiRequest) => await api.send(request.method === 'GET' ? request : gate(request));
+	return Object.assign(Object.create(api), { send }) as Connection;
+}

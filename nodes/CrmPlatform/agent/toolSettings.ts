@@ -1,0 +1,98 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
+
+import { isBlank } from '../fields/blank';
+import { longestAnswerOf } from '../parameters/longestAnswer';
+import { readBoolean } from '../parameters/readers';
+import type { Operation, Resource } from '../model';
+import { resourceNamed } from '../resources';
+
+/** What the workflow’s author lets a model do; without any, it reads. */
+export const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
+export type ToolVerb = (typeof toolVerbs)[number];
+
+/** The tools, without the beginning of their names. */
+export const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
+export type ToolName = (typeof toolNames)[number];
+
+/** A kind of record, as a model names it. */
+export interface ToolKind {
+	/** `contact`; of a custom object its key: `cars`. */
+	name: string;
+	resource: Resource;
+	/** Of a custom object, its key. */
+	objectKey?: string;
+}
+
+export interface ToolSettings {
+	kinds: ToolKind[];
+	verbs: ReadonlySet<ToolVerb>;
+	/** Whether a write is shown first, and done when it is asked for with the token of what was shown. */
+	asksFirst: boolean;
+	/** Characters of an answer. */
+	longest: number;
+	/** What the names of the tools begin with. */
+	prefix: string;
+	/** The tools that are offered. */
+	tools: readonly ToolName[];
+}
+
+export const customObjectKind = 'customObjectRecord';
+
+/** @throws Error in the user's words */
+export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
+	const read = (name: string): unknown => n8n.getNodeParameter(name, item, '');
+	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((one) => !isBlank(one));
+	const kinds = chosen('kinds').map(kindNamed);
+	if (kinds.length === 0) throw new Error('Kind Names or IDs: choose at least one.');
+	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
+	const wanted = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
+	const offered = (wanted.length > 0 ? toolNames.filter((name) => wanted.includes(name)) : toolNames).filter((name) => isOffered(name, kinds, verbs));
+	if (offered.length === 0) throw new Error('Tools: the tools that are chosen write, and May Write allows nothing.');
+	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
+	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Prefix of Tool Names: use letters, digits and underscores, such as crm.');
+	return {
+		kinds,
+		verbs,
+		asksFirst: readBoolean('Ask Before Writing', read('askBeforeWriting'), { otherwise: true }),
+		longest: longestAnswerOf(n8n),
+		prefix,
+		tools: offered,
+	};
+}
+
+function oneOf<One extends string>(all: readonly One[], given: string, label: string): One {
+	const found = all.find((one) => one === given);
+	if (found === undefined) throw new Error(`${label}: ${given} is none of ${all.join(', ')}.`);
+	return found;
+}
+
+function kindNamed(value: string): ToolKind {
+	const [name = '', objectKey] = value.split(':');
+	const resource = resourceNamed(name);
+	if (!resource || (name === customObjectKind && !objectKey)) throw new Error(`Kind Names or IDs: there is no kind ${value}.`);
+	return objectKey === undefined ? { name, resource } : { name: objectKey, resource, objectKey };
+}
+
+const isOffered = (tool: ToolName, kinds: ToolKind[], verbs: ReadonlySet<ToolVerb>): boolean => {
+	if (tool === 'change') return allowedChanges(verbs).length > 0;
+	return tool !== 'act' || kinds.some((kind) => actionsOf(kind, verbs).length > 0);
+};
+
+/** What crm_change does. */
+export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'untag';
+
+export const allowedChanges = (verbs: ReadonlySet<ToolVerb>): ToolChange[] =>
+	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
+
+/** The operations that crm_change, or a tool that reads, has. */
+const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile'];
+
+/** What leaves the CRM. */
+const sending = ['send', 'sendNow', 'schedule', 'reschedule'];
+
+/** What crm_act does with records of a kind: a step with a name of its own, such as winning a deal. */
+export const actionsOf = ({ resource }: ToolKind, verbs: ReadonlySet<ToolVerb>): Operation[] =>
+	resource.operations.filter(({ option }) => {
+		const value = String(option.value);
+		return !ordinary.includes(value) && verbs.has(sending.includes(value) ? 'send' : 'act');
+	});

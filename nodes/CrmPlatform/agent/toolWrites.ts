@@ -1,0 +1,154 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isAnsweredWith } from '../api/find';
+import type { ApiRequest } from '../api/http/request';
+import type { Field } from '../fields/field';
+import { etagOf } from '../writing/replace';
+import type { Execution, Operation } from '../model';
+import { outputValue, type OutputField } from '../reading/simplify';
+import { UnclearName } from '../mapping/linkedIds';
+import { locatorValue } from '../mapping/locator';
+import { isName } from '../mapping/names';
+import { choiceOf, readParts } from '../mapping/recordParts';
+import { describedWrite } from '../writing/describedOperation';
+import { nodeFailure } from '../failure';
+import { nameExisting } from '../writing/existingRecord';
+import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './approval';
+import type { ToolAnswer } from './readingTools';
+import { fieldsOfKind } from './toolFields';
+import { executionFor, runOperation, withGate, type ToolRun } from './toolRun';
+import { changesNothing, writeInWords, type PlannedWrite } from './toolPreview';
+import type { NamedRecord } from './toolRecords';
+import type { ToolKind } from './toolSettings';
+
+/** One write that the model wants. */
+export interface WantedWrite {
+	kind: ToolKind;
+	operation: Operation;
+	parameters: Record<string, unknown>;
+	fields?: IDataObject;
+	target?: NamedRecord;
+}
+
+/** Thrown in place of a write that is only planned. */
+class Planned extends Error {
+	readonly request: ApiRequest;
+
+	constructor(request: ApiRequest) {
+		super('planned');
+		this.request = request;
+	}
+}
+
+/**
+ * Does the writes: all are prepared before any is sent, so that a value that is refused here leaves nothing
+ * half done. Where the author wants it, the first call answers a preview, and the one with its token writes.
+ *
+ * @throws Error in the model's words; nothing was written unless the error says so
+ */
+export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
+	const planned: PlannedWrite[] = [];
+	for (const one of wanted) planned.push(await plan(run, one));
+	const words = await Promise.all(planned.map(async (one) => await writeInWords(run, one)));
+	const { asksFirst, prefix } = run.settings;
+	const preview = (reason = ''): ToolAnswer => ({
+		data: [{ preview: words.join('. '), token: tokenFor(run, planned, now) }],
+		notes: [`${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`],
+	});
+	if (!asksFirst) return await send(run, wanted, planned, words);
+	if (token === undefined) {
+		if (planned.every(changesNothing)) return unchanged(words);
+		return preview();
+	}
+	const checked = checkedToken(run, planned, token, now);
+	if (typeof checked === 'string') return preview(checked);
+	// The same token is the same write, in whichever call: the service does it once.
+	const approved: ToolRun = { ...run, identity: { execution: '', node: `${prefix} approved`, run: token.trim() } };
+	const results = send(approved, wanted, planned, words, checked.versions);
+	return await results.catch((error: Error) => {
+		if (error instanceof ChangedSince || isAnsweredWith(error, 412)) return preview('The record has changed since the preview.');
+		throw error;
+	});
+}
+
+class ChangedSince extends Error {}
+
+/** Some of the writes are done, and one is not. */
+export class PartlyDone extends Error {}
+
+function partlyDone(failed: Error, words: string[], place: number): string {
+	const why = failed instanceof ChangedSince || isAnsweredWith(failed, 412) ? 'the record has changed since the preview.' : failed.message;
+	const left = words.length - place - 1;
+	return `Done: ${words.slice(0, place).join('. ')}. Not done: ${words[place]}, since ${why}${left > 0 ? ` ${left} more were not tried.` : ''}`;
+}
+
+const unchanged = (words: string[]): ToolAnswer => ({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
+
+async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
+	const api = withGate(run.api, (request) => {
+		throw new Planned(request);
+	});
+	const before = new Set(run.api.notices);
+	const execution = executionOf({ ...run, api }, one);
+	const outcome = await runOperation(execution).then(() => undefined, (error: Error) => error);
+	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
+	if (unsent.length > 0) throw new Error(unsent.join(' '));
+	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
+	const { kind, operation, target } = one;
+	await refuseNames(run, one, outcome.request);
+	return { kind, verb: operation.option.name, request: outcome.request, ...(target && { target }) };
+}
+
+/**
+ * A name that no record has may be an id in some services, so the node sends it; of a model it is a name.
+ *
+ * @throws UnclearName
+ */
+async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: WantedWrite, { body = {} }: ApiRequest): Promise<void> {
+	const given = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
+	const all = await fieldsOfKind(run, kind);
+	const valueOf = (field: Field | undefined): unknown[] => (field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
+	for (const field of all) {
+		const { reference, part, label } = field;
+		const name = valueOf(field).find((one) => reference !== undefined && given.has(one) && isName(field, one));
+		if (name === undefined || reference === undefined) continue;
+		const message = `${label}: there is no record of ${part ?? reference} called ${String(name)}.`;
+		if (part === undefined) throw new UnclearName(message, reference, String(name), []);
+		const owner = all.find((other) => other.reference === reference && other.part === undefined);
+		throw new Error(`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((one) => one !== undefined))}`);
+	}
+}
+
+const executionOf = (run: ToolRun, { kind, operation, parameters, fields }: WantedWrite): Execution => executionFor(run, kind, operation, parameters, fields);
+
+async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[], words: string[], versions?: string[]): Promise<ToolAnswer> {
+	const done: IDataObject[] = [];
+	for (const [i, one] of wanted.entries()) {
+		const sending = sendOne(run, one, planned[i]!, i, versions?.[i]);
+		const failed = await sending.then(() => undefined, (error: Error) => error);
+		if (failed) throw done.length > 0 ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+		const record = await sending;
+		const { id, name, title, subject } = record;
+		const called = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
+		done.push({ done: words[i]!, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target ? {} : called) });
+	}
+	return { data: done, notes: [] };
+}
+
+async function sendOne(run: ToolRun, one: WantedWrite, planned: PlannedWrite, place: number, version: string | undefined): Promise<IDataObject> {
+	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
+	const isConditional = version !== undefined && planned.target !== undefined;
+	const { takesIfMatch } = await describedWrite(executionOf(run, one));
+	const byService = isConditional && takesIfMatch === true && isServiceVersion(planned, version);
+	if (isConditional && !byService && !isUnchanged(planned, version)) throw new ChangedSince();
+	const api = withGate(run.api, (request) => {
+		if (JSON.stringify(request.body) !== JSON.stringify(planned.request.body) || request.path !== planned.request.path) throw new ChangedSince();
+		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
+	});
+	const execution = executionOf({ ...run, api, identity: numbered }, one);
+	const records = runOperation(execution);
+	const failed = await records.then(() => undefined, (error: Error) => error);
+	if (!failed) return (await records)[0] ?? {};
+	if (failed instanceof ChangedSince) throw failed;
+	throw await nameExisting(execution)(nodeFailure(run.n8n, failed, 0), 0);
+}

@@ -1,0 +1,93 @@
+import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INodeExecutionData, type ISupplyDataFunctions, type SupplyData } from 'n8n-workflow';
+
+import { connect } from '../api/connection';
+import { nodeFailure } from '../failure';
+import { answerWithin, failureText } from '../toolAnswer';
+import { argumentsOf } from '../toolArguments';
+import { nameOfCall, namedCall } from '../toolCall';
+import { describeTool } from './describeTool';
+import { countTool, getTool, searchTool, type ToolAnswer } from './readingTools';
+import { readToolArgs, type ToolArgs } from './toolArgs';
+import { withCandidates } from './toolRecords';
+import type { ToolRun } from './toolRun';
+import { longestToolWait } from './toolProperties';
+import { toolTexts, type ToolTexts } from './toolSchemas';
+import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
+import { PartlyDone } from './toolWrites';
+import { actTool, changeTool } from './writingTools';
+
+const tools: Record<ToolName, (run: ToolRun, args: ToolArgs) => Promise<ToolAnswer>> = {
+	search: searchTool,
+	get: getTool,
+	describe: describeTool,
+	count: countTool,
+	change: changeTool,
+	act: actTool,
+};
+
+/** A tool as n8n's agents take it: they check no class, only that these members are there (n8n 2.41, isTool). */
+interface OfferedTool extends ToolTexts {
+	name: string;
+	invoke(given: unknown): Promise<string>;
+	metadata?: IDataObject;
+}
+
+/** The tools for AI Agent 2, MCP Server Trigger and n8n's own agents, which call them; AI Agent 3 reads their schemas. */
+export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Promise<SupplyData> {
+	const context = n8n as unknown as IExecuteFunctions;
+	const settings = toolSettings(context, item);
+	const offered = settings.tools.map((name): OfferedTool => ({
+		name: `${settings.prefix}_${name}`,
+		...toolTexts(name, settings),
+		async invoke(given) {
+			const sent = (typeof given === 'object' && given !== null ? given : {}) as IDataObject;
+			const { index } = n8n.addInputData(NodeConnectionTypes.AiTool, [[{ json: { tool: name, ...sent } }]]);
+			const answer = await answerCall(context, settings, name, sent);
+			n8n.addOutputData(NodeConnectionTypes.AiTool, index, [[{ json: { response: answer } }]]);
+			return JSON.stringify(answer);
+		},
+	}));
+	// n8n's own agents know no toolkits: there, each tool is a node of its own.
+	const [only] = offered;
+	return { response: offered.length === 1 ? only : { tools: offered, getTools: () => offered } };
+}
+
+/** A call by AI Agent 3, for which n8n runs the node: its item says which tool is meant. */
+export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	const settings = toolSettings(n8n, 0);
+	const { tool, toolCallId: _, ...sent } = argumentsOf(n8n);
+	const called = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
+	const name = settings.tools.find((one) => one === called) ?? (settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined);
+	const answer = name === undefined ? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((one) => `${settings.prefix}_${one}`).join(', ')}.` }] : await answerCall(n8n, settings, name, sent);
+	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
+}
+
+/** The answer to a call. It is never an error: AI Agent 2 hands on nothing of one, and Agent 3 only its message. */
+async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, given: IDataObject): Promise<IDataObject[]> {
+	const call = namedCall(n8n, nameOfCall(n8n, [name, given]));
+	const view = Object.assign(Object.create(n8n), {
+		getNodeParameter: (name: string, _item: number, otherwise: unknown) =>
+			name === 'options.maxWait' ? n8n.getNodeParameter(name, 0, longestToolWait) : otherwise,
+		getInputData: () => [{ json: {} }],
+	}) as IExecuteFunctions;
+	let run: ToolRun | undefined;
+	const answering = async () => {
+		const args = readToolArgs(`${settings.prefix}_${name}`, given, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
+		run = { n8n, api: await connect(view), settings, identity: call.identity };
+		return await tools[name](run, args);
+	};
+	const answer = await answering().catch(async (error: Error) => {
+		call.failed();
+		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
+		const failure = nodeFailure(n8n, clear, 0);
+		const isOpen = failure.context.mayBeDone === true || error instanceof PartlyDone;
+		const isWriting = name === 'change' || name === 'act';
+		// For a person who reports it to the service; a model has no use for it.
+		const text = failureText(failure).replace(/\s*Request ID: \S+/g, '').replace(/\s*\n\s*/g, ' ');
+		return { error: text + (isWriting && !isOpen && !/nothing was (sent|written)/i.test(failure.message) ? ' Nothing was written.' : '') };
+	});
+	if ('error' in answer) return answerWithin([{ error: answer.error }], [], settings.longest);
+	call.succeeded();
+	const { data, notes, ifWhole } = answer;
+	return answerWithin(data, notes, settings.longest, ifWhole);
+}

@@ -1,0 +1,113 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Operation } from '../model';
+import { wordsOf } from '../mapping/fieldNames';
+import type { ToolArgs } from './toolArgs';
+import { fieldsOfKind, meantBy, withServiceNames } from './toolFields';
+import { namedRecord, type NamedRecord } from './toolRecords';
+import { toolDescription, operationOfKind, type ToolRun } from './toolRun';
+import type { ToolAnswer } from './readingTools';
+import { actionsOf, allowedChanges, type ToolKind } from './toolSettings';
+import { doWrites, type WantedWrite } from './toolWrites';
+
+/** Records that one call deletes at most. */
+const maxDeleted = 20;
+
+export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
+	const kind = args.kind();
+	const change = args.choice('action', allowedChanges(run.settings.verbs));
+	const token = run.settings.asksFirst ? args.text('token') : undefined;
+	const values = args.object('values');
+	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args), token);
+	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, kind, change, args)], token);
+
+	if (Object.keys(values).length === 0) throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe tells the fields.`);
+	const operation = changingOperation(kind, change);
+	const fields = withServiceNames(values, await fieldsOfKind(run, kind));
+	if (change === 'update') {
+		const target = await namedRecord(run, kind, args.text('record'));
+		return await doWrites(run, [{ kind, operation, parameters: pickedRecord(target), fields, target }], token);
+	}
+	if (args.text('record') !== undefined) throw new Error(`record is for records that there are: to ${change} one, send values only. To change one, use update.`);
+	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, kind, args) } : {};
+	return await doWrites(run, [{ kind, operation, parameters, fields }], token);
+}
+
+/** @throws Error in the model's words */
+function changingOperation(kind: ToolKind, change: 'create' | 'update' | 'upsert'): Operation {
+	const has = kind.resource.operations.some(({ option }) => option.value === change);
+	if (has) return operationOfKind(kind, change);
+	throw new Error(`A ${kind.name} cannot be written by ${change}. It can be handled by other actions only, such as send.`);
+}
+
+async function chosenMatch(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<string> {
+	const { upsert } = await toolDescription(run, kind);
+	const possible = (upsert?.match?.values ?? []).map((name) => ({ name, label: name }));
+	const given = args.text('match_on');
+	if (given === undefined) throw new Error(`match_on is missing. Send one of ${possible.map(({ name }) => name).join(', ')}.`);
+	return meantBy(possible, given, 'unique field').name;
+}
+
+const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
+
+const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
+
+/** @throws Error in the model's words, where it is not clear that each of these records is meant */
+async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<WantedWrite[]> {
+	const one = args.text('record');
+	const names = [...(one === undefined ? [] : [one]), ...args.texts('records')];
+	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
+	if (names.length === 0) throw new Error(`record is missing. Name each ${kind.name} to delete, by id or name: there is no way to delete all.`);
+	const operation = operationOfKind(kind, 'delete');
+	const targets = new Map<string, NamedRecord>();
+	for (const name of names) {
+		const target = await namedRecord(run, kind, name);
+		targets.set(target.id, target);
+	}
+	const count = args.number('count', 1, maxDeleted);
+	const isSure = targets.size === 1 ? count === undefined || count === 1 : count === targets.size;
+	if (!isSure) throw new Error(`This would delete ${targets.size} records: ${[...targets.values()].map(({ title }) => title).join('; ')}. If all are meant, send count ${targets.size}.`);
+	return [...targets.values()].map((target) => ({ kind, operation, parameters: pickedRecord(target), target }));
+}
+
+async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', args: ToolArgs): Promise<WantedWrite> {
+	const operation = operationOfKind(kind, change === 'tag' ? 'addTag' : 'removeTag');
+	const tag = args.text('tag');
+	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
+	const target = await namedRecord(run, kind, args.text('record'));
+	return { kind, operation, parameters: { ...pickedRecord(target), tagId: picked(tag, 'name') }, target };
+}
+
+export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
+	const kind = args.kind();
+	const actions = actionsOf(kind, run.settings.verbs);
+	if (actions.length === 0) throw new Error(`There is no action for a ${kind.name}. Use another kind.`);
+	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
+	const operation = operationOfKind(kind, action);
+	const properties = operation.properties(kind.resource);
+	const token = run.settings.asksFirst ? args.text('token') : undefined;
+	const takesRecord = properties.some(({ name }) => name === 'recordId');
+	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} makes a new ${kind.name}: leave record out, and send values.`);
+	const target = takesRecord ? await namedRecord(run, kind, args.text('record')) : undefined;
+
+	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
+	const values = Object.entries(args.object('values'));
+	const pickFor = (name: string) => picks.find((pick) => [pick.name, pick.displayName].some((one) => [wordsOf(one), `${wordsOf(one)}id`].includes(wordsOf(name))));
+	const isAsked = properties.some(({ name }) => name === 'fieldsMode');
+	const parameters: Record<string, unknown> = target ? pickedRecord(target) : {};
+	for (const [name, value] of values) {
+		const pick = pickFor(name);
+		if (pick) parameters[pick.name] = picked(String(value), 'name');
+		else if (!isAsked) throw new Error(`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`);
+	}
+	inItsPipeline(parameters, target);
+	const given: IDataObject = Object.fromEntries(values.filter(([name]) => !pickFor(name)));
+	const fields = isAsked ? withServiceNames(given, await fieldsOfKind(run, kind)) : {};
+	return await doWrites(run, [{ kind, operation, parameters, fields, ...(target && { target }) }], token);
+}
+
+/** A stage without its pipeline is one of the deal's own: other pipelines may have stages of the same name. */
+function inItsPipeline(parameters: Record<string, unknown>, target: NamedRecord | undefined): void {
+	const own = target?.record.pipeline_id;
+	if (parameters.stageId !== undefined && parameters.pipelineId === undefined && typeof own === 'string') parameters.pipelineId = picked(own, 'id');
+}

@@ -1,0 +1,71 @@
+import type { CrmEvent } from './crmEvent';
+
+/** A log, as far as it is read here. */
+interface Readable {
+	/** Events at most in one answer. */
+	pageSize: number;
+	/** The events above a sequence, in sequence. */
+	after(sequence: number, limit?: number): AsyncGenerator<CrmEvent, void>;
+	/** The sequence of the newest event. */
+	newest(): Promise<number | undefined>;
+}
+
+/** Ranges that are read at the same time. */
+const rangesAtOnce = 4;
+
+interface Range {
+	from: number;
+	events: CrmEvent[];
+	/** Whether nothing of it is missing, as far as that can be told. */
+	isWhole: boolean;
+}
+
+/**
+ * The events above a sequence, in sequence. A long log is divided by sequence into ranges of about a page, a few
+ * of which are read at the same time. Where a range lacks what the log has shown before, as a replica that is
+ * behind does, the rest is read with one cursor.
+ */
+export async function* readInRanges({ pageSize, after, newest }: Readable, sequence: number): AsyncGenerator<CrmEvent, void> {
+	const first: CrmEvent[] = [];
+	for await (const event of after(sequence, pageSize)) first.push(event);
+	yield* first;
+	let from = first.at(-1)?.sequence ?? sequence;
+	const last = first.length < pageSize ? undefined : await newest();
+	const width = from - sequence;
+	if (last === undefined || width < 1) return;
+
+	/** Events above the range come with its last page, and are left to the next one. */
+	const read = async (above: number, to: number): Promise<Range> => {
+		const range: Range = { from: above, events: [], isWhole: false };
+		for (let reached = above, isEnded = false; !isEnded; ) {
+			const before = reached;
+			let count = 0;
+			for await (const event of after(before, pageSize)) {
+				count++;
+				if (event.sequence > above && event.sequence <= to) range.events.push(event);
+				reached = Math.max(reached, event.sequence);
+			}
+			range.isWhole = reached >= to;
+			isEnded = range.isWhole || reached === before || count < pageSize;
+		}
+		return range;
+	};
+	const ranges: Array<Promise<Range>> = [];
+	const begin = () => {
+		while (from < last && ranges.length < rangesAtOnce) {
+			const reading = read(from, (from = Math.min(from + width, last)));
+			// A rejection is thrown in its turn.
+			reading.catch(() => undefined);
+			ranges.push(reading);
+		}
+	};
+	begin();
+	while (ranges.length > 0) {
+		const range = await ranges.shift()!;
+		if (!range.isWhole) return yield* after(range.from);
+		begin();
+		yield* range.events;
+	}
+	// What was written meanwhile.
+	yield* after(from);
+}

@@ -1,0 +1,60 @@
+import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
+
+import { connect } from '../api/connection';
+import { actorOf, originOfEvent } from '../api/crmEvent';
+import { openEventLog } from '../api/eventLog';
+import { originOf, type KeyOrigin } from '../api/http/idempotency';
+import { matchingName } from './recordLabels';
+
+/** How many of the newest events a list is made of: one read takes a second or two. */
+const maxEvents = 10_000;
+
+/** Who made changes, and when. */
+interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
+	value: string;
+	workflow?: string;
+	last: string;
+	changes: number;
+}
+
+/** The executions, workflows, or users and keys, whichever the node undoes, that the log has changes of. */
+export async function searchCausers(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
+	const of = String(this.getCurrentNodeParameter('undoOf'));
+	const own = originOf(this.getInstanceId(), String(this.getWorkflow().id));
+	const log = await openEventLog(await connect(this));
+	const found = new Map<string, Causer>();
+	let read = 0;
+	for await (const event of log.newestCauses(maxEvents)) {
+		read++;
+		const origin = originOfEvent(event);
+		const causer = of === 'actor' ? actorNamed(actorOf(event)) : origin?.instance === own.instance ? causerOf(of, origin, own) : undefined;
+		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
+		const known = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };
+		found.set(causer.value, { ...known, changes: known.changes + 1 });
+	}
+	const base = this.getInstanceBaseUrl();
+	// The log goes on behind the events that were read.
+	const least = read === maxEvents ? 'at least ' : '';
+	const results = [...found.values()].map(({ value, workflow, url, last, changes }) => ({
+		name: [
+			value,
+			`${least}${changes.toLocaleString('en')} ${changes === 1 ? 'change' : 'changes'}, last ${last.slice(0, 16).replace('T', ' ')} UTC`,
+			...(workflow === undefined ? [] : [workflow]),
+		].join(' – '),
+		value,
+		...(url !== undefined && URL.canParse(url, base) && { url: new URL(url, base).href }),
+	}));
+	return { results: matchingName(results, filter) };
+}
+
+type NamedCauser = Pick<Causer, 'value' | 'workflow' | 'url'>;
+
+const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === undefined ? undefined : { value: id });
+
+function causerOf(of: string, { workflow, execution }: KeyOrigin, own: KeyOrigin): NamedCauser | undefined {
+	const isOwn = workflow === own.workflow;
+	if (of === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
+	// Without an execution, several share the write: Write Once Per.
+	if (execution === undefined) return undefined;
+	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `workflow/${workflow}/executions/${execution}` };
+}

@@ -1,0 +1,21 @@
+import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
+
+import { resources } from '../resources';
+import { editorConnection } from './editorContext';
+import { firstRecords } from './recordLabels';
+
+const customObjects = '/custom-objects';
+
+/** The kinds of records that an agent can be given: all that can be listed and read, and each custom object. */
+export async function getToolKinds(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const own = resources.filter(({ operations, parents }) => {
+		const values = operations.map(({ option }) => option.value);
+		return values.includes('getMany') && values.includes('get') && parents === undefined;
+	});
+	// Without a credential, or the permission to read them, there are none.
+	const objects = await editorConnection(this).then(async (api) => await firstRecords(api, customObjects)).catch(() => []);
+	const custom = objects.flatMap(({ key, label_plural: label }) =>
+		typeof key === 'string' ? [{ name: typeof label === 'string' ? label : key, value: `customObjectRecord:${key}` }] : [],
+	);
+	return [...own.map(({ name, value }) => ({ name, value })), ...custom].sort((one, other) => one.name.localeCompare(other.name));
+}

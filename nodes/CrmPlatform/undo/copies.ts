@@ -1,0 +1,29 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Copy, RecordHistory } from './history';
+import type { Undoing } from './undoing';
+
+/** A created record that stays. */
+export const asLinked = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: history.copyOf ? copyStays(history.copyOf.id) : linkedSince });
+
+/**
+ * Of what several undos have created in place of one record, the first stays. The others are deleted, unless
+ * somebody has changed them.
+ *
+ * @param isKept whether they stay whatever became of them
+ */
+export function copiesOf(history: RecordHistory, [first, ...others]: Copy[], isKept: boolean, recordOf: (copy: Copy) => IDataObject): Undoing[] {
+	const { deletion, isCreated } = history;
+	if (!first || !deletion || isCreated) return [];
+	return others.filter(({ isOwn }) => !isOwn).map((copy): Undoing => {
+		const record = recordOf(copy);
+		const own = { ...history, id: copy.id, fields: new Map(), anew: [], copyOf: { id: first.id, copy } };
+		const isChanged = copy.isTouched || String(record.version) !== String(copy.version);
+		if (isKept || isChanged) return asLinked({ history: own, result: 'conflict', changes: [] });
+		return { history: own, result: 'undone', changes: [], reason: createdTwice(first.id), action: 'delete', current: record };
+	});
+}
+
+export const createdTwice = (id: string) => `Another undo has created it as well: ${id}.`;
+const copyStays = (id: string) => `Two undos have created this record; the other is ${id}. It was not deleted, as somebody has changed it or links to it, or not all of that is known. Merge the two by hand.`;
+const linkedSince = 'The workflow created this record, and records that stay link to it. It was not deleted.';

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { IConnections, IDataObject, INode } from 'n8n-workflow';
+import { sandboxCredential, theN8n } from './harness/access.ts';
+import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
+import { mcpClient } from './harness/mcp.ts';
+import { byId } from './harness/resources.ts';
+import { TRIGGER } from './harness/run-node.ts';
+import { callSandbox, createRecord } from './harness/sandbox.ts';
+
+const langchain = '@n8n/n8n-nodes-langchain';
+const TOOLS = 'n8n-nodes-crm-platform.crmPlatformTools';
+const AGENT = 'AI Agent';
+
+const node = (name: string, type: string, typeVersion: number, parameters: IDataObject, more: Partial<INode> = {}): INode => ({
+	id: randomUUID(),
+	name,
+	type,
+	typeVersion,
+	position: [0, 0],
+	parameters: parameters as INode['parameters'],
+	...more,
+});
+
+const crm = async () => ({ crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' } });
+
+const writes = { writes: ['create', 'update', 'delete', 'act'] };
+
+/** Answers of tools, as the model has read them. */
+const answersIn = ({ messages }: Turn): string[] => messages.filter(({ role }) => role === 'tool').map(({ content }) => JSON.stringify(content));
+
+const tokenIn = (turn: Turn): string => /token[\\":]+([\w.-]+)/.exec(answersIn(turn).at(-1) ?? '')?.[1] ?? '';
+
+const call = (tool: string, input: object): Move => ({ tool: `crm_${tool}`, input });
+
+describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of version %s', (version) => {
+	let model: ScriptedModel | undefined;
+
+	afterEach(async () => {
+		await callSandbox('PUT', '/_sandbox/faults', []);
+		await model?.close();
+	});
+
+	async function run(script: Array<(turn: Turn) => Move>, parameters: IDataObject): Promise<string[]> {
+		model = await startModel(script);
+		const n8n = theN8n();
+		const data = { apiKey: 'any', url: model.url };
+		const openAiApi = { id: await n8n.createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data }), name: 'Model' };
+		const to = (type: string) => ({ [type]: [[{ node: AGENT, type, index: 0 }]] });
+		const id = await n8n.createWorkflow({
+			name: `Agent ${randomUUID()}`,
+			settings: { executionOrder: 'v1' },
+			nodes: [
+				node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
+				node(AGENT, `${langchain}.agent`, version, { promptType: 'define', text: 'Do it.' }),
+				node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: { openAiApi } }),
+				node('CRM', TOOLS, 1, parameters, { credentials: await crm() }),
+			],
+			connections: { [TRIGGER]: to('main'), Model: to('ai_languageModel'), CRM: to('ai_tool') } as IConnections,
+		});
+		const { status, data: ran } = await n8n.runWorkflow(id, TRIGGER);
+		expect({ status, error: ran.resultData.error?.message }).toEqual({ status: 'success' });
+		return answersIn(model.turns.at(-1)!);
+	}
+
+	test('the model is told choices and what may be left out, and finds, changes and moves records by names', async () => {
+		const { id } = await createRecord('/v1/deals', { title: `Deal ${randomUUID()}`, amount: 100 });
+		const { body: deal } = await callSandbox('GET', `/v1/deals/${id}`);
+		const title = String(deal['title']);
+		const answers = await run(
+			[
+				() => call('search', { kind: 'deal', query: title }),
+				() => call('change', { kind: 'deal', action: 'update', record: title, values: { amount: 250 } }),
+				() => call('act', { kind: 'deal', action: 'moveToStage', record: id, values: { stage: 'Proposal' } }),
+				() => call('search', {}),
+				() => ({ say: 'Done.' }),
+			],
+			{ ...writes, askBeforeWriting: false },
+		);
+		const offered = model!.turns[0]!.tools;
+		expect(offered.map(({ name }) => name)).toEqual(['search', 'get', 'describe', 'count', 'change', 'act'].map((name) => `crm_${name}`));
+		expect(JSON.stringify(offered[0]!.parameters)).toContain('"enum":["contact"');
+		expect((offered[0]!.parameters as { required?: string[] }).required).toEqual(['kind']);
+		expect(answers[0]).toContain(id);
+		expect(answers[1]).toMatch(/Amount: 100 → 250/);
+		expect(answers[2]).toMatch(/→ Proposal/);
+		expect(answers[3]).toMatch(/kind is missing.*contact, company/);
+		const { body: after } = await callSandbox('GET', `/v1/deals/${id}`);
+		expect(after).toMatchObject({ amount: 250, version: Number(deal['version']) + 2 });
+	});
+
+	test('a write is shown first, and written once with its token, also when the answer was lost', async () => {
+		const name = `tools-${randomUUID()}`;
+		const given = { kind: 'contact', action: 'create', values: { last_name: name } };
+		const tokens: string[] = [];
+		const answers = await run(
+			[
+				() => call('change', given),
+				(turn) => {
+					tokens.push(tokenIn(turn));
+					return call('change', { ...given, token: tokens[0] });
+				},
+				() => call('change', { ...given, token: tokens[0] }),
+				() => ({ say: 'Done.' }),
+			],
+			{ ...writes, askBeforeWriting: true },
+		);
+		expect(answers[0]).toMatch(/Nothing is written yet/);
+		expect(answers[1]).toMatch(/Create contact: Last Name/);
+		expect(/con_\w+/.exec(answers[2]!)![0]).toBe(/con_\w+/.exec(answers[1]!)![0]);
+		expect((await callSandbox('GET', `/v1/contacts?q=${name}`)).body.total).toBe(1);
+	});
+
+	test('a failed call that the model makes again is written once', async () => {
+		const name = `tools-${randomUUID()}`;
+		const given = { kind: 'contact', action: 'create', values: { last_name: name } };
+		await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 }]);
+		const answers = await run(
+			[
+				() => call('change', given),
+				() => call('change', given),
+				() => ({ say: 'Done.' }),
+			],
+			{ ...writes, askBeforeWriting: false, options: { maxWait: 0 } },
+		);
+		expect(answers.at(-1)).toContain(name);
+		expect((await callSandbox('GET', `/v1/contacts?q=${name}`)).body.total).toBe(1);
+	});
+});
+
+test('In a real n8n, an MCP client has the six tools, and writes after a preview', async () => {
+	const path = randomUUID();
+	const n8n = theN8n();
+	const nodes = [
+		node('MCP', `${langchain}.mcpTrigger`, 2, { path }, { webhookId: path }),
+		node('CRM', TOOLS, 1, { ...writes }, { credentials: await crm() }),
+	];
+	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `MCP ${path}`, nodes, connections: { CRM: { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } } }));
+	const client = mcpClient(path);
+	const tools = await client.listTools();
+	expect([...tools.matchAll(/"name":"(crm_\w+)"/g)].map(([, name]) => name)).toHaveLength(6);
+	expect(tools).toContain('"enum":["contact"');
+	const use = async (name: string, given: object) => await client.call(`crm_${name}`, given);
+	const email = `${path}@example.com`;
+	const given = { kind: 'contact', action: 'create', values: { email, company: 'Nobody & Sons' } };
+	expect(await use('change', given)).toMatch(/there is no record of companies called Nobody|does not match any record of companies/i);
+	const known = { ...given, values: { email } };
+	const preview = await use('change', known);
+	expect(preview).toMatch(/Nothing is written yet/);
+	const token = /token[\\":]+([\w.-]+)/.exec(preview)![1];
+	for (let i = 0; i < 2; i++) expect(await use('change', { ...known, token })).toContain(email);
+	expect((await callSandbox('GET', `/v1/contacts?email=${email}`)).body.total).toBe(1);
+});

@@ -1,0 +1,145 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { allWrites, callerOf } from './agent-tools.ts';
+import { alteredService } from './altered-service.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+
+/** Each time a node of its own: nothing is remembered between the calls, as on another worker. */
+const call = async (tool: string, given: IDataObject, more: IDataObject = {}) =>
+	await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 }, ...more }))(tool, given);
+
+const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
+const read = async (path: string) => (await sandbox.call('GET', path)).body;
+const tokenOf = ([answer]: IDataObject[]) => String(answer!.token);
+const isPreview = (answer: IDataObject[]) => expect(JSON.stringify(answer)).toMatch(/Nothing is written yet/);
+
+let deal: IDataObject;
+let update: IDataObject;
+beforeEach(async () => {
+	deal = await made('/v1/deals', { title: `Renewal ${randomUUID()}`, amount: 1200 });
+	update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 12_000, stage: 'Negotiation' } };
+});
+
+test('the first call answers what would be written, in words, and writes nothing', async () => {
+	const answer = await call('change', update);
+	expect(answer[0]!.preview).toBe(`Update deal ${String(deal.title)} (${String(deal.id)}): Amount: 1,200 → 12,000; Stage: Qualified → Negotiation`);
+	isPreview(answer);
+	expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
+});
+
+test('the same call with the token writes, and with the same token again writes nothing more', async () => {
+	const token = tokenOf(await call('change', update));
+	for (let i = 0; i < 2; i++) expect(JSON.stringify(await call('change', { ...update, token }))).toMatch(/"done":"Update deal/);
+	expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 12_000, version: Number(deal.version) + 1 });
+});
+
+test.each<[string, (token: string) => IDataObject]>([
+	['other values', (token) => ({ ...update, values: { amount: 13 }, token })],
+	['a made-up token', () => ({ ...update, token: 'mwtiz0af.1.a44c17952ccd' })],
+	['something else for a token', () => ({ ...update, token: 'yes' })],
+	['a token with another version in it', (token) => ({ ...update, token: token.replace(/\.\d+\./, '.9.') })],
+	['a token with another time in it', (token) => ({ ...update, token: token.replace(/^./, 'z') })],
+])('with %s, nothing is written and there is a new preview', async (_what, given) => {
+	isPreview(await call('change', given(tokenOf(await call('change', update)))));
+	expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
+});
+
+test('a token of another record, node or kind of write does not count', async () => {
+	const token = tokenOf(await call('change', update));
+	const other = await made('/v1/deals', { title: 'Other', amount: 1200 });
+	isPreview(await call('change', { ...update, record: other.id, token }));
+	isPreview(await call('change', { kind: 'deal', action: 'delete', record: deal.id, token }));
+	isPreview(await call('act', { kind: 'deal', action: 'win', record: deal.id, token }));
+	expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ status: 'open', version: deal.version });
+	expect(await read(`/v1/deals/${String(other.id)}`)).toMatchObject({ version: other.version });
+});
+
+test('what somebody changed since the preview is not overwritten', async () => {
+	const token = tokenOf(await call('change', update));
+	await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 5 });
+	const answer = await call('change', { ...update, token });
+	isPreview(answer);
+	expect(JSON.stringify(answer)).toMatch(/Amount: 5 → 12,000.*changed since the preview/);
+	expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 5 });
+});
+
+test.each([
+	['an update', () => ['change', update]],
+	['a creation', () => ['change', { kind: 'contact', action: 'create', values: { last_name: `once-${randomUUID()}` } }]],
+	['a step', () => ['act', { kind: 'deal', action: 'win', record: deal.id }]],
+	['a deletion', () => ['change', { kind: 'deal', action: 'delete', record: deal.id }]],
+] as Array<[string, () => [string, IDataObject]]>)('%s whose answer is lost is done once, by whichever process has the next call', async (_what, given) => {
+	const [tool, write] = given();
+	const token = tokenOf(await call(tool, write));
+	const log = async () => (await read('/v1/events?limit=500')).data as IDataObject[];
+	const before = (await log()).length;
+	await sandbox.faults({ path: '/v1', drop: 'after', times: 1, method: tool === 'act' || write.action === 'create' ? 'POST' : write.action === 'delete' ? 'DELETE' : 'PATCH' });
+	for (let i = 0; i < 3; i++) await call(tool, { ...write, token });
+	const types = (await log()).slice(before).map(({ type }) => type);
+	expect(types.filter((type) => /created|deleted|won/.test(String(type))).length + types.filter((type) => type === 'deal.updated').length).toBeLessThanOrEqual(2);
+	expect(new Set(types).size).toBe(types.length);
+	expect(types.length).toBeGreaterThan(0);
+});
+
+test('a creation with one token makes one record, in three executions', async () => {
+	const name = `once-${randomUUID()}`;
+	const create = { kind: 'contact', action: 'create', values: { last_name: name } };
+	const token = tokenOf(await call('change', create));
+	for (let i = 0; i < 3; i++) await call('change', { ...create, token });
+	expect((await read(`/v1/contacts?q=${name}`)).total).toBe(1);
+});
+
+test('several deletions have one preview, which names each, and one token', async () => {
+	const other = await made('/v1/deals', { title: 'Other' });
+	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
+	const answer = await call('change', both);
+	expect(answer[0]!.preview).toContain(String(deal.title));
+	expect(answer[0]!.preview).toContain('Other');
+	await call('change', { ...both, token: tokenOf(answer) });
+	expect((await sandbox.call('GET', `/v1/deals/${String(other.id)}`)).status).toBe(404);
+	expect((await sandbox.call('GET', `/v1/deals/${String(deal.id)}`)).status).toBe(404);
+});
+
+test('of several deletions, those before one that fails are named as done', async () => {
+	const other = await made('/v1/deals', { title: 'Other' });
+	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
+	const token = tokenOf(await call('change', both));
+	await sandbox.call('PATCH', `/v1/deals/${String(other.id)}`, { amount: 5 });
+	const text = JSON.stringify(await call('change', { ...both, token }));
+	expect(text).toMatch(new RegExp(`Done: Delete deal ${String(deal.title)}.*Not done: Delete deal Other.*changed since the preview`));
+	expect(text).not.toMatch(/Nothing (was|is) written/);
+	expect((await sandbox.call('GET', `/v1/deals/${String(other.id)}`)).status).toBe(200);
+});
+
+test('a record that has the values already needs no token', async () => {
+	const answer = await call('change', { ...update, values: { amount: 1200 } });
+	expect(JSON.stringify(answer)).toMatch(/has these values already/);
+	expect(answer[0]).not.toHaveProperty('token');
+});
+
+describe('a service without versions', () => {
+	const service = alteredService(sandbox, true);
+	const without = async (tool: string, given: IDataObject) =>
+		await (await callerOf({ ...service.credential, baseUrl: service.url }, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 } }))(tool, given);
+
+	beforeEach(() => {
+		service.edit(({ path, body }) => {
+			if (path.endsWith('openapi.json')) Object.assign(body, JSON.parse(JSON.stringify(body).replaceAll('"If-Match"', '"X-Other"')));
+			else delete body['version'];
+		});
+	});
+
+	test('has its record compared before the write, and what somebody changed is not overwritten', async () => {
+		const token = tokenOf(await without('change', update));
+		await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 5 });
+		isPreview(await without('change', { ...update, token }));
+		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 5 });
+		const again = tokenOf(await without('change', update));
+		expect(JSON.stringify(await without('change', { ...update, token: again }))).toMatch(/"done":"Update deal/);
+		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 12_000 });
+	});
+});

@@ -1,0 +1,63 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
+import { executeContext } from './n8n.ts';
+import * as op from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+import { shortenWaits } from './short-waits.ts';
+import { undoing } from './undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox({ contacts: 0 });
+const { as, undo, add, record } = undoing(sandbox);
+
+let undos = 0;
+
+/** Creates a record as another undo would that has found the same deletion. */
+async function createAgain(deleted: string, body: IDataObject): Promise<string> {
+	const { body: log } = await sandbox.call('GET', '/v1/events?type=contact.deleted&limit=500');
+	const { id: deletion } = (log.data as Array<{ id: string; data: { object: { id: string } } }>).find(({ data }) => data.object.id === deleted)!;
+	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
+	const key = idempotencyKey({ instance, workflow: 'w', execution: `killed-${++undos}`, node: 'n', run: 0, items: [0], deletion });
+	const response = await fetch(`${sandbox.url}/v1/contacts`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${sandbox.credential.apiKey}`, 'content-type': 'application/json', 'idempotency-key': key },
+		body: JSON.stringify(body),
+	});
+	return ((await response.json()) as { id: string }).id;
+}
+
+/** A record that two undos have created again. */
+async function twoCopies(execution: string): Promise<{ deleted: string; first: string; second: string }> {
+	const { id: deleted } = await add('contacts', { last_name: execution });
+	await as(execution, op.deleteRecord('contact', deleted));
+	const [first, second] = [await createAgain(deleted, { last_name: execution }), await createAgain(deleted, { last_name: execution })];
+	return { deleted, first, second };
+}
+
+describe('of two records that two undos have created in place of one', () => {
+	test('the later one is deleted, and the preview and Maximum Records say so', async () => {
+		const { deleted, first, second } = await twoCopies('copies-1');
+		const { items } = await undo('copies-1', { preview: true });
+		expect(items).toMatchObject([
+			{ id: deleted, result: 'already_so', new_id: first },
+			{ id: second, result: 'to_be_undone', action: 'delete' },
+		]);
+		await expect(undo('copies-1', { options: { maxUndone: 0 } })).rejects.toThrow('1 records would change');
+		expect((await undo('copies-1')).items.map(({ result }) => result)).toEqual(['already_so', 'undone']);
+		expect([await record('contacts', first), await record('contacts', second)]).toEqual([expect.anything(), undefined]);
+	});
+
+	test.each([
+		['linked to', async (id: string) => await add('deals', { title: 'Linked', contact_id: id })],
+		['changed', async (id: string) => await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Hers' })],
+	])('the later one stays if somebody has %s it, and both are told', async (what, touch) => {
+		const execution = `copies-${what}`;
+		const { second } = await twoCopies(execution);
+		await touch(second);
+		for (const options of [{}, { undoTakesPrecedence: true }]) {
+			expect((await undo(execution, { options })).items.find(({ id }) => id === second)).toMatchObject({ result: 'conflict', action: null });
+			expect(await record('contacts', second)).toBeDefined();
+		}
+	});
+});

@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { IDataObject } from 'n8n-workflow';
+
+import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
+import { executeContext } from '../integration/n8n.ts';
+import { useSandbox } from '../integration/sandbox.ts';
+import { until } from '../until.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const count = 80;
+/** The process is killed when it has done so many writes, while the service lets the next ones wait. */
+const killedAfter = [1, 20, 25];
+
+/** Undoes the execution in a process of its own. */
+function startUndo(executionId: string): ChildProcess {
+	const { baseUrl, apiKey } = sandbox.credential;
+	const parameters = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'wrong', since: '', options: {} };
+	const setup = { credential: { baseUrl, apiKey }, parameters, executionId };
+	return spawn(process.execPath, [join(__dirname, 'node-process.cjs'), JSON.stringify(setup)], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+async function undoToItsEnd(executionId: string): Promise<IDataObject[]> {
+	const process = startUndo(executionId);
+	const output: Buffer[] = [];
+	process.stdout!.on('data', (chunk: Buffer) => output.push(chunk));
+	expect(await once(process, 'close')).toEqual([0, null]);
+	return JSON.parse(Buffer.concat(output).toString()) as IDataObject[];
+}
+
+const writes = async (): Promise<number> => (await sandbox.requests()).filter(({ method }) => method !== 'GET').length;
+
+let keys = 0;
+
+/** Writes many contacts as the execution that is to be undone, or as somebody else. */
+async function batch(verb: string, items: IDataObject[], isWrong: boolean): Promise<IDataObject[]> {
+	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
+	const key = idempotencyKey({ instance, workflow: 'w', execution: isWrong ? 'wrong' : 'other', node: 'n', run: 0, items: [++keys] });
+	const response = await fetch(`${sandbox.url}/v1/contacts/batch/${verb}`, {
+		method: 'POST',
+		headers: { authorization: `Bearer ${sandbox.credential.apiKey}`, 'content-type': 'application/json', 'idempotency-key': key },
+		body: JSON.stringify({ items }),
+	});
+	const { results } = (await response.json()) as { results: Array<{ status: number; id: string; data: IDataObject }> };
+	expect(results.filter(({ status }) => status >= 300)).toEqual([]);
+	return results.map(({ id, data }) => data ?? { id });
+}
+
+/** Everybody, with the values that a person would compare: a record that is created again has another id. */
+async function people(): Promise<string[]> {
+	const { body } = await sandbox.call('GET', '/v1/contacts?limit=500');
+	return (body.data as IDataObject[]).map(({ last_name: name, job_title: title, phone }) => JSON.stringify({ name, title, phone })).sort();
+}
+
+test('an undo whose n8n is killed again and again comes to the same result when it is run again: nothing twice, nothing left', async () => {
+	const named = (name: string) => Array.from({ length: count }, (_, i) => ({ last_name: `${name} ${i}`, job_title: `Title ${i}` }));
+	const changed = await batch('create', named('Changed'), false);
+	const deleted = await batch('create', named('Deleted'), false);
+	const before = await people();
+	await batch('update', changed.map(({ id }) => ({ id, job_title: 'Wrong' })), true);
+	await batch('create', named('Created'), true);
+	await batch('delete', deleted.map(({ id }) => ({ id })), true);
+
+	for (const [i, after] of killedAfter.entries()) {
+		await sandbox.faults({ method: 'POST', after, latencyMs: 600_000 });
+		const process = startUndo(`killed-${i}`);
+		await until(async () => {
+			if (process.exitCode !== null) throw new Error('The undo has ended too early.');
+			return (await writes()) >= after;
+		});
+		process.kill('SIGKILL');
+		if (process.signalCode === null) await once(process, 'exit');
+		expect(process.signalCode).toBe('SIGKILL');
+	}
+	await sandbox.clear();
+	const items = await undoToItsEnd('last');
+	expect(await people()).toEqual(before);
+	expect([...new Set(items.map(({ result }) => result))].sort()).toEqual(['already_so', 'undone']);
+	expect(items).toHaveLength(3 * count);
+
+	await sandbox.clear();
+	expect((await undoToItsEnd('again')).filter(({ result }) => result !== 'already_so')).toEqual([]);
+	expect(await writes()).toBe(0);
+}, 600_000);

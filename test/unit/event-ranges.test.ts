@@ -1,0 +1,68 @@
+import * as fc from 'fast-check';
+
+import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
+import { readInRanges } from '../../nodes/CrmPlatform/api/eventRanges';
+import { randomRuns } from '../random-runs.ts';
+
+const pageSize = 5;
+
+/** A log with these sequences, some of whose answers come from a replica that is behind. */
+function logOf(sequences: number[], { isBehind = () => false, missing = 0, arriving = [] as number[] }: { isBehind?: () => boolean; missing?: number; arriving?: number[] } = {}) {
+	const all = [...sequences];
+	const asked: number[] = [];
+	return {
+		asked,
+		pageSize,
+		async *after(sequence: number, limit = Infinity) {
+			asked.push(sequence);
+			const seen = isBehind() ? all.slice(0, Math.max(0, all.length - missing)) : [...all];
+			await Promise.resolve();
+			for (const one of seen.filter((each) => each > sequence).slice(0, limit)) yield { sequence: one } as CrmEvent;
+		},
+		newest: async () => {
+			const newest = all.at(-1);
+			all.push(...arriving);
+			return await Promise.resolve(newest);
+		},
+	};
+}
+
+const read = async (log: ReturnType<typeof logOf>, from = 0): Promise<number[]> => {
+	const found: number[] = [];
+	for await (const { sequence } of readInRanges(log, from)) found.push(sequence);
+	return found;
+};
+
+const sequences = fc.uniqueArray(fc.integer({ min: 1, max: 300 }), { maxLength: 120 }).map((some) => some.sort((one, other) => one - other));
+
+test('a log is read whole and in sequence, however its numbers are spread, with what comes meanwhile', async () => {
+	await fc.assert(
+		fc.asyncProperty(sequences, fc.nat(150), fc.nat(7), async (some, from, more) => {
+			const arriving = Array.from({ length: more }, (_, i) => 1_000 + i);
+			const log = logOf(some, { arriving });
+			const found = await read(log, from);
+			const wanted = some.filter((one) => one > from);
+			expect(found.slice(0, wanted.length)).toEqual(wanted);
+			if (wanted.length > pageSize) expect(found).toEqual([...wanted, ...arriving]);
+		}),
+		randomRuns(300),
+	);
+});
+
+test('answers of a replica that is behind leave nothing out in the middle', async () => {
+	await fc.assert(
+		fc.asyncProperty(sequences, fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }), fc.integer({ min: 1, max: 30 }), async (some, behind, missing) => {
+			let asked = 0;
+			const log = logOf(some, { isBehind: () => behind[asked++ % behind.length]!, missing });
+			const found = await read(log);
+			expect(found).toEqual(some.slice(0, found.length));
+		}),
+		randomRuns(300),
+	);
+});
+
+test('a dense log costs one request for each page, and two more', async () => {
+	const log = logOf(Array.from({ length: 50 }, (_, i) => i + 1));
+	expect(await read(log)).toHaveLength(50);
+	expect(log.asked).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);
+});
