@@ -4,6 +4,7 @@ import document from '../../contract/openapi.json';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { resources } from '../../nodes/CrmPlatform/resources';
@@ -195,7 +196,7 @@ describe('a form', () => {
 });
 
 test('no form has two fields of one name', () => {
-	for (const { description } of [new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()]) {
+	for (const { description } of [new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync(), new CrmPlatformTools()]) {
 		const { properties } = description;
 		const operations = properties.filter(({ name, options }) => name === 'operation' && options);
 		const chosen = operations.flatMap(({ options, displayOptions }) =>
