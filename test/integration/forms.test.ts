@@ -12,7 +12,8 @@ import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { failure, picker } from './n8n.ts';
+import { workflowIn } from '../../tools/node-context.ts';
+import { failure, parts, picker } from './n8n.ts';
 import { create } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -211,6 +212,16 @@ test('no form has two fields of one name', () => {
 			expect([choice, labels]).toEqual([choice, [...new Set(labels)]]);
 		}
 	}
+});
+
+test.each([
+	[{ resource: 'contact', operation: 'upsert' }, 'create or update: contact'],
+	[{ resource: 'file', kind: 'deal', operation: 'importFile' }, 'import file: deal'],
+	[{ resource: 'recordTag', kind: 'ticket', operation: 'addTag' }, 'add tag: ticket'],
+])('the canvas says what a node does, and with which records: %j', (parameters, words) => {
+	const { workflow, node } = workflowIn({ ...parts, node: new CrmPlatform() }, { ...setup(), parameters });
+	const { subtitle } = new CrmPlatform().description;
+	expect(workflow.expression.getSimpleParameterValue(node, subtitle!, 'internal', {})).toBe(words);
 });
 
 test('custom fields can be chosen one by one as output', async () => {
