@@ -98,7 +98,7 @@ async function actions(visitor: Visitor, resource: Resource, record: StoredRecor
 	const hidden = html`${formInputs(session)}
 		<input type="hidden" name="version" value="${record.version}" />`;
 	const possible = Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {});
-	const offered = possible.map(async ([name, { summary, input }]) => ({
+	const offered = possible.filter(([, action]) => action.isPossible?.(record) ?? true).map(async ([name, { summary, input }]) => ({
 		name,
 		summary,
 		fields: input ? await actionFields(store, input) : [],
