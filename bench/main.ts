@@ -1,4 +1,6 @@
+import { benchDefinitions } from './definitions.ts';
 import { benchFiles, benchFilesBesideN8n } from './files.ts';
+import { benchFirstRun } from './first-run.ts';
 import { benchNode } from './node.ts';
 import { benchPeers } from './peers/index.ts';
 import { publish } from './report.ts';
@@ -6,6 +8,7 @@ import { benchBulk } from './sandbox-bulk.ts';
 import { benchBeside } from './sandbox-beside.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
+import { benchScale } from './scale/index.ts';
 import { benchSync } from './sync.ts';
 import { benchTools } from './tools/index.ts';
 import { benchTriggers } from './triggers.ts';
@@ -30,7 +33,11 @@ const benchmarks: Record<string, () => Promise<void>> = {
 			rows: await benchFilesBesideN8n(),
 		});
 	},
+	definitions: benchDefinitions,
+	'first-run': async () =>
+		publish({ name: 'first-run', ours: 'node', bare: 'HubSpot', rows: [await benchFirstRun()] }),
 	peers: benchPeers,
+	scale: benchScale,
 	sync: async () =>
 		publish({ name: 'sync', ours: 'node', bare: 'bare loop', rows: await benchSync() }),
 	tools: benchTools,

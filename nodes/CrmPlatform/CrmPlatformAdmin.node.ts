@@ -14,6 +14,7 @@ import { searchLinked } from './pickers/linkPickers';
 import { searchRecords, searchWebhooks } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
+import { adminHint } from './builderHints';
 import { longestAnswer } from './parameters/longestAnswer';
 import { adminMenu } from './resources';
 
@@ -31,6 +32,7 @@ export class CrmPlatformAdmin implements INodeType {
 		description: 'Set up and watch a CRM Platform account: custom fields, pipelines, users, webhooks, jobs, any API request',
 		defaults: { name: 'CRM Platform Admin' },
 		usableAsTool: true,
+		builderHint: adminHint,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
 		credentials: [

@@ -10,6 +10,7 @@ import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers
 import { getLinks, searchLinked } from './pickers/linkPickers';
 import { searchCustomObjects } from './pickers/searchRecords';
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/syncFields';
+import { syncHint } from './sync/syncHint';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';
 import { syncPropertiesOf } from './sync/syncProperties';
@@ -31,6 +32,7 @@ export class CrmPlatformSync implements INodeType {
 		// n8n would name it after its hidden operation: Upsert contact.
 		skipNameGeneration: true,
 		usableAsTool: true,
+		builderHint: syncHint,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [
 			NodeConnectionTypes.Main,

@@ -1,6 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import type { Menu, Operation, Resource } from './model';
+import { alphabetically, sharedParameters } from './sharedParameters';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
 type OfferedResource = Omit<Menu, 'operations'> & { operations: OfferedOperation[] };
@@ -37,52 +38,47 @@ export function propertiesOf(resources: OfferedResource[], first = 'contact'): I
 			options: resources.map(({ name, value }) => ({ name, value })),
 			default: first,
 		},
-		...resources.map(operationProperty),
-		...merged(resources.flatMap(shownProperties)),
+		allOperations(resources),
+		...resources.flatMap(operationProperties),
+		...sharedParameters(resources.flatMap(formsOf)),
 	];
 }
 
-function operationProperty({ value, operations }: OfferedResource): INodeProperties {
-	const options = operations
-		.map(({ option }) => option)
-		.sort((one, other) => alphabetically(one.name, other.name));
-	const property: INodeProperties = {
-		displayName: 'Operation',
-		name: 'operation',
-		type: 'options',
-		noDataExpression: true,
-		displayOptions: { show: { resource: [value] } },
-		options,
-		default: 'getMany',
-	};
-	const lists = options.some((option) => option.value === property.default);
-	return lists ? property : { ...property, default: options[0]?.value ?? '' };
+const operationProperty = { displayName: 'Operation', name: 'operation', noDataExpression: true, default: 'getMany' };
+
+/**
+ * The operations of all resources. n8n 2.41 writes for AI builders the first parameter of each name, so this is never
+ * shown: no node has the version.
+ */
+function allOperations(resources: OfferedResource[]): INodeProperties {
+	const offered = new Map(resources.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
+	return { ...operationProperty, type: 'options', options: inOrder([...offered.values()]), displayOptions: { show: { '@version': [-1] } } };
 }
 
-/** By character: the names are English, and to load a locale's rules takes 7 ms when n8n loads the node. */
-const alphabetically = (one: string, other: string): number => (one < other ? -1 : 1);
-
-/** A parameter of one operation on one kind of record. */
-interface Shown {
-	resource: string;
-	operation: string;
-	/** Its place among the operation's parameters. */
-	place: number;
-	property: INodeProperties;
+/**
+ * The operations of a resource, and what n8n's list of actions offers for it. If both were one, named by the plain value
+ * of the resource, n8n 2.41 would write every parameter for AI builders anew for each resource and operation.
+ */
+function operationProperties({ value, operations }: OfferedResource): INodeProperties[] {
+	const options = inOrder(operations.map(({ option }) => option));
+	const lists = options.some((option) => option.value === operationProperty.default);
+	const property = { ...operationProperty, ...(!lists && { default: options[0]?.value ?? '' }) };
+	const actions = options.map(({ description: _description, ...option }) => option);
+	return [
+		{ ...property, type: 'options', options, displayOptions: { show: { resource: [{ _cnd: { eq: value } }] } } },
+		{ ...property, type: 'hidden', options: actions, displayOptions: { show: { resource: [value] } } },
+	];
 }
 
-function shownProperties(resource: OfferedResource): Shown[] {
-	return resource.operations.flatMap((operation) =>
-		[...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)].map(
-			(property, place) => ({
-				resource: resource.value,
-				operation: operation.option.value as string,
-				place,
-				property,
-			}),
-		),
-	);
-}
+const inOrder = <Option extends { name: string }>(options: Option[]): Option[] =>
+	options.sort((one, other) => alphabetically(one.name, other.name));
+
+const formsOf = (resource: OfferedResource) =>
+	resource.operations.map((operation) => ({
+		resource: resource.value,
+		operation: operation.option.value as string,
+		parameters: [...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)],
+	}));
 
 /** What says which records the operation is about: their kind, their parents, or neither. */
 function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperties[] {
@@ -98,29 +94,6 @@ function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperti
 	const parentsOf = ({ value, parents: own = [] }: Resource) =>
 		own.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
 	return [kind, ...kinds.flatMap(parentsOf)];
-}
-
-/**
- * Parameters that are the same for several kinds of records, once. n8n shows parameters in the
- * order of this list, so they are put by operation and place.
- */
-function merged(all: Shown[]): INodeProperties[] {
-	const operations = [...new Set(all.map(({ operation }) => operation))];
-	const groups = new Map<string, Shown[]>();
-	for (const shown of all) {
-		const { operation, place, property } = shown;
-		const key = JSON.stringify([operations.indexOf(operation), place, property]);
-		groups.set(key, [...(groups.get(key) ?? []), shown]);
-	}
-	const order = ({ operation, place }: Shown) => operations.indexOf(operation) * 100 + place;
-	return [...groups.values()]
-		.sort(([one], [other]) => order(one!) - order(other!))
-		.map((group) => {
-			const { operation, property } = group[0]!;
-			const resource = group.map((shown) => shown.resource);
-			const show = { resource, operation: [operation], ...property.displayOptions?.show };
-			return { ...property, displayOptions: { ...property.displayOptions, show } };
-		});
 }
 
 /** Optional parameters, besides those of the operation. */

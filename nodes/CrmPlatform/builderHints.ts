@@ -1,7 +1,8 @@
 import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
-import { fieldsInWords } from './parameters/fieldParameters';
-import { resources } from './resources';
+import { asObject, fieldsInWords } from './parameters/fieldParameters';
+import type { Menu } from './model';
+import { administration, adminMenu, everyday, everydayMenu } from './resources';
 
 /** Parameters of a usual task, as a builder of workflows writes them. A test runs each. */
 export const builderExamples: Array<{ task: string; parameters: IDataObject }> = [
@@ -46,7 +47,18 @@ export const asCode = (parameters: IDataObject): string =>
 
 const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`);
 
-const fields = `fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field. ${fieldsInWords(resources)}`;
+const forAny = 'Every record may have external_id, its ID in another system; the filter q searches its text.';
+const fields = `${asObject} ${forAny} ${fieldsInWords(everyday)}`;
+
+/** The operations, and the resources that have them. */
+function operationsInWords(menu: Menu[]): string {
+	const offered = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
+	const having = (value: unknown) => menu.filter(({ operations }) => operations.some(({ option }) => option.value === value));
+	const named = [...offered.values()].map(
+		({ value, description = '' }) => `${String(value)} (${having(value).map((entry) => entry.value).join(', ')}): ${description}`,
+	);
+	return `Each operation, and the resources that have it: ${named.join('; ')}`;
+}
 
 export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	searchHint:
@@ -57,5 +69,9 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformSync', relationHint: 'Keeps records in step with a table' },
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformAdmin', relationHint: 'Pipelines, users, webhooks, custom fields, any API request' },
 	],
-	extraTypeDefContent: [{ content: [...examples, fields].join('\n') }],
+	extraTypeDefContent: [{ content: [...examples, operationsInWords(everydayMenu), fields].join('\n') }],
+};
+
+export const adminHint: NonNullable<INodeTypeDescription['builderHint']> = {
+	extraTypeDefContent: [{ content: `${operationsInWords(adminMenu)}\n${asObject} ${fieldsInWords(administration)}` }],
 };

@@ -12,7 +12,7 @@ export const design: Record<string, Part> = {
 		imports: ['actionProperties', 'agent', 'builders', 'execute', 'parameters', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	actionProperties: {
-		files: ['nodes/CrmPlatform/actionProperties.ts'],
+		files: ['nodes/CrmPlatform/actionProperties.ts', 'nodes/CrmPlatform/sharedParameters.ts'],
 		imports: [],
 		types: ['model', 'n8n-workflow'],
 	},
@@ -174,11 +174,11 @@ export const design: Record<string, Part> = {
 		types: ['n8n-workflow'],
 	},
 	// What is measured runs in processes of its own, triggers in the n8n of the demo; the bare loop of
-	// inserts borrows the sandbox's schemas and tables.
+	// inserts borrows the sandbox's schemas and tables. What is simulated comes from the built package.
 	bench: {
 		files: ['bench/**'],
 		imports: ['tools', 'demo', 'sandbox', 'sandbox/**', 'node:**'],
-		types: ['n8n-workflow'],
+		types: ['http', 'n8n-workflow'],
 	},
 	test: {
 		files: ['test/**'],

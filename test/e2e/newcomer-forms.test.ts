@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { until } from '../until.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
@@ -115,6 +116,24 @@ inBrowser.describe('In a form, a newcomer can', () => {
 		await editor.fill('custom_fields.hull', `GER ${mark}`);
 		expect(await editor.execute()).toContain(`GER ${mark}`);
 		expect(await editor.complaints()).toEqual([]);
+	});
+
+	test('choose another resource, and have its own operations and options', async () => {
+		const shows = async (name: string, label: string) =>
+			await until(async () => (await editor.parameter(name).locator('input').first().inputValue()) === label, 20_000);
+		await add('Win a deal');
+		await shows('resource', 'Deal');
+		await shows('operation', 'Win');
+		await editor.choose('resource', 'Contact');
+		await shows('operation', 'Get Many');
+		await editor.choose('resource', 'File');
+		await shows('operation', 'Export File');
+		await editor.choose('operation', 'Import File');
+		await editor.parameter('importAs').waitFor();
+		await editor.choose('resource', 'Ticket');
+		await editor.choose('operation', 'Solve');
+		await editor.parameter('assigneeId').waitFor();
+		expect(await editor.parameter('recordId').count()).toBe(1);
 	});
 
 	test('see the eight fields that a form begins with where the operation is switched', async () => {

@@ -23,14 +23,25 @@ const sandbox = useSandbox();
 sinceN8n('2.41', () => {
 	describe('What an AI builder reads of a node', () => {
 		test.each([
-			[new CrmPlatform(), 160_000],
-			[new CrmPlatformAdmin(), 90_000],
-			[new CrmPlatformSync(), 12_000],
+			[new CrmPlatform(), 24_000],
+			[new CrmPlatformAdmin(), 13_000],
+			[new CrmPlatformSync(), 10_000],
 			[new CrmPlatformTools(), 12_000],
-			[new CrmPlatformTrigger(), 12_000],
-			[new CrmPlatformPollTrigger(), 12_000],
+			[new CrmPlatformTrigger(), 4_000],
+			[new CrmPlatformPollTrigger(), 9_000],
 		] as Array<[INodeType, number]>)('fits into its context: %#', (node, characters) => {
 			expect(definitionOf(node).length).toBeLessThanOrEqual(characters);
+		});
+
+		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()])('has hints where n8n loads a node with hints: %#', ({ description }) => {
+			const { validateNodeDescription } = jest.requireActual<{ validateNodeDescription(description: object): void }>(
+				'n8n-core/dist/nodes-loader/validate-node-description',
+			);
+			expect(() => validateNodeDescription(description)).not.toThrow();
+		});
+
+		test('says which operations a resource has', () => {
+			expect(definitionOf(new CrmPlatform())).toContain('win (deal): Close a deal as won');
 		});
 
 		test.each(builderExamples)('has a way that works to $task', async ({ parameters }) => {

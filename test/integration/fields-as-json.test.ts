@@ -39,9 +39,9 @@ describe('fields given as JSON', () => {
 		const { properties } = new CrmPlatform().description;
 		const property = properties.find(
 			({ name, displayOptions }) =>
-				name === 'fieldsJson' && displayOptions?.show?.['resource']?.includes('ticket'),
+				name === 'choicesNotice' && displayOptions?.show?.['resource']?.includes('ticket'),
 		);
-		expect(property?.description).toContain('priority: low, normal, high, urgent.');
+		expect(property?.displayName).toContain('priority: low, normal, high, urgent.');
 
 		const creating = run({
 			credential: sandbox.credential,

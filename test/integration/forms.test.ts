@@ -221,7 +221,7 @@ test.each([
 ])('the canvas says what a node does, and with which records: %j', (parameters, words) => {
 	const { workflow, node } = workflowIn({ ...parts, node: new CrmPlatform() }, { ...setup(), parameters });
 	const { subtitle } = new CrmPlatform().description;
-	expect(workflow.expression.getSimpleParameterValue(node, subtitle!, 'internal', {})).toBe(words);
+	expect(workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {})).toBe(words);
 });
 
 test('custom fields can be chosen one by one as output', async () => {

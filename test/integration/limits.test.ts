@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
-import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/clock';
 import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
 import { executeContext, run } from './n8n.ts';
 import { get, getMany } from './parameters.ts';

@@ -1,4 +1,5 @@
-import { createSender, type Clock } from '../../nodes/CrmPlatform/api/http/request';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/clock';
+import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 import { useSandbox } from './sandbox.ts';
 

@@ -1,4 +1,4 @@
-import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
 
 const { sleep } = systemClock;
 

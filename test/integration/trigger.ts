@@ -18,7 +18,7 @@ import {
 } from 'n8n-workflow';
 
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
-import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
 import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
 import { watchSubscription } from '../../nodes/CrmPlatform/trigger/webhook/watch';
 import { until } from '../until.ts';

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
-import type { Clock } from '../../nodes/CrmPlatform/api/http/request';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/clock';
 import { until } from '../until.ts';
 import { executeContext, run } from './n8n.ts';
 import { create, getMany } from './parameters.ts';
@@ -100,4 +100,26 @@ test('a request that is cut off by the end of the execution does not count as a 
 	await until(async () => ((await struck()) ?? 0) > 0);
 	cancel.abort();
 	await ended;
+});
+
+describe('executions of one process', () => {
+	const small = useSandbox({ requestsPerMinute: 3 });
+	const read = async (apiKey = small.credential.apiKey) =>
+		await run({ credential: { ...small.credential, apiKey }, parameters: getMany('contact', { options: { maxWait: 0 } }) }).catch((error: Error) => error);
+	const limited = expect.objectContaining({ httpCode: '429', description: expect.stringContaining('accepts requests again at') });
+
+	test('know that others have used up the plan, and ask no more; a new key asks for itself', async () => {
+		const sent: number[] = [];
+		// The plan's window may end between two of them.
+		while (sent.at(-1) !== 0 && sent.length < 3) {
+			while (!((await read()) instanceof Error));
+			const { length } = await small.requests();
+			expect(await read()).toEqual(limited);
+			sent.push((await small.requests()).length - length);
+		}
+		expect(sent.at(-1)).toBe(0);
+		const { length } = await small.requests();
+		expect(await read('another')).toMatchObject({ httpCode: '401' });
+		expect((await small.requests()).length).toBe(length + 1);
+	});
 });

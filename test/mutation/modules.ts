@@ -16,8 +16,8 @@ const changes = 'nodes/CrmPlatform/trigger/changes';
 export const groups: Group[] = [
 	{
 		name: 'requests',
-		modules: [`${api}/http/pace.ts`, `${api}/http/retry.ts`, `${api}/http/idempotency.ts`],
-		tests: ['unit/pace', 'unit/retry', 'unit/idempotency', 'unit/sender', 'unit/once'],
+		modules: ['pace', 'planUse', 'turnOrder', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
+		tests: ['unit/pace', 'unit/turn-order', 'unit/request-queue', 'unit/retry', 'unit/idempotency', 'unit/sender', 'unit/once'],
 	},
 	{
 		name: 'signature',

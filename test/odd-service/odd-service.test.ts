@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import { systemClock } from '../../nodes/CrmPlatform/api/http/request';
+import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
 import { randomRuns, looksFurther } from '../random-runs.ts';
 import { brokenPromises, played, scenarios, type Scenario } from './scenario.ts';
 import { startOddServer, type OddServer } from './server.ts';

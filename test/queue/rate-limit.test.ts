@@ -59,9 +59,8 @@ describeInQueueMode('In queue mode', () => {
 		]);
 
 		expect(runs.map(({ status }) => status)).toEqual(runs.map(() => 'success'));
-		// Each execution learns once that the window is used up, and waits for the next.
+		// A worker that does not learn in time that the other one has used up the window is refused, and waits for the next.
 		const refused = (await statuses()).filter((status) => status === 429);
-		expect(refused.length).toBeGreaterThan(0);
 		expect(refused.length).toBeLessThanOrEqual(EXECUTIONS);
 		const { data } = (await get('/v1/contacts?limit=500')) as { data: Array<{ email: string }> };
 		const emails = inputs.flat().map(({ email }) => email);

@@ -1,4 +1,4 @@
-import { delayBeforeNext, latestWindow, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/pace';
+import { latestWindow, measuredShare, mostUnderWay, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/pace';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const at = (seconds: number) => now / 1000 + seconds;
@@ -33,32 +33,37 @@ describe('the rate-limit window', () => {
 	});
 });
 
-describe('the next request', () => {
-	test('goes at once while the window has room', () => {
-		expect(delayBeforeNext({ remaining: 1, resetsAt: now + 30_000 }, 0, now)).toBe(0);
+describe('requests under way', () => {
+	const most = (remaining: number, share: number) => mostUnderWay({ remaining, resetsAt: now + 30_000 }, share);
+
+	test.each([
+		[1000, 1, 140],
+		[1000, 0.25, 46],
+		[100, 1, 14],
+		[100, 0.125, 3],
+	])('are a part of what is left: %d left, and a share of %d', (remaining, share, expected) => {
+		expect(most(remaining, share)).toBe(expected);
 	});
 
-	test('waits for the reset when the window is used up', () => {
-		expect(delayBeforeNext({ remaining: 0, resetsAt: now + 30_000 }, 0, now)).toBe(30_000);
+	test.each([1, 2, 7])('are never less than one while %d are left, however small the share', (remaining) => {
+		expect(most(remaining, 0.001)).toBe(1);
 	});
 
-	test('goes at once when the reset has passed', () => {
-		expect(delayBeforeNext({ remaining: 0, resetsAt: now - 1 }, 0, now)).toBe(0);
-	});
-
-	test('goes at once when nothing is known', () => {
-		expect(delayBeforeNext(undefined, 0, now)).toBe(0);
+	test('are none when nothing is left', () => {
+		expect(most(0, 1)).toBe(0);
 	});
 });
 
-describe('requests in flight', () => {
+describe('the share of the plan', () => {
 	test.each([
-		[3, 2, 0],
-		[3, 3, 30_000],
-		[3, 4, 30_000],
-		[1, 1, 30_000],
-	])('take their share: %d left with %d in flight', (remaining, underWay, delay) => {
-		expect(delayBeforeNext({ remaining, resetsAt: now + 30_000 }, underWay, now)).toBe(delay);
+		['what has been answered is surely ours', { share: 0.1, counted: 100, answered: 50, underWay: 0 }, 0.5],
+		['what is under way may be ours', { share: 0.1, counted: 100, answered: 5, underWay: 45 }, 0.1],
+		['the rest is the work of others', { share: 1, counted: 100, answered: 20, underWay: 5 }, 0.25],
+		['no share is more than the whole', { share: 0.5, counted: 10, answered: 12, underWay: 5 }, 1],
+		['a few requests say nothing', { share: 0.5, counted: 9, answered: 9, underWay: 0 }, 0.5],
+		['ten do', { share: 0.5, counted: 10, answered: 10, underWay: 0 }, 1],
+	])('%s', (_, { share, counted, answered, underWay }, expected) => {
+		expect(measuredShare(share, counted, answered, underWay)).toBe(expected);
 	});
 });
 
@@ -66,21 +71,15 @@ describe('of two answers about the window', () => {
 	const known = { remaining: 5, resetsAt: now + 30_000 };
 
 	test.each([
-		['the one that leaves less', { remaining: 4, resetsAt: now + 30_000 }],
-		['the one that leaves less, though its end seems a second earlier', { remaining: 4, resetsAt: now + 29_000 }],
-		['the one that leaves less, though its end seems a second later', { remaining: 4, resetsAt: now + 31_000 }],
-		['a later window, whatever it leaves', { remaining: 900, resetsAt: now + 31_001 }],
-	])('counts %s', (_, told) => {
-		expect(latestWindow(known, told, now)).toBe(told);
-	});
-
-	test.each([
-		['one that was overtaken', { remaining: 6, resetsAt: now + 30_000 }],
-		['one that leaves more, a second later', { remaining: 6, resetsAt: now + 31_000 }],
-		['one of an earlier window', { remaining: 1, resetsAt: now + 28_999 }],
-		['none', undefined],
-	])('%s changes nothing', (_, told) => {
-		expect(latestWindow(known, told, now)).toBe(known);
+		['what is left falls', { remaining: 4, resetsAt: now + 30_000 }, { remaining: 4, resetsAt: now + 30_000 }],
+		['an end that seems a second earlier is the better measured one', { remaining: 6, resetsAt: now + 29_000 }, { remaining: 5, resetsAt: now + 29_000 }],
+		['an end that seems a second later is not', { remaining: 4, resetsAt: now + 31_000 }, { remaining: 4, resetsAt: now + 30_000 }],
+		['an answer that was overtaken changes nothing', { remaining: 6, resetsAt: now + 30_000 }, known],
+		['a later window counts, whatever it leaves', { remaining: 900, resetsAt: now + 31_001 }, { remaining: 900, resetsAt: now + 31_001 }],
+		['an earlier window does not', { remaining: 1, resetsAt: now + 28_999 }, known],
+		['no window changes nothing', undefined, known],
+	])('%s', (_, told, expected) => {
+		expect(latestWindow(known, told, now)).toEqual(expected);
 	});
 
 	test('a window that is over counts no more, and neither does one that nobody knows', () => {

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import type { IAllExecuteFunctions } from 'n8n-workflow';
 
-import { createSender, type ApiRequest, type Clock } from '../../nodes/CrmPlatform/api/http/request';
+import type { Clock } from '../../nodes/CrmPlatform/api/http/clock';
+import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
 import { executeContext } from '../integration/n8n.ts';
 import { getMany } from '../integration/parameters.ts';

@@ -2,11 +2,9 @@ import {
 	NodeApiError,
 	NodeOperationError,
 	type IAllExecuteFunctions,
-	type IExecuteFunctions,
 	type JsonObject,
 } from 'n8n-workflow';
 
-import { readWholeNumber } from '../parameters/readers';
 import { describeRequest } from './openapi/describedRequest';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
@@ -16,17 +14,14 @@ import type { Problem } from './http/problem';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
 import type { IdempotencyHeader } from './openapi/idempotencyHeader';
 import { serviceAddress } from './http/path';
-import {
-	createSender,
-	systemClock,
-	type ApiRequest,
-	type ApiResponse,
-} from './http/request';
+import { systemClock } from './http/clock';
+import { createSender, type ApiRequest, type ApiResponse } from './http/request';
 import { rateLimited, retryPolicy } from './http/retry';
 import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous } from './http/transport';
+import { longestWait, turnsOf, waitReport } from './waits';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection {
@@ -68,13 +63,15 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 	const notices = new Set<string>();
+	const maxWait = inUsersWords(n8n, () => longestWait(n8n));
 	const sender = createSender({
 		transport: signed,
 		address,
 		signal,
 		clock,
-		policy: { ...retryPolicy, maxWait: inUsersWords(n8n, () => maxWaitOf(n8n)) },
-		waiting: reportWaits(n8n, notices),
+		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
+		turns: { account: `${address} ${view}`, ...turnsOf(n8n, maxWait) },
+		waiting: waitReport(n8n, notices, clock),
 	});
 
 	const source: DocumentSource = {
@@ -156,36 +153,6 @@ function withoutPromise(request: ApiRequest): ApiRequest {
 	return idempotency
 		? { ...request, idempotency: { ...idempotency, isPromised: idempotency.isPromised ?? false } }
 		: request;
-}
-
-/** Milliseconds one request may wait in total: the node's option, where it is set. */
-function maxWaitOf(n8n: IAllExecuteFunctions): number {
-	// n8n limits the time of a poll, and waiting must not take all of it.
-	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
-	if (!('getInputData' in n8n)) return retryPolicy.maxWait;
-	const given: unknown = (n8n as IExecuteFunctions).getNodeParameter('options.maxWait', 0, '');
-	return readWholeNumber('Longest Wait', given, { otherwise: retryPolicy.maxWait / 1000 }) * 1000;
-}
-
-/** Reports waits that a user would notice: in n8n's log when they begin, on the node afterwards. */
-function reportWaits(n8n: IAllExecuteFunctions, notices: Set<string>): (ms: number) => void {
-	let longest = 0;
-	return (ms) => {
-		if (ms < noticeable) return;
-		const seconds = Math.round(ms / 1000);
-		n8n.logger.info(`${n8n.getNode().name}: waiting ${seconds} s for the service`);
-		if (ms <= longest) return;
-		notices.delete(waitNotice(longest));
-		longest = ms;
-		notices.add(waitNotice(longest));
-	};
-}
-
-/** Milliseconds; a shorter wait is not worth reporting. */
-const noticeable = 5_000;
-
-function waitNotice(ms: number): string {
-	return `The node had to wait for the service, up to ${Math.round(ms / 1000)} s at a time. To avoid this, send fewer requests at once or upgrade the plan of the account.`;
 }
 
 /** The address of the description; by default the usual one under the service's address. */

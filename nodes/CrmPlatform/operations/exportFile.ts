@@ -33,6 +33,7 @@ const outputFieldProperty: INodeProperties = {
 	default: 'data',
 	required: true,
 	hint: 'The name of the output field to put the file in',
+	builderHint: { propertyHint: 'For importFile, the input field that holds the file' },
 };
 
 const compressionOption: INodeProperties = {
@@ -88,7 +89,7 @@ export function exportFile(): Operation {
 			description: 'Write filtered and sorted records to a CSV or NDJSON file of any size',
 		},
 
-		properties: () => [formatProperty, outputFieldProperty, ...exportListProperties],
+		properties: () => [outputFieldProperty, formatProperty, ...exportListProperties],
 		options: [...exportListOptions, compressionOption, fileNameOption, madeForOption, rowsOption],
 		output: null,
 		isOnceForAll: true,

@@ -1,5 +1,3 @@
-import type { INodeProperties } from 'n8n-workflow';
-
 import { jobQuery } from '../api/openapi/jobs';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
@@ -18,13 +16,6 @@ import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
 import type { ImportPlan } from '../writing/importPlan';
 
-/** The keys of jobs contain its value: an execution finds those that another, which died, has started. */
-const writeOncePerFile: INodeProperties = {
-	...writeOncePerOption,
-	placeholder: 'e.g. {{ $binary.data.fileName }}',
-	description: 'What identifies the file. Its rows are written once, even if n8n stops halfway and the workflow starts again.',
-};
-
 export function importFile(): Operation {
 	return {
 		option: {
@@ -35,7 +26,8 @@ export function importFile(): Operation {
 		},
 
 		properties: () => importProperties,
-		options: [...importOptions, writeOncePerFile],
+		// The keys of jobs contain Write Once Per: an execution finds those that another, which died, has started.
+		options: [...importOptions, writeOncePerOption],
 		output: null,
 		write: ({ upsert, create }) => upsert ?? create,
 

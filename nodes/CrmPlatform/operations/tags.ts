@@ -32,9 +32,8 @@ export function removeTag(): Operation {
 function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }): Operation {
 	return {
 		option,
-		// Under the menu entry Tag, a record with the name of the entry would be a second tag.
-		properties: () => [
-			recordProperty({ name: 'Record' }),
+		properties: (resource) => [
+			recordProperty(resource),
 			pickedProperty(pickedTag),
 			simplifyProperty,
 		],

@@ -79,7 +79,8 @@ export function fieldsProperties(
 		fieldsMode,
 		missingFieldsNotice('fields', { fieldsMode: ['each'] }),
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
-		{ ...fieldsJson, description: fieldsJson.description + choicesOf(whole) },
+		fieldsJson,
+		...choicesNotice(whole),
 		...(whole?.isLinked ? [fieldsLinked] : []),
 	];
 }
@@ -87,22 +88,34 @@ export function fieldsProperties(
 const knownFields = (path = ''): Record<string, string[]> =>
 	(choices as Record<string, Record<string, string[]>>)[path] ?? {};
 
+/** What builders of workflows read of fields: they see no form. */
+export const asObject =
+	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field.';
+
 /** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
-export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>): string =>
+export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string =>
 	resources
 		.map(({ value, path }) => ({ value, fields: Object.entries(knownFields(path)) }))
 		.filter(({ fields }) => fields.length > 0)
 		.map(({ value, fields }) => {
-			const named = fields.map(([name, values]) => (values.length > 0 ? `${name} (${values.join('|')})` : name));
+			const named = fields.map(([name, values]) => (withChoices && values.length > 0 ? `${name} (${values.join('|')})` : name));
 			return `${value}: ${named.join(', ')}`;
 		})
 		.join('; ');
 
-/** The choices, in words: JSON does not show them, and a model has to know them. */
-function choicesOf(resource: Resource | undefined): string {
+/** What can be chosen: JSON does not show it. */
+function choicesNotice(resource: Resource | undefined): INodeProperties[] {
 	const chosen = Object.entries(knownFields(resource?.path)).filter(([, values]) => values.length > 0);
-	const named = chosen.map(([name, values]) => `${name}: ${values.join(', ')}.`);
-	return named.length > 0 ? ` Allowed values: ${named.join(' ')}` : '';
+	if (chosen.length === 0) return [];
+	return [
+		{
+			displayName: `Allowed values: ${chosen.map(([name, values]) => `${name}: ${values.join(', ')}.`).join(' ')}`,
+			name: 'choicesNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { fieldsMode: ['json'] } },
+		},
+	];
 }
 
 const fieldsMode: INodeProperties = {
@@ -164,7 +177,7 @@ export const fieldsMatchOn = matchOnProperty(
 	matchOnDescription,
 );
 
-const fieldsJson: INodeProperties & { description: string } = {
+const fieldsJson: INodeProperties = {
 	displayName: 'Fields (JSON)',
 	name: 'fieldsJson',
 	type: 'json',
@@ -195,7 +208,7 @@ export const emptyCells: INodeProperties = {
 /** The same, for automatic mapping alone. */
 export const emptyCellsOption: INodeProperties = {
 	...emptyCells,
-	displayOptions: { show: { '/fieldsMode': ['automatic'] } },
+	displayOptions: { hide: { '/fieldsMode': ['each', 'json'] } },
 };
 
 /** What a blank does to a record that exists already, where values are filled in and where they are mapped. */

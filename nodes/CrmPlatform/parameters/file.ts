@@ -4,7 +4,7 @@ import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
 import { chosenOption } from './optionText';
 import { columnProperties } from './columns';
-import { emptyCells, matchOnDescription, matchOnProperty } from './fieldParameters';
+import { emptyCellsOption, matchOnDescription, matchOnProperty } from './fieldParameters';
 
 export const binaryFieldProperty: INodeProperties = {
 	displayName: 'Input Binary Field',
@@ -101,7 +101,7 @@ const encodingOption: INodeProperties = {
 
 export const importOptions: INodeProperties[] = [
 	delimiterOption,
-	{ ...emptyCells, description: 'What an empty cell does to an existing record' },
+	emptyCellsOption,
 	encodingOption,
 ];
 

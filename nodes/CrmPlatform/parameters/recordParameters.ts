@@ -2,14 +2,18 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
 import { collectionPath, pickedId } from '../mapping/locator';
-import type { Execution, Resource } from '../model';
+import type { Execution, Menu, Resource } from '../model';
 
 /** Parameters the fields of a record depend on; the last is the custom object of its records. */
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
-/** The picker of the record an operation is about. */
-export function recordProperty(resource: Pick<Resource, 'name'>): INodeProperties {
-	return pickerProperty(resource.name, 'recordId', 'searchRecords');
+/** The picker of the record an operation is about; another kind has other records. */
+export function recordProperty({ name, kinds }: Resource & Pick<Menu, 'kinds'>): INodeProperties {
+	return {
+		...pickerProperty(kinds ? 'Record' : name, 'recordId', 'searchRecords'),
+		typeOptions: { loadOptionsDependsOn: ['kind', 'objectKey.value'] },
+		builderHint: { propertyHint: 'The record the operation is about, by its ID' },
+	};
 }
 
 const byId = {

@@ -6,10 +6,10 @@ export const account: Resource = {
 	value: 'account',
 	path: '/account',
 	operations: [
-		getFixed('Get the plan', '/account', {
+		getFixed('Get the plan and its limits', '/account', {
 			name: 'Get',
 			value: 'get',
-			description: 'Retrieve the plan of the account and its limits',
+			description: 'Retrieve a single record',
 		}),
 	],
 };

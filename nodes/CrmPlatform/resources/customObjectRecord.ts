@@ -7,9 +7,12 @@ export const customObjectRecord: Resource = {
 	value: 'customObjectRecord',
 	path: '/custom-objects/{objectKey}/records',
 	parents: [
-		pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects', {
-			by: { name: 'key', displayName: 'By Key', hint: 'The key of the custom object, such as cars' },
-		}),
+		{
+			...pickerProperty('Custom Object', 'objectKey', 'searchCustomObjects', {
+				by: { name: 'key', displayName: 'By Key', hint: 'The key of the custom object, such as cars' },
+			}),
+			builderHint: { propertyHint: 'For resource customObjectRecord, and for kind customObjectRecord' },
+		},
 	],
 	isLinked: true,
 	operations: [

@@ -42,7 +42,7 @@ export const deal: Resource = {
 		recordAction('Reopen a deal', 'reopen', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen a won or lost deal in an open stage',
+			description: 'Reopen what was closed: a deal, a task or a ticket',
 		}),
 		recordAction('Win a deal', 'win', {
 			name: 'Win',

@@ -22,7 +22,7 @@ import { webhook } from './webhook';
 import { webhookDelivery } from './webhookDelivery';
 
 /** The kinds of records that workflows are about, by name. */
-const everyday: Resource[] = [
+export const everyday: Resource[] = [
 	changeHistory,
 	company,
 	contact,
@@ -36,7 +36,7 @@ const everyday: Resource[] = [
 ];
 
 /** What sets up and watches an account, by name. */
-const administration: Resource[] = [
+export const administration: Resource[] = [
 	apiRequest,
 	customField,
 	customObject,

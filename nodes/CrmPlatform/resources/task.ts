@@ -20,7 +20,7 @@ export const task: Resource = {
 		change('Reopen a task', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen a completed task',
+			description: 'Reopen what was closed: a deal, a task or a ticket',
 			preset: { status: 'not_started' },
 			only: [],
 		}),

@@ -42,7 +42,7 @@ export const ticket: Resource = {
 		change('Reopen a ticket', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen a pending or solved ticket',
+			description: 'Reopen what was closed: a deal, a task or a ticket',
 			preset: { status: 'open' },
 			only: [],
 		}),

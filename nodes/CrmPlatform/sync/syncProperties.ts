@@ -18,18 +18,10 @@ export const isSynced = ({ operations }: Resource): boolean =>
 /** The parameters of CRM Platform Sync for the given kinds of records. */
 export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 	const offered = resources.filter(isSynced).map((resource) => ({ ...resource, operations: [sync] }));
-	return propertiesOf(offered).map((property) =>
-		property.name === 'operation' ? hiddenOperation(property) : property,
-	);
+	return [hiddenOperation, ...propertiesOf(offered).filter(({ name }) => name !== hiddenOperation.name)];
 }
 
-const hiddenOperation = ({ displayOptions }: INodeProperties): INodeProperties => ({
-	displayName: 'Operation',
-	name: 'operation',
-	type: 'hidden',
-	default: syncedOperation,
-	...(displayOptions && { displayOptions }),
-});
+const hiddenOperation: INodeProperties = { displayName: 'Operation', name: 'operation', type: 'hidden', default: syncedOperation };
 
 const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in step' },

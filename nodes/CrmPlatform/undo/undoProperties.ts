@@ -9,6 +9,7 @@ export const undoPreview: INodeProperties = {
 	type: 'boolean',
 	default: true,
 	description: 'Whether to only show what would be undone, without writing anything',
+	builderHint: { propertyHint: 'For importFile: whether to only check the file; false if absent' },
 };
 
 export const undoOf: INodeProperties = {

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
 import { readProblemBody, saysError } from '../api/http/problemBody';
-import { systemClock } from '../api/http/request';
+import { systemClock } from '../api/http/clock';
 import type { JobDescription } from '../api/openapi/jobs';
 import { recordIn } from '../api/answeredRecord';
 import type { Execution } from '../model';

@@ -10,7 +10,7 @@ export const writeOncePerOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.orderNumber }}',
-	description: 'A value, such as an order number, for which an item is written once in all executions of a day',
+	description: 'What identifies the item, such as an order number, or the file to import. It is written once in all executions of a day.',
 };
 
 /** Whether the user has set Write Once Per. n8n keeps options of an operation that was chosen before. */

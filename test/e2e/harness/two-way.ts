@@ -63,15 +63,15 @@ export async function expectInStep(setup: TwoWay): Promise<number> {
 	for (const email of people) await crm.add(email, 'New');
 	await untilInStep(crm, other, maxMs);
 
-	const inOther: Edits = new Map();
-	const editOther = randomEditor(other, people, 'other', randomOf(seed), inOther);
-	const editCrm = randomEditor(crm, people, 'crm', randomOf(seed + 1));
+	const made: Edits = new Map();
+	const editOther = randomEditor(other, people, 'other', randomOf(seed), made);
+	const editCrm = randomEditor(crm, people, 'crm', randomOf(seed + 1), made);
 	const each = Math.ceil(edits / meanwhile.length);
 	for (const happening of meanwhile) await Promise.all([editOther(each), editCrm(each), happening()]);
 	await untilInStep(crm, other, maxMs);
 	const writes = await crm.writesOfN8n();
-	// Edits of one person that follow each other are merged.
-	expect([...writes].filter(([email, count]) => count > (inOther.get(email) ?? 0))).toEqual([]);
+	// Edits of one person that follow each other are merged. Two runs that overlap may both write what one of them read.
+	expect([...writes].filter(([email, count]) => count > (made.get(email) ?? 0))).toEqual([]);
 
 	const stored = await other.stored();
 	const executions = (await n8n.listExecutions(workflowId)).length;

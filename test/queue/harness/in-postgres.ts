@@ -4,32 +4,31 @@ import type { Workflow } from '../../../demo/n8n-client.ts';
 const columns = ['email', 'name', 'crm_id', 'crm_version', 'synced'];
 const value = (name: string) => `$json.${name}`;
 const rowValue = (name: string) => `$json.row.${name}`;
-const asRead = 'id = $1 and email = $2 and name is not distinct from $3 and crm_version is not distinct from $4';
-const readValues = ['id', 'email', 'name', 'crm_version'].map(rowValue);
-const sameVersion = 'id = $1 and crm_version is not distinct from $2';
-const versionValues = ['id', 'crm_version'].map(rowValue);
+const agreed = 'id = $1 and crm_version is not distinct from $2 and synced is not distinct from $3';
+const agreedValues = ['id', 'crm_version', 'synced'].map(rowValue);
+const asRead = `${agreed} and email = $4 and name is not distinct from $5`;
+const readValues = [...agreedValues, ...['email', 'name'].map(rowValue)];
 
 /** What each Data Table node of the two-way example does, in SQL, and its parameters. */
 const queries: Record<string, [query: string, values: string[]]> = {
 	'All people': ['select * from people order by id', []],
 	'Rows of the contacts': [
 		'select * from people where crm_id = $1 or email = $2',
-		['$json.data.object.id', '$json.data.object.email'],
+		['crm_id', 'email'].map(value),
 	],
 	'Add the row': [
 		`insert into people (${columns.join(', ')}) values ($1, $2, $3, $4, $5) on conflict do nothing`,
 		columns.map(value),
 	],
 	'Change the row': [
-		`update people set email = $5, name = $6, crm_id = $7, crm_version = $8, synced = $9 where ${asRead}`,
+		`update people set email = $6, name = $7, crm_id = $8, crm_version = $9, synced = $10 where ${asRead}`,
 		[...readValues, ...columns.map(value)],
 	],
 	'Delete the row': [`delete from people where ${asRead}`, readValues],
 	'Remember what both agree on': [
-		`update people set crm_id = $3, crm_version = $4, synced = $5 where ${sameVersion}`,
-		[...versionValues, ...['crm_id', 'crm_version', 'synced'].map(value)],
+		`update people set crm_id = $4, crm_version = $5, synced = $6 where ${agreed}`,
+		[...agreedValues, ...['crm_id', 'crm_version', 'synced'].map(value)],
 	],
-	'Edited meanwhile: look again': [`update people set synced = '' where ${sameVersion}`, versionValues],
 };
 
 /** Nodes of the example that make its table, which an application in production has already. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../nodes/CrmPlatform/api/http/request';
+import type { Clock } from '../../../nodes/CrmPlatform/api/http/clock';
 
 interface Sleeper {
 	at: number;

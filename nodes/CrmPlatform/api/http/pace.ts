@@ -40,22 +40,36 @@ export function latestWindow(
 	const apart = told.resetsAt - known.resetsAt;
 	// The Date header has whole seconds, so one window may seem to end at two moments.
 	if (Math.abs(apart) > 1_000) return apart > 0 ? told : known;
-	return told.remaining < known.remaining ? told : known;
+	return {
+		remaining: Math.min(known.remaining, told.remaining),
+		resetsAt: Math.min(known.resetsAt, told.resetsAt),
+	};
 }
 
 /**
- * Milliseconds to wait before the next request: 0 while the window has room.
+ * How many requests may be under way: the share of what is left that this process has used lately, half
+ * of it at a time. Answers in flight have not said yet what they took, and other processes send, too.
  *
- * @param underWay requests in flight, which take their share of the window
- * @param now Unix epoch milliseconds
+ * @param share of the plan, 0 to 1
  */
-export function delayBeforeNext(
-	window: RateWindow | undefined,
-	underWay: number,
-	now: number,
-): number {
-	if (!window || window.remaining > underWay) return 0;
-	return Math.max(0, window.resetsAt - now);
+export function mostUnderWay({ remaining }: RateWindow, share: number): number {
+	if (remaining <= 0) return 0;
+	// The addition lets one who has used little catch up. One is always allowed: it may be the last.
+	return Math.max(1, Math.floor(remaining * (share / 8 + 1 / 64)));
+}
+
+/**
+ * The share of the plan that this process uses, as far as the answers of one window tell: of the requests
+ * that the service has counted, at least those answered are ours, and at most those under way, too.
+ *
+ * @param share as it was known before
+ * @param counted requests that the service counted since the window's first answer
+ * @param answered requests of this process among them that were answered
+ */
+export function measuredShare(share: number, counted: number, answered: number, underWay: number): number {
+	// A few requests say nothing about who else is there.
+	if (counted < 10) return share;
+	return Math.min(1, Math.max(share, answered / counted), (answered + underWay) / counted);
 }
 
 /**

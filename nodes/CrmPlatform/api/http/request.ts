@@ -1,9 +1,8 @@
-import { sleep } from 'n8n-workflow';
-
 import { failedAttempt, ndjson, readAnswer } from './answer';
-import { delayBeforeNext, latestWindow, rateWindow, type RateWindow } from './pace';
+import { systemClock, type Clock } from './clock';
 import { queryString, type Query } from './path';
 import { rateLimitProblem, uncertainProblem, type Problem } from './problem';
+import { queueOf, RequestQueue, type Turns } from './requestQueue';
 import {
 	asksToWait,
 	decideRetry,
@@ -13,6 +12,7 @@ import {
 	type RetryPolicy,
 } from './retry';
 import type { HttpRequest, HttpResponse, Transport } from './transport';
+import type { Rank } from './turnOrder';
 
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -52,28 +52,6 @@ export interface ApiResponse {
 
 export type RequestOutcome = { ok: true; response: ApiResponse } | { ok: false; problem: Problem };
 
-export interface Clock {
-	/** Unix epoch milliseconds. */
-	now(): number;
-	sleep(ms: number, signal?: AbortSignal): Promise<void>;
-	random(): number;
-}
-
-export const systemClock: Clock = { now: Date.now, sleep: abortableSleep, random: Math.random };
-
-/** Waits. Up to n8n 2.30, the `sleep` of n8n-workflow knows no signal and would go on after a cancel. */
-async function abortableSleep(ms: number, signal?: AbortSignal): Promise<void> {
-	if (!signal) return await sleep(ms);
-	signal.throwIfAborted();
-	await new Promise<void>((resolve, reject) => {
-		const abort = () => reject(signal.reason as Error);
-		signal.addEventListener('abort', abort, { once: true });
-		sleep(ms, signal)
-			.then(resolve, reject)
-			.finally(() => signal.removeEventListener('abort', abort));
-	});
-}
-
 interface SenderOptions {
 	transport: Transport;
 	/** Address of the service without version prefix. */
@@ -88,11 +66,19 @@ interface SenderOptions {
 	timeout?: number;
 	/** Milliseconds until an answer must be complete. */
 	deadline?: number;
-	/** Called before each wait with its length in milliseconds. */
-	waiting?(ms: number): void;
+	/** By default, the sender shares the rate limit with nobody. */
+	turns?: Turns;
+	/**
+	 * Called before each wait with its length in milliseconds as far as it is known, and with the number of
+	 * other workflows that wait. It returns what is called afterwards.
+	 */
+	waiting?(ms: number, others: number): () => void;
 }
 
 export type Sender = (request: ApiRequest) => Promise<RequestOutcome>;
+
+/** Requests of an execution that go before bulk: a form, a look-up, a few pages. */
+const few = 20;
 
 /** Milliseconds; a page or a batch takes seconds, an export over a slow line minutes. */
 const maxAnswerLength = 5 * 60_000;
@@ -100,26 +86,15 @@ const maxAnswerLength = 5 * 60_000;
 /**
  * The only way to the service: transient errors are retried, rate limits are respected, and every
  * answer becomes data or a problem in the user's words.
- *
- * A sender remembers the rate-limit window of its last answer and nothing else: executions and
- * workers share the plan because each asks the service, not each other.
  */
 export function createSender(options: SenderOptions): Sender {
-	const { transport, address, signal, clock = systemClock, policy = retryPolicy } = options;
+	const { transport, address, signal, clock = systemClock, policy = retryPolicy, turns } = options;
 	const { timeout = 60_000, deadline = maxAnswerLength } = options;
-	let window: RateWindow | undefined;
-	let underWay = 0;
-
-	const answerTo = async (http: HttpRequest) => {
-		underWay += 1;
-		const answer = await transport(http);
-		underWay -= 1;
-		if ('headers' in answer) {
-			const now = clock.now();
-			window = latestWindow(window, rateWindow(answer.headers, now), now);
-		}
-		return answer;
-	};
+	const { workflow = '' } = turns ?? {};
+	const own = turns ? undefined : new RequestQueue(clock);
+	const queue = () => own ?? queueOf(turns?.account ?? '', clock);
+	let sent = 0;
+	const rankNow = (): Rank => (sent < few ? turns?.rank : turns?.rankOfMany) ?? 'ordinary';
 
 	return async (request) => {
 		const http: HttpRequest = { ...httpRequest(request, address), timeout, deadline };
@@ -130,6 +105,7 @@ export function createSender(options: SenderOptions): Sender {
 		/** The same for the last attempt, which decides for a repeatable write. */
 		let isOpen = false;
 		let waited = 0;
+		let queued = 0;
 		let tries = 1;
 		let refusals = 0;
 		let problem: Problem | undefined;
@@ -141,20 +117,39 @@ export function createSender(options: SenderOptions): Sender {
 		};
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
-			options.waiting?.(ms);
+			const ended = options.waiting?.(ms, 0);
 			await clock.sleep(ms, signal);
+			ended?.();
 			waited += ms;
+		};
+		const sendInTurn = async (rank: Rank, maxWait: number) => {
+			const asked = clock.now();
+			const ended = options.waiting?.(queue().delay(), queue().othersThan(workflow));
+			const turn = {
+				rank,
+				workflow,
+				until: asked + maxWait - waited - queued,
+				deadline,
+				isRepeated: refusals > 0,
+				signal,
+			};
+			const answer = await queue().inTurn(turn, async () => {
+				ended?.();
+				queued += clock.now() - asked;
+				sent += 1;
+				return await transport(http);
+			});
+			if ('returnAt' in answer) ended?.();
+			return answer;
 		};
 
 		for (;;) {
 			signal?.throwIfAborted();
-			const now = clock.now();
-			const delay = delayBeforeNext(window, underWay, now);
+			const rank = rankNow();
+			const maxWait = rank === 'awaited' ? policy.maxWait : (turns?.maxWait ?? policy.maxWait);
+			const answer = await sendInTurn(rank, maxWait);
 			// Another refusal would use up the shared plan and tell nothing new.
-			if (waited + delay > policy.maxWait) return failed(problem ? finalProblem(problem) : rateLimitProblem(), now + delay);
-			await wait(delay);
-
-			const answer = await answerTo(http);
+			if ('returnAt' in answer) return failed(problem ? finalProblem(problem) : rateLimitProblem(), answer.returnAt);
 			// A request that an ended execution breaks off is not a failure of the connection.
 			if (!('headers' in answer)) signal?.throwIfAborted();
 			const outcome = readAnswer(answer, options.shownAddress ?? address, request.method);

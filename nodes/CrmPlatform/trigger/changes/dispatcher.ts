@@ -1,6 +1,6 @@
 import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../../api/http/request';
+import type { Clock } from '../../api/http/clock';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
 import { leaveElsewhere } from './elsewhere';

@@ -1,6 +1,6 @@
 import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../../api/http/request';
+import type { Clock } from '../../api/http/clock';
 import type { EventLog } from '../../api/eventLog';
 import { forgetPlaces } from '../places';
 import type { DispatchOptions } from './eventChoice';

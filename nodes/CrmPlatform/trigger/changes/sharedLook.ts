@@ -1,4 +1,4 @@
-import type { Clock } from '../../api/http/request';
+import type { Clock } from '../../api/http/clock';
 import type { Newest } from '../../api/eventLog';
 import type { Look } from './logWatch';
 

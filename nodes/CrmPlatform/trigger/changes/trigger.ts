@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
-import { systemClock, type Clock } from '../../api/http/request';
+import { systemClock, type Clock } from '../../api/http/clock';
 import { openEventLog, type EventLog } from '../../api/eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice, type ChangeChoice } from './eventChoice';

@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
-import { systemClock } from '../../api/http/request';
+import { systemClock } from '../../api/http/clock';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';

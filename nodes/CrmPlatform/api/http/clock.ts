@@ -1,0 +1,23 @@
+import { sleep } from 'n8n-workflow';
+
+export interface Clock {
+	/** Unix epoch milliseconds. */
+	now(): number;
+	sleep(ms: number, signal?: AbortSignal): Promise<void>;
+	random(): number;
+}
+
+export const systemClock: Clock = { now: Date.now, sleep: abortableSleep, random: Math.random };
+
+/** Waits. Up to n8n 2.30, the `sleep` of n8n-workflow knows no signal and would go on after a cancel. */
+async function abortableSleep(ms: number, signal?: AbortSignal): Promise<void> {
+	if (!signal) return await sleep(ms);
+	signal.throwIfAborted();
+	await new Promise<void>((resolve, reject) => {
+		const abort = () => reject(signal.reason as Error);
+		signal.addEventListener('abort', abort, { once: true });
+		sleep(ms, signal)
+			.then(resolve, reject)
+			.finally(() => signal.removeEventListener('abort', abort));
+	});
+}

@@ -1,0 +1,99 @@
+import { latestWindow, measuredShare, mostUnderWay, rateWindow, retryAfter, type RateWindow } from './pace';
+import { rateLimited } from './retry';
+import type { HttpResponse } from './transport';
+
+/** Milliseconds everyone waits at most after a refusal that tells no window: it may concern one path only. */
+const longestPause = 60_000;
+/** Milliseconds for which the end of a used-up window is believed: a service may have told it wrongly, or begun anew. */
+const longestTrust = 60_000;
+/** Requests that ask at once what is left: as many as one execution sends. */
+const asks = 4;
+
+/** What the answers have told of a rate limit, and so how many requests may be under way. Times are epoch milliseconds. */
+export class PlanUse {
+	private window: RateWindow | undefined;
+	/** When an answer has told the window last. */
+	private toldAt = 0;
+	/** Since when requests ask for the window; undefined while it is known, and before the first. */
+	private askingSince: number | undefined;
+	/** Whether any answer has told a window. */
+	private isTold = false;
+	private share = 1 / 8;
+	/** What was left at the window's first answer, and how many have been answered since. */
+	private first = { remaining: 0, answered: 0 };
+	private isUntold = false;
+
+	/** A request is sent. */
+	sent(now: number): void {
+		if (!this.isKnown(now)) this.askingSince ??= now;
+	}
+
+	/** Nobody waits, and nothing is under way. */
+	rest(): void {
+		this.askingSince = undefined;
+	}
+
+	/**
+	 * @param underWay requests of this process that are still to be answered
+	 * @param sentAt when the request was sent that is answered
+	 */
+	hear({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, underWay: number, sentAt: number, now: number): void {
+		const told = rateWindow(headers, now);
+		if (told) this.follow(told, status, underWay, sentAt, now);
+		else if (status === rateLimited) {
+			const pause = Math.min(retryAfter(headers, now) ?? 0, longestPause);
+			this.window = latestWindow(this.window, { remaining: 0, resetsAt: now + pause }, now);
+			this.toldAt = now;
+			this.askingSince = undefined;
+			this.isUntold = false;
+		} else if (status < 400 && !this.isTold && !this.isKnown(now)) this.isUntold = true;
+	}
+
+	/** How many requests may be under way. */
+	most(now: number): number {
+		if (this.window && this.isKnown(now)) return mostUnderWay(this.window, this.share);
+		if (this.isUntold) return Infinity;
+		// Where a window was used up, others wait for the next one, too.
+		const first = this.window?.remaining === 0 ? 1 : asks;
+		// Without an answer more and more ask: a service that hangs must not hold up everyone.
+		return first * 2 ** Math.floor((now - (this.askingSince ?? now)) / 1_000);
+	}
+
+	/** When a used-up window ends; undefined where there is room. */
+	shutUntil(now: number): number | undefined {
+		return this.isKnown(now) && this.window?.remaining === 0 ? this.window.resetsAt : undefined;
+	}
+
+	/** When more may go than now, answers apart. */
+	nextChange(now: number): number {
+		if (this.window && this.isKnown(now)) return Math.min(this.window.resetsAt, this.window.remaining > 0 ? Infinity : this.toldAt + longestTrust);
+		const since = this.askingSince ?? now;
+		return since + (Math.floor((now - since) / 1_000) + 1) * 1_000;
+	}
+
+	isKnown(now: number): boolean {
+		if (this.window === undefined || this.window.resetsAt <= now) return false;
+		// Where nothing is sent, no answer corrects it.
+		return this.window.remaining > 0 || Math.abs(now - this.toldAt) < longestTrust;
+	}
+
+	private follow(told: RateWindow, status: number, underWay: number, sentAt: number, now: number): void {
+		// An answer asked for after the window was told last has overtaken nothing: it counts.
+		const isOther = isEarlier(told, this.window) || told.remaining > (this.window?.remaining ?? 0);
+		const before = sentAt >= this.toldAt && isOther ? undefined : this.window;
+		this.window = latestWindow(before, told, now) ?? told;
+		if (!isEarlier(told, this.window)) this.toldAt = now;
+		this.isTold = true;
+		this.isUntold = false;
+		if (!this.isKnown(now)) return;
+		this.askingSince = undefined;
+		const isNew = !before || before.resetsAt <= now || this.window.resetsAt - before.resetsAt > 1_000;
+		if (isNew) this.first = { remaining: told.remaining, answered: 0 };
+		else if (status !== rateLimited) this.first.answered += 1;
+		const counted = this.first.remaining - this.window.remaining;
+		this.share = measuredShare(this.share, counted, this.first.answered, underWay);
+	}
+}
+
+const isEarlier = (told: RateWindow, known: RateWindow | undefined): boolean =>
+	known !== undefined && known.resetsAt - told.resetsAt > 1_000;

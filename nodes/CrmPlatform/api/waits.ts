@@ -1,0 +1,82 @@
+import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
+
+import { readWholeNumber } from '../parameters/readers';
+import type { Clock } from './http/clock';
+import type { Turns } from './http/requestQueue';
+import { retryPolicy } from './http/retry';
+import type { Rank } from './http/turnOrder';
+
+/** Milliseconds a request may stand in the queue where nobody waits for it: an import ends by itself. */
+export const patientWait = 60 * 60_000;
+/** Milliseconds; a shorter wait is not worth reporting. */
+const noticeable = 5_000;
+
+/** Milliseconds one request may wait in total: the node's option, where it is set. */
+export function longestWait(n8n: IAllExecuteFunctions): number | undefined {
+	// n8n limits the time of a poll, and waiting must not take all of it.
+	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
+	if (!isExecution(n8n)) return retryPolicy.maxWait;
+	const given: unknown = n8n.getNodeParameter('options.maxWait', 0, '');
+	const seconds = readWholeNumber('Longest Wait', given, { otherwise: -1 });
+	return seconds < 0 ? undefined : seconds * 1000;
+}
+
+/** How the requests of this node are queued beside those of others. */
+export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<Turns, 'account'> {
+	const { id = '' } = n8n.getWorkflow();
+	const rank = rankOf(n8n);
+	// A trigger runs for months, and sends little at a time.
+	return { workflow: id, rank, rankOfMany: isExecution(n8n) ? 'bulk' : rank, maxWait };
+}
+
+function rankOf(n8n: IAllExecuteFunctions): Rank {
+	if (!isExecution(n8n)) return 'emit' in n8n || '__emit' in n8n ? 'ordinary' : 'awaited';
+	// The newest agents run their tools as ordinary nodes, whose type n8n names after the node.
+	if (n8n.isToolExecution() || n8n.getNode().type.endsWith('Tool')) return 'awaited';
+	const mode = n8n.getMode();
+	return mode === 'manual' || mode === 'chat' || (mode === 'webhook' && answersCaller(n8n)) ? 'awaited' : 'ordinary';
+}
+
+function isExecution(n8n: IAllExecuteFunctions): n8n is IExecuteFunctions {
+	return 'getInputData' in n8n;
+}
+
+/** Whether the webhook that started the workflow is answered at its end, or by a node of it. */
+function answersCaller(n8n: IExecuteFunctions): boolean {
+	const before = n8n.getParentNodes(n8n.getNode().name, { includeNodeParameters: true });
+	return before.some(({ parameters }) => (parameters?.responseMode ?? 'onReceived') !== 'onReceived');
+}
+
+/** Reports waits that a user would notice: in n8n's log when they begin, on the node afterwards. */
+export function waitReport(
+	n8n: IAllExecuteFunctions,
+	notices: Set<string>,
+	clock: Clock,
+): (ms: number, others: number) => () => void {
+	// Requests wait at the same time, and their times must not be added up.
+	let waiting = 0;
+	let since = 0;
+	let total = 0;
+	let mostOthers = 0;
+	return (ms, others) => {
+		if (waiting === 0) {
+			since = clock.now();
+			if (ms >= noticeable) n8n.logger.info(`${n8n.getNode().name}: waiting ${Math.round(ms / 1000)} s for the service`);
+		}
+		waiting += 1;
+		const ended = () => {
+			waiting -= 1;
+			if (waiting > 0) return;
+			notices.delete(waitNotice(total, mostOthers));
+			total += clock.now() - since;
+			mostOthers = Math.max(mostOthers, others);
+			if (total >= noticeable) notices.add(waitNotice(total, mostOthers));
+		};
+		return ended;
+	};
+}
+
+function waitNotice(ms: number, others: number): string {
+	const beside = others === 0 ? '' : `, beside ${others} other ${others === 1 ? 'workflow' : 'workflows'} on the same credential`;
+	return `The node waited ${Math.round(ms / 1000)} s for the service${beside}. To avoid this, send fewer requests at once or upgrade the plan of the account.`;
+}

@@ -1,0 +1,146 @@
+import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
+
+/** An operation on a kind of record, and its parameters in the order of the form. */
+export interface Form {
+	resource: string;
+	operation: string;
+	parameters: INodeProperties[];
+}
+
+/** A parameter as it is in some forms. */
+interface Variant {
+	property: INodeProperties;
+	forms: Form[];
+}
+
+/**
+ * The parameters of all forms, each once, with the forms that show it. n8n 2.41 hands the list to AI builders as it
+ * is, so what is written once is read once.
+ */
+export function sharedParameters(forms: Form[]): INodeProperties[] {
+	const all = variantsOf(forms, ({ parameters }) => parameters);
+	return namesInOrder(forms).flatMap((name) => {
+		const variants = all.filter(({ property }) => property.name === name);
+		const [{ property: { type } }] = variants as [Variant];
+		if (type === 'collection') return collectionOf(variants, forms);
+		if (type === 'notice' || variants.length === 1) return variants.map((variant) => shown(variant, forms));
+		return forked(variants, forms);
+	});
+}
+
+/** By character: the names are English, and to load a locale's rules takes 7 ms when n8n loads the node. */
+export const alphabetically = (one: string, other: string): number => (one < other ? -1 : 1);
+
+/** Names of parameters, so that each form has its own in its order: n8n shows them in the order of the list. */
+function namesInOrder(forms: Form[]): string[] {
+	const before = new Map<string, Set<string>>();
+	for (const { parameters } of forms) {
+		for (const [place, { name }] of parameters.entries()) {
+			const names = before.get(name) ?? new Set();
+			const previous = parameters[place - 1]?.name ?? name;
+			if (previous !== name) names.add(previous);
+			before.set(name, names);
+		}
+	}
+	const ordered = new Set<string>();
+	const put = (name: string, after: string[]): void => {
+		if (after.includes(name)) throw new Error(`The order of ${after.join(', ')} differs from form to form.`);
+		if (ordered.has(name)) return;
+		for (const one of before.get(name)!) put(one, [...after, name]);
+		ordered.add(name);
+	};
+	for (const name of before.keys()) put(name, []);
+	return [...ordered];
+}
+
+/** Most parameters are the same object in many forms. */
+const texts = new WeakMap<INodeProperties, string>();
+function textOf(property: INodeProperties): string {
+	const text = texts.get(property) ?? JSON.stringify(property);
+	texts.set(property, text);
+	return text;
+}
+
+function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Variant[] {
+	const variants = new Map<string, Variant>();
+	for (const form of forms) {
+		for (const property of pick(form)) {
+			const key = textOf(property);
+			const variant = variants.get(key) ?? { property, forms: [] };
+			variant.forms.push(form);
+			variants.set(key, variant);
+		}
+	}
+	return [...variants.values()];
+}
+
+/** One collection, each part of which is shown where a form has it. */
+function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
+	const having = variants.flatMap((variant) => variant.forms);
+	const partsOf = ({ parameters }: Form, name: string) =>
+		(parameters.find((parameter) => parameter.name === name)?.options ?? []) as INodeProperties[];
+	const { property } = variants[0]!;
+	const options = variantsOf(having, (form) => partsOf(form, property.name))
+		.map((part) => shown(part, having, '/'))
+		.sort((one, other) => alphabetically(one.displayName, other.displayName));
+	return { ...shown({ property, forms: having }, forms), options };
+}
+
+/**
+ * A parameter that differs by resource or by operation, in label or choices: the first one is for all that the
+ * others are not for. n8n's generator merges such a list for builders.
+ */
+function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
+	const [first, ...others] = [...variants].sort((one, other) => choicesOf(other) - choicesOf(one)) as [Variant, ...Variant[]];
+	const by = areApart(variants, 'resource') ? 'resource' : 'operation';
+	const same = by === 'resource' ? 'operation' : 'resource';
+	const values = unique(variants.flatMap((variant) => variant.forms), same);
+	const without = forms.filter((form) => values.includes(form[same]) && !variants.some((variant) => variant.forms.includes(form)));
+	const hidden = unique([...without, ...others.flatMap((variant) => variant.forms)], by);
+	const show = { [same]: values };
+	return [
+		conditioned(first.property, { show, hide: { [by]: hidden } }),
+		...others.map((variant) => conditioned(variant.property, { show: { ...show, [by]: unique(variant.forms, by) } })),
+	];
+}
+
+const choicesOf = ({ property: { options = [] } }: Variant): number => options.length;
+
+const unique = (forms: Form[], by: 'resource' | 'operation'): string[] => [...new Set(forms.map((form) => form[by]))];
+
+function areApart(variants: Variant[], by: 'resource' | 'operation'): boolean {
+	const values = variants.flatMap((variant) => unique(variant.forms, by));
+	return new Set(values).size === values.length;
+}
+
+/** @param from what leads from the parameter to those of the node: `/` in a collection */
+const shown = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties => conditioned(property, where(forms, all), from);
+
+function conditioned(property: INodeProperties, conditions: IDisplayOptions, from = ''): INodeProperties {
+	const show = { ...fromRoot(conditions.show, from), ...property.displayOptions?.show };
+	const hide = { ...fromRoot(conditions.hide, from), ...property.displayOptions?.hide };
+	const displayOptions = { ...(Object.keys(show).length > 0 && { show }), ...(Object.keys(hide).length > 0 && { hide }) };
+	return Object.keys(displayOptions).length > 0 ? { ...property, displayOptions } : property;
+}
+
+const fromRoot = (conditions: IDisplayOptions['show'] = {}, from: string) =>
+	Object.fromEntries(Object.entries(conditions).map(([name, values]) => [from + name, values]));
+
+/** Conditions that just these of all forms meet. */
+function where(forms: Form[], all: Form[]): IDisplayOptions {
+	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
+	const those = new Set(forms);
+	const others = all.filter((form) => !those.has(form));
+	const [sameOperation, sameResource] = [others.filter((form) => operation.includes(form.operation)), others.filter((form) => resource.includes(form.resource))];
+	const hidden = unique(sameOperation, 'resource');
+	const ways: IDisplayOptions[] = [
+		...(others.length === 0 ? [{}] : []),
+		...(sameOperation.length === 0 ? [{ show: { operation } }] : []),
+		...(sameResource.length === 0 ? [{ show: { resource } }] : []),
+		...(sameOperation.some((form) => sameResource.includes(form)) ? [] : [{ show: { resource, operation } }]),
+		...(hidden.some((one) => resource.includes(one)) ? [] : [{ show: { operation }, hide: { resource: hidden } }]),
+	];
+	const [shortest] = ways.sort((one, other) => JSON.stringify(one).length - JSON.stringify(other).length);
+	if (!shortest) throw new Error(`No condition is met by ${forms.map((form) => `${form.resource}.${form.operation}`).join(', ')} alone.`);
+	return shortest;
+}

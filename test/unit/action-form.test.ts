@@ -1,0 +1,80 @@
+import { type INodeParameters, type INodeProperties, type INodePropertyOptions, type INodeType, NodeHelpers } from 'n8n-workflow';
+
+import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
+import type { Menu, Resource } from '../../nodes/CrmPlatform/model';
+import { adminMenu, everydayMenu } from '../../nodes/CrmPlatform/resources';
+import { sharedParameters } from '../../nodes/CrmPlatform/sharedParameters';
+
+const nodes: Array<[string, INodeType, Menu[]]> = [
+	['CRM Platform', new CrmPlatform(), everydayMenu],
+	['CRM Platform Admin', new CrmPlatformAdmin(), adminMenu],
+];
+const optionsOf = ({ options }: INodeProperties) => options as INodePropertyOptions[];
+const valuesOf = (properties: INodeProperties[], chosen: INodeParameters) =>
+	NodeHelpers.getNodeParameters(properties, chosen, true, false, null, null)!;
+/** What a form shows of a list of parameters or choices. */
+const displayed = <Shown extends INodeProperties | INodePropertyOptions>(list: Shown[], values: INodeParameters): Shown[] =>
+	list.filter((one) => NodeHelpers.displayParameter(values, one, null, null));
+
+describe.each(nodes)('The form of %s', (_name, { description: { properties } }, menu) => {
+	const operations = properties.filter(({ name }) => name === 'operation');
+	const each = menu.flatMap((entry) => entry.operations.map((operation) => ({ entry, operation, resource: entry.value, value: String(operation.option.value) })));
+
+	test.each(menu)('offers the operations of $name, and begins with one of them', ({ value: resource, operations: own }) => {
+		const values = valuesOf(properties, { resource });
+		const shown = displayed(operations, values).filter(({ type }) => type !== 'hidden');
+		const offered = shown.map((property) => optionsOf(property).map((option) => option.value));
+		expect(offered.map((one) => new Set(one))).toEqual([new Set(own.map(({ option }) => option.value))]);
+		expect(offered[0]).toContain(values.operation);
+		expect(NodeHelpers.getNodeParameters(properties, { resource, operation: values.operation! }, false, false, null, null)).not.toHaveProperty('operation');
+	});
+
+	test.each(each)('has the parameters of $resource: $value, in their order', ({ entry, operation, resource, value }) => {
+		const values = valuesOf(properties, { resource, operation: value });
+		const wanted = displayed([...(entry.parents ?? []), ...operation.properties(entry as Resource)], values);
+		const around = ['authentication', 'resource', 'operation', 'kind', 'options'];
+		const form = displayed(properties, values).filter(({ name, displayOptions }) => !around.includes(name) && !displayOptions?.show?.['@tool']);
+		expect(form.map(({ name, displayName, required }) => [name, displayName, required])).toEqual(
+			wanted.map(({ name, displayName, required }) => [name, displayName, required]),
+		);
+	});
+
+	test.each(each)('has the options of $resource: $value, and no other', ({ operation, resource, value }) => {
+		const values = valuesOf(properties, { resource, operation: value });
+		const options = properties.find(({ name }) => name === 'options')!.options as INodeProperties[];
+		const own = (operation.options ?? []).filter(({ name }) => name !== 'emptyCells').map(({ name }) => name);
+		const offered = options.filter((one) => one.name !== 'emptyCells' && NodeHelpers.displayParameter({}, one, null, null, values));
+		expect(offered.map(({ name }) => name).sort()).toEqual([...own, 'maxWait'].sort());
+	});
+
+	test('is what n8n’s list of actions presets: each operation of each kind by its own name', () => {
+		// As n8n 2.41's editor does: the first parameter for the resource, whether it is shown or not.
+		const kinds = optionsOf(properties.find(({ name }) => name === 'resource')!);
+		const actions = kinds.flatMap(({ value: resource }) => {
+			const { displayOptions, options } = operations.find(({ displayOptions: { show } = {} }) => !show?.['@version'] && show?.resource?.includes(String(resource)))!;
+			const preset = Object.fromEntries(Object.entries(displayOptions!.show!).map(([name, values]) => [name, values?.[0]]));
+			return (options as INodePropertyOptions[]).map(({ action, value }) => ({ action, operation: value, ...preset }));
+		});
+		const wanted = each.map(({ operation: { option }, resource }) => ({ action: option.action, operation: option.value, resource }));
+		expect(actions).toHaveLength(wanted.length);
+		expect(actions).toEqual(expect.arrayContaining(wanted));
+	});
+});
+
+test('An operation has one name and one description, whatever it is done to', () => {
+	for (const menu of [everydayMenu, adminMenu]) {
+		const said = new Map<unknown, Set<string>>();
+		for (const { option } of menu.flatMap(({ operations }) => operations)) {
+			said.set(option.value, (said.get(option.value) ?? new Set()).add(`${option.name}: ${option.description}`));
+		}
+		expect([...said.values()].filter((texts) => texts.size > 1)).toEqual([]);
+	}
+});
+
+test('Forms whose parameters are in different orders are refused', () => {
+	const text = (name: string): INodeProperties => ({ displayName: name, name, type: 'string', default: '' });
+	const form = (resource: string, ...names: string[]) => ({ resource, operation: 'get', parameters: names.map(text) });
+	expect(sharedParameters([form('one', 'a', 'b'), form('other', 'b', 'c')]).map(({ name }) => name)).toEqual(['a', 'b', 'c']);
+	expect(() => sharedParameters([form('one', 'a', 'b'), form('other', 'b', 'a')])).toThrow('order');
+});

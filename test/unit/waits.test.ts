@@ -1,0 +1,61 @@
+import type { IAllExecuteFunctions } from 'n8n-workflow';
+
+import { SimulatedClock } from '../../bench/scale/clock.ts';
+import { patientWait, turnsOf, waitReport } from '../../nodes/CrmPlatform/api/waits';
+
+const contextOf = (more: object, type = 'crmPlatform') =>
+	({
+		getWorkflow: () => ({ id: 'workflow-1' }),
+		getNode: () => ({ name: 'CRM', type }),
+		isToolExecution: () => false,
+		getMode: () => 'trigger',
+		getParentNodes: () => [],
+		logger: { info: () => undefined },
+		...more,
+	}) as unknown as IAllExecuteFunctions;
+
+const getInputData = () => [];
+const webhookThat = (responseMode?: string) => ({
+	getInputData,
+	getMode: () => 'webhook',
+	getParentNodes: () => [{ type: 'n8n-nodes-base.webhook', parameters: { ...(responseMode && { responseMode }) } }],
+});
+
+test.each<[string, IAllExecuteFunctions, string]>([
+	['an opened form', contextOf({}), 'awaited'],
+	['a tool of an agent', contextOf({ getInputData, isToolExecution: () => true }), 'awaited'],
+	['a tool of the newest agent', contextOf({ getInputData }, 'crmPlatformTool'), 'awaited'],
+	['a manual execution', contextOf({ getInputData, getMode: () => 'manual' }), 'awaited'],
+	['a chat', contextOf({ getInputData, getMode: () => 'chat' }), 'awaited'],
+	['a webhook that is answered at the end', contextOf(webhookThat('lastNode')), 'awaited'],
+	['a webhook that is answered by a node', contextOf(webhookThat('responseNode')), 'awaited'],
+	['a webhook that is answered at once', contextOf(webhookThat('onReceived')), 'ordinary'],
+	['a delivery to a trigger', contextOf(webhookThat()), 'ordinary'],
+	['a schedule', contextOf({ getInputData }), 'ordinary'],
+	['a trigger', contextOf({ emit: () => undefined }), 'ordinary'],
+	['a poll', contextOf({ __emit: () => undefined }), 'ordinary'],
+])('in the queue, %s has its rank, and becomes bulk only as an execution', (_, n8n, rank) => {
+	const rankOfMany = 'getInputData' in n8n ? 'bulk' : rank;
+	expect(turnsOf(n8n)).toEqual({ workflow: 'workflow-1', rank, rankOfMany, maxWait: patientWait });
+});
+
+test('the hint tells how long the node waited: waits at the same time count once', async () => {
+	const clock = new SimulatedClock();
+	const notices = new Set<string>();
+	const report = waitReport(contextOf({}), notices, clock);
+	const wait = async (from: number, to: number, others: number) => {
+		await clock.sleep(from);
+		const ended = report(to - from, others);
+		await clock.sleep(to - from);
+		ended();
+	};
+	void wait(0, 4_000, 0);
+	await clock.runUntil(clock.now() + 5_000);
+	expect([...notices]).toEqual([]);
+	void wait(0, 10_000, 0);
+	void wait(5_000, 12_000, 3);
+	await clock.runUntil(clock.now() + 20_000);
+	void wait(0, 1_000, 1);
+	await clock.runUntil(clock.now() + 2_000);
+	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service, beside 3 other workflows on the same credential.')]);
+});
