@@ -1,4 +1,4 @@
-import { NodeHelpers, type INode, type INodeParameters, type INodePropertyOptions } from 'n8n-workflow';
+import { NodeHelpers, type INode, type INodeParameters, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
 
 import document from '../../contract/openapi.json';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
@@ -201,13 +201,14 @@ test('no form has two fields of one name', () => {
 		const { properties } = description;
 		const operations = properties.filter(({ name, options }) => name === 'operation' && options);
 		const chosen = operations.flatMap(({ options, displayOptions }) =>
-			(displayOptions?.show?.resource ?? ['contact']).flatMap((resource) =>
+			(displayOptions?.show?.resource ?? ['contact']).filter((one) => typeof one === 'string').flatMap((resource) =>
 				(options as INodePropertyOptions[]).map(({ value: operation }) => ({ resource, operation })),
 			),
 		);
 		for (const choice of chosen.length > 0 ? chosen : [{}]) {
 			const values = NodeHelpers.getNodeParameters(properties, choice, true, false, null, description)!;
-			const shown = properties.filter((property) => NodeHelpers.displayParameter(values, property, null, description));
+			const isShown = (property: INodeProperties) => property.type !== 'hidden' && NodeHelpers.displayParameter(values, property, null, description);
+			const shown = properties.filter(isShown);
 			const labels = shown.map(({ displayName }) => displayName);
 			expect([choice, labels]).toEqual([choice, [...new Set(labels)]]);
 		}
