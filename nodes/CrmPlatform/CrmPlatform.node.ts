@@ -37,7 +37,7 @@ export class CrmPlatform implements INodeType {
 		},
 		group: ['input'],
 		version: 1,
-		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + $parameter["resource"]).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
+		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + (["file", "recordTag"].includes($parameter["resource"]) && $parameter["kind"] || $parameter["resource"])).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
 		description: 'Create, read, update and delete contacts, deals, tickets and other CRM Platform records; import and export files',
 		defaults: { name: 'CRM Platform' },
 		usableAsTool: true,

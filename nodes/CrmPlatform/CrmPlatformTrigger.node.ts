@@ -35,7 +35,8 @@ export class CrmPlatformTrigger implements INodeType {
 		// parseRequestBody), which takes longer than everything else it does with one.
 		version: 2,
 		subtitle: '={{ $parameter["events"].join(", ") }}',
-		description: 'Starts the workflow within seconds of an event in a CRM Platform account, by webhook; needs a public address',
+		// n8n 2.41 shows it for the action node as well: both are one entry of its list, which takes this text.
+		description: 'Work with contacts, deals, tickets and other CRM Platform records, or start workflows within seconds of an event. The trigger needs a public address.',
 		defaults: { name: 'CRM Platform Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

@@ -30,6 +30,20 @@ inBrowser.describe('In n8n in a browser,', () => {
 		expect(body.data).toMatchObject([{ email, lifecycle_stage: 'customer' }]);
 	});
 
+	test('a name typed before the form had a list stays valid once the node is opened again', async () => {
+		const { body } = await callSandbox('GET', '/v1/users?limit=1');
+		const { id, name } = body.data[0]!;
+		const typed = (field: string) => ({ id: field, displayName: field, type: 'string', required: false, display: true, removed: false, defaultMatch: false, canBeUsedToMatch: false });
+		const value = { last_name: 'Moreno', owner_id: String(name) };
+		const fields = { mappingMode: 'defineBelow', value, matchingColumns: [], schema: Object.keys(value).map(typed) };
+		await openNode({ resource: 'contact', operation: 'create', fieldsMode: 'each', simplify: false, fields });
+
+		// The list has taken the place of the text.
+		await editor.parameter('owner_id').locator('[role="combobox"]').waitFor();
+		expect(await editor.execute()).toContain(String(id));
+		expect(await editor.complaints()).toEqual([]);
+	});
+
 	test('the customers of a company are read with a node that was just added behind another', async () => {
 		const name = `Altamira ${randomUUID()}`;
 		const { id: company_id } = await createRecord('/v1/companies', { name });

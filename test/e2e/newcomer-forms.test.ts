@@ -19,7 +19,7 @@ inBrowser.describe('In a form, a newcomer can', () => {
 	test('load the fields of the account into a form that n8n opened before it knew the credential', async () => {
 		await add('Create a deal');
 		const form = editor.page.getByTestId('node-parameters');
-		const notice = form.getByText('Custom fields and lists are missing');
+		const notice = form.getByText('Custom fields and lists are not loaded yet');
 		// n8n asks for the fields when it opens the form, before or after it has assigned the credential.
 		await notice.or(editor.parameter('stage_id').locator('[role="combobox"]')).first().waitFor();
 		if (await notice.isVisible()) {

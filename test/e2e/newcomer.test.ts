@@ -140,7 +140,7 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 
 	newcomer('Export contacts', async () => {
 		await add('Export records to a file');
-		expect(await editor.execute()).toContain('contact.csv');
+		expect(await editor.execute()).toContain('contacts.csv');
 	});
 
 	newcomer('Undo a wrong import', async () => {

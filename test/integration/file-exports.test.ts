@@ -72,7 +72,7 @@ describe('an export', () => {
 		const query = { filters: filterRows({ 'email[contains]': 'gzip.example' }) };
 		const { items } = await exportOf({ ...query, options: { outputFields: ['id', 'last_name'], compress: true } });
 		const file = items[0]?.binary?.data;
-		expect(file).toMatchObject({ fileName: 'contact.csv.gz', mimeType: 'application/gzip' });
+		expect(file).toMatchObject({ fileName: 'contacts.csv.gz', mimeType: 'application/gzip' });
 		const bytes = await store.bytes(file);
 		expect(rowsOf(gunzipSync(bytes).toString('utf8'))).toHaveLength(2000);
 		const { json } = await importOf(bytes, { importAs: 'delete' });

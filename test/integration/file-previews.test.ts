@@ -24,6 +24,17 @@ describe('an import', () => {
 		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 	});
 
+	test.each([true, false])('says in the item why the first three rows are refused (preview: %p)', async (preview) => {
+		const csv = `last_name,email,Company\n${['A,not mail,', 'B,,', 'C,,Nobody & Sons', 'D,"no quote', 'E,,Nobody & Sons'].join('\n')}\n`;
+		const { json } = await importOf(csv, { preview });
+		expect(json.reasons).toEqual([
+			{ row: 2, field: 'email', message: expect.stringMatching(/not mail|e-mail address/) },
+			{ row: 4, field: 'company_id', message: expect.stringMatching(/Nobody & Sons/) },
+			{ row: 5, message: expect.stringMatching(/quote/) },
+		]);
+		expect((await importOf('last_name\nF\n', { preview })).json).toMatchObject({ failed: 0, reasons: [] });
+	});
+
 	test('in a preview is held against the description, in every row, and no file is empty', async () => {
 		const good = Array.from({ length: 300 }, (_, i) => `N${i},n${i}@preview.example,lead,+49301234567,de,7`);
 		const bad = [

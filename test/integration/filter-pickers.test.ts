@@ -64,11 +64,22 @@ describe('a row of filters offers', () => {
 		['created_at', ['Choose an Operator', 'Is On', 'Is After', 'Is On or After', 'Is Before', 'Is On or Before', 'Is Between']],
 		['updated_at', ['Choose an Operator', 'Is Before', 'Is On or Before']],
 		['company_id', ['Is', 'Is (From List)', 'Is One Of', 'Is Empty', 'Is Not Empty']],
+		['owner_id', ['Is', 'Is (From List)', 'Is One Of', 'Is Empty', 'Is Not Empty']],
 		['avatar_url', ['Choose an Operator', 'Contains', 'Starts With', 'Is Empty', 'Is Not Empty']],
 		['custom_fields.contract_tier', ['Is', 'Is One Of', 'Is Empty', 'Is Not Empty']],
 		['custom_fields.vip', ['Choose an Operator', 'Is True', 'Is False', 'Is Empty', 'Is Not Empty']],
 	])('for %s the operators it has, in words', async (field, names) => {
 		expect(await operators(field)).toEqual(names);
+	});
+
+	test('several stages, like several pipelines', async () => {
+		const { stages } = await first('pipelines');
+		for (const field of ['pipeline_id', 'stage_id']) {
+			const offered = await picker(getFilterOperators, opened(field, 'deal'));
+			expect(offered).toContainEqual(expect.objectContaining({ name: 'Is One Of', value: 'isOneOfChoices' }));
+		}
+		const [stage] = stages as IDataObject[];
+		expect(await picker(getFilterChoices, opened('stage_id', 'deal'))).toContainEqual(expect.objectContaining({ value: stage!.id }));
 	});
 
 	test('what the service says of upper and lower case', async () => {

@@ -145,6 +145,18 @@ describe('a row filters by', () => {
 		expect(Object.fromEntries(new URLSearchParams(list?.query))).toMatchObject({ stage_id: stage!.id, pipeline_id: pipeline.id });
 	});
 
+	test('one of several stages, by their names', async () => {
+		const pipeline = await first('pipelines');
+		const [one, other] = pipeline.stages as IDataObject[];
+		const rows = [
+			row('stage_id', 'isOneOf', { value: `${String(one!.name)}, ${String(other!.name)}` }),
+			row('pipeline_id', 'is', { value: pipeline.name }),
+		];
+		await run(setup(rows, [{}], 'deal'));
+		const list = (await sandbox.requests()).find(({ path }) => path === '/v1/deals');
+		expect(new URLSearchParams(list?.query).get('stage_id')).toBe(`${String(one!.id)},${String(other!.id)}`);
+	});
+
 	test('values, fields and operators of its item', async () => {
 		const rows = [row('={{ $json.field }}', '={{ $json.how }}', { value: '={{ $json.what }}' })];
 		await run(
@@ -179,6 +191,8 @@ describe('what is not understood is refused:', () => {
 		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the service cannot filter this field by "Contains"'],
 		[row('email', 'is', { value: 'a@b.example, c@d.example' }), 'contains ","'],
 		[row('lifecycle_stage', 'isOneOfChoices', { choices: [] }), 'Lifecycle Stage: the filter has no value'],
+		[row('lifecycle_stage', 'is', { value: 'Customers' }), 'Lifecycle Stage: ‘Customers’ is not one of: Lead, Marketing Qualified, Sales Qualified, '],
+		[row('custom_fields.contract_tier', 'isOneOf', { value: 'Gold, Platinum' }), 'Contract Tier: ‘Platinum’ is not one of: '],
 		[row('company_id', 'is', { value: 'No Such Company' }), 'does not match any record of companies'],
 	])('%j', async (given, words) => {
 		expect((await failure(setup([given]))).message).toContain(words);

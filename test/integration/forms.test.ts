@@ -1,7 +1,10 @@
-import { NodeHelpers, type INode, type INodeParameters } from 'n8n-workflow';
+import { NodeHelpers, type INode, type INodeParameters, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
 
 import document from '../../contract/openapi.json';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
+import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { resources } from '../../nodes/CrmPlatform/resources';
@@ -9,7 +12,8 @@ import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { failure, picker } from './n8n.ts';
+import { workflowIn } from '../../tools/node-context.ts';
+import { failure, parts, picker } from './n8n.ts';
 import { create } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -190,6 +194,35 @@ describe('a form', () => {
 		const { fields } = await picker(getFields, setup('tag'));
 		expect(await shown('create', 'tag')).toHaveLength(fields.length);
 	});
+});
+
+test('no form has two fields of one name', () => {
+	for (const { description } of [new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync(), new CrmPlatformTools()]) {
+		const { properties } = description;
+		const operations = properties.filter(({ name, options }) => name === 'operation' && options);
+		const chosen = operations.flatMap(({ options, displayOptions }) =>
+			(displayOptions?.show?.resource ?? ['contact']).filter((one) => typeof one === 'string').flatMap((resource) =>
+				(options as INodePropertyOptions[]).map(({ value: operation }) => ({ resource, operation })),
+			),
+		);
+		for (const choice of chosen.length > 0 ? chosen : [{}]) {
+			const values = NodeHelpers.getNodeParameters(properties, choice, true, false, null, description)!;
+			const isShown = (property: INodeProperties) => property.type !== 'hidden' && NodeHelpers.displayParameter(values, property, null, description);
+			const shown = properties.filter(isShown);
+			const labels = shown.map(({ displayName }) => displayName);
+			expect([choice, labels]).toEqual([choice, [...new Set(labels)]]);
+		}
+	}
+});
+
+test.each([
+	[{ resource: 'contact', operation: 'upsert' }, 'create or update: contact'],
+	[{ resource: 'file', kind: 'deal', operation: 'importFile' }, 'import file: deal'],
+	[{ resource: 'recordTag', kind: 'ticket', operation: 'addTag' }, 'add tag: ticket'],
+])('the canvas says what a node does, and with which records: %j', (parameters, words) => {
+	const { workflow, node } = workflowIn({ ...parts, node: new CrmPlatform() }, { ...setup(), parameters });
+	const { subtitle } = new CrmPlatform().description;
+	expect(workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {})).toBe(words);
 });
 
 test('custom fields can be chosen one by one as output', async () => {

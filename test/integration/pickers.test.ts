@@ -26,7 +26,7 @@ describe('the fields to map', () => {
 	test('say in their labels how a value is written', async () => {
 		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
-		expect(fields.tag_ids?.displayName).toBe('Tags: a, b, c');
+		expect(fields.tag_ids?.displayName).toBe('Tags: comma-separated');
 		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: Product News, …');
 	});
 
@@ -101,6 +101,17 @@ describe('the list of records', () => {
 		});
 		const { results } = await picker(searchRecords, setup(), 'zenobia');
 		expect(results).toMatchObject([{ name: 'Zenobia Quux – zenobia@pickers.example' }]);
+	});
+
+	test('finds records by the name of their company, after those that have the text themselves', async () => {
+		const { id: company_id } = (await sandbox.call('POST', '/v1/companies', { name: 'Tundra Tools' })).body;
+		const { id } = (await sandbox.call('POST', '/v1/deals', { title: 'Pilot project', company_id })).body;
+		const { id: other } = (await sandbox.call('POST', '/v1/deals', { title: 'Tundra Tools renewal', company_id })).body;
+		const { results } = await picker(searchRecords, setup('deal'), 'Tundra Tools');
+		expect(results.map(({ value }) => value)).toEqual([other, id]);
+		await sandbox.faults({ path: '/v1/companies', times: 10, status: 403 });
+		expect((await picker(searchRecords, setup('deal'), 'Tundra Tools')).results.map(({ value }) => value)).toEqual([other]);
+		await sandbox.clear();
 	});
 
 	test('tells records with the same title apart, the newest first', async () => {

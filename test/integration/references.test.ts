@@ -63,6 +63,20 @@ describe('custom fields', () => {
 		expect(names).toContainEqual({ name: 'Customer Number', value: 'custom_fields.customer_number' });
 	});
 
+	test('of a custom object come first in its form, which shows them', async () => {
+		const [object] = (await sandbox.call('GET', '/v1/custom-objects')).body.data as IDataObject[];
+		for (let i = 0; i < 12; i += 1) {
+			const field = { key: `size_${i}`, label: `Size ${i}`, type: 'text' };
+			await sandbox.call('POST', '/v1/custom-fields', { resource: `custom-objects/${String(object?.key)}/records`, ...field });
+		}
+		const objectKey = { __rl: true, mode: 'list', value: object?.key as string };
+		const { fields } = await picker(getFields, { ...setup(), parameters: { ...setup('customObjectRecord').parameters, objectKey } });
+		const shown = fields.filter(({ removed }) => !removed).map(({ id }) => id);
+		expect(shown.length).toBeLessThan(fields.length);
+		expect(shown.slice(0, 5).filter((id) => !id.startsWith('custom_fields.'))).toEqual([]);
+		expect(shown).toEqual(expect.arrayContaining(['external_id', 'owner_id']));
+	});
+
 	test('of a custom object are those of the object that was picked', async () => {
 		const [object] = (await sandbox.call('GET', '/v1/custom-objects')).body.data as IDataObject[];
 		const parameters = {

@@ -73,6 +73,35 @@ test('a preview writes nothing and shows what the run then does', async () => {
 	}
 });
 
+test.each([
+	['some', 1],
+	['none', 20],
+])('a preview shows every item that cannot be understood (%s can), and deletes no more than a run that continues', async (_, first) => {
+	const { records, filters } = own(20);
+	await add(records);
+	await sandbox.clear();
+	const unknown = records.slice(0, 3).map((record) => ({ ...record, company_id: 'Nobody Inc' }));
+	const items = [...unknown, { last_name: 'No Key' }, ...records.slice(3 + first)];
+	const choices = { filters, missingInSource: 'delete', maxDeletionsShare: 100 };
+
+	const preview = await run(items, { ...choices, preview: true });
+	expect(preview.deleted).toEqual([]);
+	const reasons = preview.conflict.filter(({ json }) => json.error).map(({ json, pairedItem }) => [pairedItem, json.error]);
+	expect(reasons).toEqual([
+		...[0, 1, 2].map((item) => [{ item }, expect.stringContaining('Nobody Inc')]),
+		[{ item: 3 }, expect.stringContaining('field to match on')],
+	]);
+	expect(preview.hints).toContainEqual(expect.stringContaining(`4 of ${items.length} items cannot be understood`));
+	expect(preview.hints).toContainEqual(expect.stringContaining('because 4 items have no key or could not be read'));
+
+	const stopped = run(items, choices);
+	await expect(stopped).rejects.toMatchObject({ message: expect.stringContaining('Nobody Inc'), description: expect.stringContaining('run with Preview on') });
+	expect(await writes()).toEqual([]);
+	const continued = await run(items, choices, { continueOnFail: true });
+	expect(counts(continued)).toEqual(counts(preview));
+	expect(await writes()).toEqual([]);
+});
+
 describe('nothing is guessed', () => {
 	test('two items with one key are conflicts, and their record is not missing', async () => {
 		const { team, records, filters } = own(2);

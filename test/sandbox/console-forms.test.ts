@@ -71,11 +71,20 @@ test('a form that shows an earlier version changes nothing', async () => {
 	expect(await crm.api('GET', `/v1/contacts/${id}`)).toMatchObject({ job_title: 'Buyer' });
 });
 
+const actionsIn = (html: string) => [...html.matchAll(/actions\/(\w+)"/g)].map(([, action]) => action);
+
+test('a message that was received can be neither sent nor cancelled', async () => {
+	const message = { channel: 'chat', direction: 'inbound', text: 'Hello', from: 'Ada', to: ['us'] };
+	const { id } = await crm.api('POST', '/v1/messages', message);
+	expect(actionsIn((await crm.admin.open(`/records/messages/${id}`)).html)).toEqual([]);
+});
+
 test('a deal is lost for a reason, and deleted', async () => {
 	const { id } = await crm.api('POST', '/v1/deals', { title: 'Fleet' });
 	const path = `/records/deals/${id}`;
 	await fillIn(crm.admin, path, `${path}/actions/lose`, { lost_reason: 'No budget' });
 	expect(await crm.api('GET', `/v1/deals/${id}`)).toMatchObject({ status: 'lost', lost_reason: 'No budget' });
+	expect(actionsIn((await crm.admin.open(path)).html)).toEqual(['win', 'reopen']);
 	expect((await fillIn(crm.admin, path, `${path}/delete`, {})).location).toBe('/records/deals');
 	expect((await crm.admin.open(path)).status).toBe(404);
 });

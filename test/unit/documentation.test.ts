@@ -26,13 +26,15 @@ test('links lead to pages and pictures that exist', () => {
 	expect(broken).toEqual([]);
 });
 
+const slugOf = (heading: string) => heading.toLowerCase().replace(/[^\w\- ]/g, '').replaceAll(' ', '-');
+
+function anchorsOf(page: string): string[] {
+	const text = read(page);
+	const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slugOf(heading!));
+	return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!)];
+}
+
 test('links into a page lead to a heading or an anchor of it', () => {
-	const anchorsOf = (page: string) => {
-		const text = read(page);
-		const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) => slugOf(heading!));
-		return [...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id]) => id!)];
-	};
-	const slugOf = (heading: string) => heading.toLowerCase().replace(/[^\w\- ]/g, '').replaceAll(' ', '-');
 	const broken = pages.flatMap((page) =>
 		[...read(page).matchAll(/\]\(([^)\s:]*)#([^)\s]+)\)/g)]
 			.map(([, path, anchor]) => [relative(root, resolve(root, path ? dirname(page) : '', path || page)), anchor!] as const)
@@ -40,6 +42,22 @@ test('links into a page lead to a heading or an anchor of it', () => {
 			.map(([target, anchor]) => `${page}: ${target}#${anchor}`),
 	);
 	expect(broken).toEqual([]);
+});
+
+test('the links to the documentation that n8n shows lead to pages, and to headings of theirs', () => {
+	const { homepage } = JSON.parse(read('package.json')) as { homepage: string };
+	const [repository] = homepage.split('#');
+	const files = globSync('{nodes,credentials}/**/*.{node.json,ts}', { cwd: root });
+	const links = files.flatMap((file) =>
+		[...read(file).matchAll(new RegExp(`${repository}([^'"\\s)]*)`, 'g'))].map(([, link]) => [file, link!] as const),
+	);
+	const isBroken = (link: string) => {
+		const [, page = '', , anchor] = /^\/blob\/main\/([^#]+)(#(.+))?$/.exec(link) ?? [];
+		if (link === '#readme') return false;
+		return page === '' || !existsSync(resolve(root, page)) || (anchor !== undefined && !anchorsOf(page).includes(anchor));
+	};
+	expect(links.length).toBeGreaterThan(10);
+	expect(links.filter(([, link]) => isBroken(link))).toEqual([]);
 });
 
 test('every picture is shown, and npm run pictures takes it', () => {

@@ -8,6 +8,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
 import { isUnset } from '../fields/blank';
+import { whyRefused } from '../fields/checks';
 import { filterValue } from '../fields/fieldKinds';
 import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
@@ -52,6 +53,9 @@ export async function readFilterValues(
 		if (hasRows && values.length === 0) execution.api.notices.add(unfiltered);
 		return values.map(([filter, given]): FieldValue => {
 			execution.api.requireDescription(`Filter ${filter.label}`);
+			// The packaged description may not have the choices of this service.
+			const refusal = filter.choices && execution.api.isSelfDescribed() ? whyRefused(filter, given) : undefined;
+			if (refusal !== undefined) throw new Error(refusal);
 			const value = ids(filter, given, values);
 			if (isUnset(value)) throw noFilterValue(filter);
 			return [filter, value];

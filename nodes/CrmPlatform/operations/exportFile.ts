@@ -213,7 +213,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 		withNames: named && linkedKeys(api, writtenFields(description, custom), named),
 		field: String(n8n.getNodeParameter('binaryField', item, 'data')),
 		files: {
-			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.value}.${format}`,
+			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.path.split('/').at(-1)}.${format}`,
 			type: columns ? 'text/csv' : 'application/x-ndjson',
 			isCompressed: readBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
 			beginning: columns ? csvBeginning(columns.map(({ header }) => header)) : '',

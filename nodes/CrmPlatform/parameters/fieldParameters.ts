@@ -43,7 +43,7 @@ export function mapperProperty(
  * @param mapper the name of the form
  */
 export const missingFieldsNotice = (mapper: string, show: Record<string, string[]>): INodeProperties => ({
-	displayName: 'Custom fields and lists are missing, because the form was loaded before the credential was chosen. To load them: <b>⋮ → Refresh Field List</b>.',
+	displayName: 'Custom fields and lists are not loaded yet. To load them: <b>⋮ → Refresh Field List</b>.',
 	name: `${mapper}MissingNotice`,
 	type: 'notice',
 	default: '',

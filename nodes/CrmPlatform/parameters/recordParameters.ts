@@ -23,7 +23,7 @@ const byId = {
 };
 
 /** Where names are looked up. n8n calls any mode whose name is `id` By ID. */
-export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'Its name, email, domain or ID' };
+export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'Its name or ID; of people and companies the email or domain, too' };
 
 /**
  * The picker of one record: from a searchable list, or by its id.

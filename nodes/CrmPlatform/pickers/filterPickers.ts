@@ -53,9 +53,9 @@ const distinct = (operators: FilterOperator[]) =>
 	operators.filter(({ name }, i) => operators.findIndex((other) => other.name === name) === i);
 
 const linkedDescriptions: Record<string, string> = {
-	is: 'The name, email, domain or ID of the record',
+	is: 'The name or ID of the record',
 	isRecord: 'Pick the record from a searchable list',
-	isOneOf: 'Names, emails, domains or IDs, separated by commas',
+	isOneOf: 'Names or IDs, separated by commas',
 };
 
 function option({ name, value, filters }: FilterOperator, field: FilteredField, isSearch: boolean): INodePropertyOptions {
@@ -69,7 +69,8 @@ function option({ name, value, filters }: FilterOperator, field: FilteredField, 
 	const isSaid = given === 'first' && others.length === 0 && kindOfFiltered(field) !== 'dateTime';
 	const choices = value === 'is' && field.filters.get('is')?.choices;
 	if (choices) return { ...shown, description: choices.map(({ label }) => label).join(', ') };
-	return isSaid && description ? { ...shown, description } : shown;
+	// One sentence has no full stop in n8n.
+	return isSaid && description ? { ...shown, description: description.replace(/^([^.]*)\.$/, '$1') } : shown;
 }
 
 async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): Promise<FilteredField | undefined> {

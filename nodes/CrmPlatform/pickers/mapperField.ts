@@ -1,4 +1,4 @@
-import type { INodePropertyOptions, ResourceMapperField } from 'n8n-workflow';
+import { isExpression, validateFieldType, type INodePropertyOptions, type ResourceMapperField } from 'n8n-workflow';
 
 import { isRequiredInForm, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
@@ -44,6 +44,20 @@ export function mapperField(
 	return chosen ? { ...mapped, options: chosen } : mapped;
 }
 
+/**
+ * The field in a form that accepts what is stored for it. A name typed before the form had a list, a record
+ * that was deleted and a choice that was removed become one more entry: n8n refuses to start a workflow
+ * with a value that its form does not accept, also where the node or the service understands it.
+ */
+export function acceptingStored(field: ResourceMapperField, stored: unknown): ResourceMapperField {
+	const { id, type, options } = field;
+	const isPlain = typeof stored === 'string' || typeof stored === 'number' || typeof stored === 'boolean';
+	if (!type || !isPlain || isExpression(stored)) return field;
+	if (validateFieldType(id, stored, type, { valueOptions: options ?? [] }).valid) return field;
+	if (!options) return { ...field, type: 'string' };
+	return { ...field, options: [...options, { name: String(stored) || 'Empty', value: stored }] };
+}
+
 /** The values a field names itself. */
 export function choiceOptions({ choices }: Field): INodePropertyOptions[] | undefined {
 	return choices?.map(({ label, value }) => ({ name: label, value }));
@@ -66,10 +80,10 @@ function formOf({ kind, reference }: Field, isTool: boolean): string {
 
 /** How to type in several values: with commas, as far as there is room. */
 function severalOf({ choices = [] }: Field, room: number): string {
-	if (choices.length === 0) return 'a, b, c';
+	if (choices.length === 0) return 'comma-separated';
 	const named = choices.slice(0, maxNamed).map(({ label }) => label);
 	const upTo = (count: number) => [...named.slice(0, count), ...(count < choices.length ? ['…'] : [])].join(', ');
 	let count = named.length;
 	while (count > 0 && upTo(count).length > room) count -= 1;
-	return count === 0 ? 'a, b, c' : upTo(count);
+	return count === 0 ? 'comma-separated' : upTo(count);
 }

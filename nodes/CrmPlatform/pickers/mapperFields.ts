@@ -9,7 +9,7 @@ import type { Connection } from '../api/connection';
 import { labelFor, type Field } from '../fields/field';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
-import { choiceOptions, mapperField } from './mapperField';
+import { acceptingStored, choiceOptions, mapperField } from './mapperField';
 import { NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
 import { referencesOf } from './referenceFields';
 
@@ -49,7 +49,7 @@ export async function fieldsToWrite(
 	const shown = shownAtFirst(fields, needed);
 	const isSettled = api.notices.size === 0;
 	const isTool = n8n.getNode().type.endsWith('Tool');
-	const filled = filledFields(n8n, parameter);
+	const stored = storedValues(n8n, parameter);
 	const mapped = [...new Set([...needed, ...fields])].map((one) => {
 		// An upsert requires them of new records alone.
 		const field = write.match ? { ...one, required: false } : one;
@@ -61,10 +61,10 @@ export async function fieldsToWrite(
 		if (isOpen && shown.has(one)) return mapperField(field, options, { required: true }, isTool);
 		// Records that are too many for a list are picked beside the mapper.
 		const isFirst = shown.has(one) && !isBeside;
-		return mapperField(field, options, { required: isFirst, removed: !isFirst && !filled.includes(field.name) }, isTool);
+		return mapperField(field, options, { required: isFirst, removed: !isFirst && !Object.hasOwn(stored, field.name) }, isTool);
 	});
 	const ordered = [...mapped.filter(({ removed }) => !removed), ...mapped.filter(({ removed }) => removed)];
-	return withSource(api, completed(n8n, parameter, api, ordered));
+	return withSource(api, completed(stored, api, ordered).map((field) => acceptingStored(field, stored[field.id])));
 }
 
 function isPickedBeside(
@@ -102,14 +102,17 @@ export async function writableFields({ api, resource, description, operation, co
 	const write = operation?.write?.(description);
 	if (!write) throw new NothingToOffer(`The service does not support this operation for ${resource.path}.`);
 
-	const hasCustom = write.fields.some(({ name }) => name === allCustomFields);
-	const custom = hasCustom ? (await customFieldsOf(api, collection))?.fields : undefined;
+	const all = write.fields.find(({ name }) => name === allCustomFields);
+	const custom = all ? (await customFieldsOf(api, collection))?.fields : undefined;
 	// Where they are known one by one, a record needs no entry for all of them, also where there are none.
 	const own = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
 	// The definition of a custom field says what new records need.
 	const makesNew = write.method === 'POST' || write.match !== undefined;
 	const named = (custom ?? []).map((field) => (makesNew ? field : { ...field, required: false }));
-	return { api, write, fields: [...own, ...named] };
+	if (!all?.important) return { api, write, fields: [...own, ...named] };
+	// The records of a custom object consist of them: its form begins with them, as far as they fit on a screen.
+	const first = named.map((field, i): Field => (i < firstFields ? { ...field, important: true } : field));
+	return { api, write, fields: [...first, ...own] };
 }
 
 function matchableNames({ values, takesOthers, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
@@ -133,18 +136,15 @@ export async function orNotice(read: () => Promise<ResourceMapperFields>): Promi
  * The fields as they are, or, if not all of them come from the service, with those the user has mapped:
  * n8n 2.41 drops the values of fields that are not listed. n8n asks again when the node is opened and a
  * stored field lacks `readOnly` (`refreshIncompleteSchemaOnOpen`), so it is left out of such fields.
- *
- * @param parameter the mapper: `fields` or `columns`
  */
 function completed(
-	n8n: ILoadOptionsFunctions,
-	parameter: string,
+	stored: Record<string, unknown>,
 	api: Connection,
 	fields: ResourceMapperField[],
 ): ResourceMapperField[] {
 	if (api.notices.size === 0) return fields.map((field) => ({ ...field, readOnly: false }));
 	const names = new Set(fields.map(({ id }) => id));
-	const missing = filledFields(n8n, parameter).filter((name) => !names.has(name));
+	const missing = Object.keys(stored).filter((name) => !names.has(name));
 	const mapped = missing.map((name) => {
 		const field: Field = { name, path: [name], label: labelFor(name), description: '', kind: 'text', required: false };
 		return mapperField(field, undefined, { removed: false });
@@ -152,10 +152,10 @@ function completed(
 	return [...fields, ...mapped];
 }
 
-/** The names of the fields for which the user has entered something. */
-function filledFields(n8n: ILoadOptionsFunctions, parameter: string): string[] {
-	const stored = n8n.getCurrentNodeParameter(parameter) as { value?: object | null } | undefined;
-	return Object.keys(stored?.value ?? {});
+/** What the user has entered, by field. */
+function storedValues(n8n: ILoadOptionsFunctions, parameter: string): Record<string, unknown> {
+	const stored = n8n.getCurrentNodeParameter(parameter) as { value?: Record<string, unknown> | null } | undefined;
+	return stored?.value ?? {};
 }
 
 /** Above the fields of a form, one line that says where they come from, if not from the service. */

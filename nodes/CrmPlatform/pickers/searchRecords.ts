@@ -75,14 +75,45 @@ export async function searchList(
 	if (list.sort && possible !== undefined) query[list.sort.name] = possible;
 	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
 	const page = await readPage(api.send, collection, { list, query, cursor });
+	const isAll = cursor === undefined && page.next === undefined;
+	const more = filter && isAll && list.search !== undefined ? await recordsOfCompanies(api, { list, collection, query }, filter) : [];
+	const records = [...new Map([...page.records, ...more].map((record) => [record[value], record])).values()];
 
-	const companies = await companyNames(api, list, page.records);
-	const items = distinctListItems(page.records, value, companies);
+	const companies = await companyNames(api, list, records);
+	const items = distinctListItems(records, value, companies);
 	const results = list.search === undefined ? matchingName(items, filter) : items;
 	return page.next === undefined ? { results } : { results, paginationToken: page.next };
 }
 
 const companyField = 'company_id';
+
+/** Companies whose records a search looks for. */
+const companiesSearched = 20;
+
+/**
+ * The records of the companies that match `filter`: a list shows their names beside a deal, so people search for
+ * them, while the service searches the deal's own fields. Empty where they cannot be read.
+ */
+async function recordsOfCompanies(
+	{ send, describe }: Connection,
+	{ list, collection, query }: { list: ListDescription; collection: string; query: Query },
+	filter: string,
+): Promise<IDataObject[]> {
+	const { reference, kind } = list.filters.find(({ name }: Field) => name === companyField) ?? {};
+	if (reference === undefined || kind !== 'list') return [];
+	try {
+		const companies = (await describe(`/${reference}`))?.list;
+		if (companies?.search === undefined) return [];
+		const size = companies.pageSize && { [companies.pageSize.name]: companiesSearched };
+		const found = await readPage(send, `/v1/${reference}`, { list: companies, query: { [companies.search]: filter, ...size } });
+		const ids = found.records.slice(0, companiesSearched).map(({ id }) => String(id));
+		if (ids.length === 0) return [];
+		const { [list.search ?? '']: _, ...others } = query;
+		return (await readPage(send, collection, { list, query: { ...others, [companyField]: ids } })).records;
+	} catch {
+		return [];
+	}
+}
 
 /** The names of the records' companies, by id, with one request; empty if they cannot be read. */
 async function companyNames(

@@ -1,6 +1,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions, ResourceMapperFields } from 'n8n-workflow';
 
-import { getFields, getMatchFields, withFirst } from './mapperFields';
+import { editorContext } from './editorContext';
+import { fieldsToWrite, getFields, getMatchFields, orNotice, withFirst } from './mapperFields';
 import { mapperField } from './mapperField';
 
 const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };
@@ -36,7 +37,7 @@ export async function getSyncFields(this: ILoadOptionsFunctions): Promise<Resour
 
 /** The fields to set in records that are missing in the source; all are optional. */
 export async function getFieldsToSet(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const offered = await getFields.call(this);
+	const offered = await orNotice(async () => await fieldsToWrite(this, await editorContext(this), 'missingValues'));
 	return {
 		...offered,
 		fields: offered.fields.map((field) => ({ ...field, required: false, removed: true })),

@@ -55,10 +55,10 @@ function refusal(
 	{ inScope, comparable, counted = inScope, inSource, unknown }: Readings,
 ): string | undefined {
 	const missing = `${count} of ${comparable} records in scope that a source can have are not in the source. None of them was changed`;
-	if (inSource === 0) return `${missing}, because the source is empty.`;
 	if (unknown > 0) {
 		return `${missing}, because ${unknown} items have no key or could not be read, and may be these records.`;
 	}
+	if (inSource === 0) return `${missing}, because the source is empty.`;
 	if (counted > inScope) {
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}

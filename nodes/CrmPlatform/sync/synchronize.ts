@@ -77,14 +77,19 @@ async function prepare(execution: Execution) {
 	const { n8n, api } = execution;
 	const sync = await settingsOf(execution);
 	const source = readSource(execution, sync.read, sync.sourceFields);
-	const [first] = source.failures;
+	const { failures } = source;
+	const [first] = failures;
 	if (first && !n8n.continueOnFail()) {
-		const lines = ['Nothing was written.', ...api.notices];
-		throw withLines(nodeFailure(n8n, first.error, first.item), lines);
+		const count = `${failures.length} of ${n8n.getInputData().length} items cannot be understood`;
+		if (!sync.isPreview) {
+			const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them on Conflict.`] : [];
+			throw withLines(nodeFailure(n8n, first.error, first.item), ['Nothing was written.', ...lines, ...api.notices]);
+		}
+		api.notices.add(`${count}. They are on Conflict with the reasons. A run stops before it writes anything, unless they are corrected or On Error is set to Continue.`);
 	}
 	const collection = { ...sync.collection, fields: neededFields(sync, source) };
 	const planned = await plan(execution, { ...sync, collection }, source);
-	return { planned, unread: source.failures, collection, match: sync.match, isPreview: sync.isPreview };
+	return { planned, unread: failures, collection, match: sync.match, isPreview: sync.isPreview };
 }
 
 /** The fields that are read of each record: what is compared, what it is found by, and its version. */

@@ -33,6 +33,7 @@ export async function importRows(
 	const counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0 };
 	const jobs: string[] = [];
 	const samples: IDataObject[] = [];
+	const reasons: IDataObject[] = [];
 	let report: ReportFiles | undefined;
 	let problem: string | undefined;
 	let lastRow = 0;
@@ -47,7 +48,9 @@ export async function importRows(
 				counts.done += 1;
 				counts[planned.done.action] += 1;
 			} else if (planned.refusal) {
-				counts[planned.refusal.isUnknown ? 'unknown' : 'failed'] += 1;
+				const { field, message, isUnknown } = planned.refusal;
+				counts[isUnknown ? 'unknown' : 'failed'] += 1;
+				if (reasons.length < reasonsShown) reasons.push({ row: planned.row, ...(field !== undefined && { field }), message });
 			} else if (samples.length < sampleSize && planned.line !== undefined) {
 				samples.push(JSON.parse(planned.line) as IDataObject);
 			}
@@ -98,7 +101,7 @@ export async function importRows(
 		}
 		tellUser(execution, counts, { unnamed: file.unnamed, problem, isPreview });
 		tellUnseen(execution, plan);
-		return { json: resultOf(plan, { counts, jobs, samples, problem }), files };
+		return { json: resultOf(plan, { counts, jobs, samples, reasons, problem }), files };
 	} catch (error) {
 		fail(error);
 		// Nothing new is started, and no job is waited for: only the answers to what was sent, so that a
@@ -130,16 +133,19 @@ function problemOfFile(error: unknown, place: number): string {
 /** Number of mapped rows that a preview shows. */
 const sampleSize = 5;
 
+/** Rows whose reason the item has, so that nobody opens a file for them; all are in the files. */
+const reasonsShown = 3;
+
 type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;
 
 function resultOf(
 	{ isPreview }: ImportPlan,
-	{ counts, jobs, samples, problem }: { counts: Counts; jobs: string[]; samples: IDataObject[]; problem: string | undefined },
+	{ counts, jobs, samples, reasons, problem }: { counts: Counts; jobs: string[]; problem: string | undefined } & Record<'samples' | 'reasons', IDataObject[]>,
 ): IDataObject {
 	const { rows, failed } = counts;
 	const ending = problem === undefined ? { complete: true } : { complete: false, problem };
-	if (!isPreview) return { preview: false, ...ending, ...counts, jobs };
-	return { preview: true, ...ending, rows, ready: rows - failed, failed, samples };
+	if (!isPreview) return { preview: false, ...ending, ...counts, reasons, jobs };
+	return { preview: true, ...ending, rows, ready: rows - failed, failed, reasons, samples };
 }
 
 function tellUnseen({ api }: Execution, { unseen }: ImportPlan): void {

@@ -20,11 +20,14 @@ export interface DealInStage {
 	lost_reason: string | null;
 }
 
+const isNot = (kind: Stage['kind']) => ({ status }: DealInStage): boolean => status !== kind;
+
 /** The actions of a deal. */
 export const dealActions = {
 	win: {
 		summary: 'Win a deal',
 		description: 'Moves the deal to the first won stage of its pipeline.',
+		isPossible: isNot('won'),
 		change: (deal: DealInStage, _input: unknown, context: RuleContext) => ({
 			...moveTo('won', deal, context),
 			lost_reason: null,
@@ -33,6 +36,7 @@ export const dealActions = {
 	lose: {
 		summary: 'Lose a deal',
 		description: 'Moves the deal to the first lost stage of its pipeline.',
+		isPossible: isNot('lost'),
 		input: { lost_reason: lostReason },
 		change: (deal: DealInStage, { lost_reason: reason }: Input, context: RuleContext) => ({
 			...moveTo('lost', deal, context),
@@ -42,6 +46,7 @@ export const dealActions = {
 	reopen: {
 		summary: 'Reopen a deal',
 		description: 'Moves the deal back to the first open stage of its pipeline.',
+		isPossible: isNot('open'),
 		change: (deal: DealInStage, _input: unknown, context: RuleContext) => ({
 			...moveTo('open', deal, context),
 			lost_reason: null,

@@ -18,6 +18,12 @@ const becomes = (status: string, description: string) => ({
 		message.status === status && previous?.status !== status,
 });
 
+/** Whether a message can still enter a state; a scheduled one can be scheduled anew. */
+const mayBecome = (status: string) => (message: { status: string }): boolean => {
+	const next: readonly string[] = deliveryTransitions[message.status as keyof typeof deliveryTransitions] ?? [];
+	return next.includes(status) || (status === 'scheduled' && message.status === status);
+};
+
 export const messages = defineResource({
 	name: 'messages',
 	object: 'message',
@@ -175,11 +181,13 @@ export const messages = defineResource({
 		send: {
 			summary: 'Send a message',
 			description: 'Sends a scheduled message immediately.',
+			isPossible: mayBecome('queued'),
 			change: () => ({ status: 'queued', scheduled_at: null }),
 		},
 		schedule: {
 			summary: 'Schedule a message',
 			description: 'Changes when a scheduled message is sent.',
+			isPossible: mayBecome('scheduled'),
 			input: {
 				scheduled_at: pointInTime.meta({
 					title: 'Scheduled At',
@@ -195,6 +203,7 @@ export const messages = defineResource({
 		cancel: {
 			summary: 'Cancel a message',
 			description: 'Cancels a scheduled or queued message before it is sent.',
+			isPossible: mayBecome('canceled'),
 			change: () => ({ status: 'canceled' }),
 		},
 	},

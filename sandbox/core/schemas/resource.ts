@@ -72,6 +72,8 @@ export interface Action<F extends Fields> {
 	description: string;
 	/** The fields of the request body; absent if the action takes no body. */
 	input?: Fields;
+	/** Whether it would change the record: the console offers no other actions. */
+	isPossible?(record: FieldValues<F>): boolean;
 	/** Returns the fields that change, including those that clients cannot set. */
 	change(
 		record: FieldValues<F>,

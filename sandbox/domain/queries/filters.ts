@@ -136,7 +136,7 @@ export function valueFilters(
 		['date', 'date-time'].includes(schema.format ?? '');
 	// A free text may contain commas, so the parameter is always one value.
 	const takesList =
-		schema.enum !== undefined || 'x-resource' in schema || schema.format === 'email';
+		schema.enum !== undefined || 'x-resource' in schema || 'x-item-of' in schema || schema.format === 'email';
 	const filter = { sql, type, schema, isList: false, isSelective };
 	const compared = Object.entries(comparisons).map(([name, operator]) => ({
 		...filter,

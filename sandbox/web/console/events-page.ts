@@ -14,7 +14,7 @@ import type { Condition } from '../../core/store/records/condition.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { causeCondition, causeLinks } from './event-cause.ts';
 import { linkToRecord, recordLink, titleOf } from './titles.ts';
-import { actorOf, isEmptyValue, timeOf, toneOf } from './values.ts';
+import { actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
 import type { Visitor } from './visitor.ts';
 
 const eventsAtOnce = 25;
@@ -117,7 +117,7 @@ function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliv
 			${table && isThere ? recordLink(table.resource, object) : table ? titleOf(table.resource, object) : object.id}
 			<span class="quiet">by ${actorOf(service, visitor.store, event.actor)} ${causeLinks(event.request)}</span>
 		</p>
-		${changes(data)}
+		${changes(visitor, table?.resource, data)}
 		${deliveries.map((delivery) => deliveryLine(visitor, delivery))}
 		<details>
 			<summary aria-label="Content of ${event.type} for ${object.id}">Content</summary>
@@ -127,17 +127,23 @@ function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliv
 }
 
 /** The fields that changed, as they were and as they became. */
-const changes = ({ object, previous, changed }: EventData): Html =>
-	changed.length === 0
-		? html``
-		: html`<ul class="changes">
-				${changed.map(
-					(field) => html`<li>
-						<code>${field}</code>: <del>${briefly(valueAt(previous, field))}</del> →
-						<ins>${briefly(valueAt(object, field))}</ins>
-					</li>`,
-				)}
-			</ul>`;
+function changes({ store }: Visitor, resource: Resource | undefined, { object, previous, changed }: EventData): Html {
+	if (changed.length === 0) return html``;
+	const shown = (field: string, value: unknown) => {
+		const schema = own(resource?.properties, field) ?? {};
+		const isNamed = typeof value === 'string' && value !== '' && ('x-resource' in schema || 'x-item-of' in schema);
+		// A stage or a company is known by its name.
+		return isNamed ? shownValue(store, schema, value) : briefly(value);
+	};
+	return html`<ul class="changes">
+		${changed.map(
+			(field) => html`<li>
+				<code>${field}</code>: <del>${shown(field, valueAt(previous, field))}</del> →
+				<ins>${shown(field, valueAt(object, field))}</ins>
+			</li>`,
+		)}
+	</ul>`;
+}
 
 /** @param field a name, or `custom_fields.<key>` */
 const valueAt = (values: Record<string, unknown> | null, field: string): unknown =>

@@ -5,6 +5,8 @@ import { recordsPath } from '../pages/navigation.ts';
 import { formInputs } from '../pages/own-forms.ts';
 import type { Html } from '../pages/page.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
+import { customFields } from '../../core/schemas/custom-fields.ts';
+import { customObjects } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
@@ -16,7 +18,7 @@ import { formTexts } from './form-values.ts';
 import { formInput } from './widgets.ts';
 import { deliveryLine, recentEventList } from './events-page.ts';
 import { fieldsOfObject } from './fields-of-object.ts';
-import { resourceLabels, recordPath, titleField, titleOf } from './titles.ts';
+import { objectOf, recordLink, recordPath, resourceLabels, titleField, titleOf } from './titles.ts';
 import { isEmptyValue, shownValue, timeOf } from './values.ts';
 import { may, type Visitor } from './visitor.ts';
 
@@ -32,7 +34,11 @@ export async function recordBody(
 	notice: Html | '' = '',
 ): Promise<Html> {
 	const { many } = resourceLabels(visitor.store, resource);
-	return html`<p class="quiet"><a href="${recordsPath(resource.name)}">${many}</a></p>
+	const object = resource.name === customFields.name ? objectOf(visitor.store, String(record['resource'])) : undefined;
+	return html`<p class="quiet">
+			<a href="${recordsPath(resource.name)}">${many}</a>
+			${object ? html`of ${recordLink(customObjects, object)}` : ''}
+		</p>
 		<div class="row apart">
 			<h1>${titleOf(resource, record)}</h1>
 			${await actions(visitor, resource, record)}
@@ -92,7 +98,7 @@ async function actions(visitor: Visitor, resource: Resource, record: StoredRecor
 	const hidden = html`${formInputs(session)}
 		<input type="hidden" name="version" value="${record.version}" />`;
 	const possible = Object.entries(may(visitor, 'change', resource) ? (resource.actions ?? {}) : {});
-	const offered = possible.map(async ([name, { summary, input }]) => ({
+	const offered = possible.filter(([, action]) => action.isPossible?.(record) ?? true).map(async ([name, { summary, input }]) => ({
 		name,
 		summary,
 		fields: input ? await actionFields(store, input) : [],

@@ -39,11 +39,16 @@ export function linkToRecord(store: StoreView, resource: string, id: string): Ht
 	return table && record ? recordLink(table.resource, record) : html`<code>${id}</code>`;
 }
 
+/** The custom object whose records have this path, such as `custom-objects/cars/records`. */
+export function objectOf(store: StoreView, records: string): StoredRecord | undefined {
+	const key = objectKeyOf(records);
+	const byKey = { sql: '"key" = ?', values: [key ?? ''] };
+	return key === undefined ? undefined : store.table(customObjects.name)!.findAll([byKey], 1)[0];
+}
+
 /** What the records of a resource are called: `Contact` and `Contacts`. */
 export function resourceLabels(store: StoreView, resource: Resource): { one: string; many: string } {
-	const key = objectKeyOf(resource.name);
-	const byKey = { sql: '"key" = ?', values: [key ?? ''] };
-	const [object] = key === undefined ? [] : store.table(customObjects.name)!.findAll([byKey], 1);
+	const object = objectOf(store, resource.name);
 	if (object) return { one: String(object['label_singular']), many: String(object['label_plural']) };
 	const { one, many } = namesOf(resource);
 	return { one: capital(one), many: capital(many) };

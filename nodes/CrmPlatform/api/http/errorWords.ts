@@ -51,7 +51,7 @@ export function connectionErrorWords(code: string): readonly [reason: string, ad
 const noPermission = 'The credential does not have permission for this';
 const correct = 'Correct the values and try again.';
 const refreshed =
-	'Correct the value and try again. If the node chose it, the service has changed: reopen the node to reload its fields.';
+	'Correct the value and try again. If it was picked from a list, reopen the node to reload the list.';
 
 const wrongCredential = [
 	'The service did not accept the credential',
