@@ -28,7 +28,7 @@ export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAn
 		fields: Object.fromEntries(words) as IDataObject,
 		filters: `these fields, and ${others.join(', ')}`,
 		...(settings.verbs.has('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
-		changes: allowedChanges(settings.verbs).join(', ') || 'none',
+		changes: allowedChanges(settings.verbs, kind).join(', ') || 'none',
 		actions: actionsFor(kind, run),
 	};
 	return { data: [description], notes: [] };

@@ -74,15 +74,22 @@ function kindNamed(value: string): ToolKind {
 }
 
 const isOffered = (tool: ToolName, kinds: ToolKind[], verbs: ReadonlySet<ToolVerb>): boolean => {
-	if (tool === 'change') return allowedChanges(verbs).length > 0;
+	if (tool === 'change') return kinds.some((kind) => allowedChanges(verbs, kind).length > 0);
 	return tool !== 'act' || kinds.some((kind) => actionsOf(kind, verbs).length > 0);
 };
 
 /** What crm_change does. */
 export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'untag';
 
-export const allowedChanges = (verbs: ReadonlySet<ToolVerb>): ToolChange[] =>
-	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
+/** @param kind whose records are changed; of any kind if absent */
+export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, kind?: ToolKind): ToolChange[] =>
+	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter(
+		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (verbs.has('send') || kind === undefined || !leavesByChange(change, kind)),
+	);
+
+/** Whether a change may make a record leave the CRM: a new message is sent, and so is another text of a scheduled one. */
+export const leavesByChange = (change: ToolChange, { resource }: ToolKind): boolean =>
+	['update', 'upsert'].includes(change) && resource.operations.some(({ option }) => sending.includes(String(option.value)));
 
 /** The operations that crm_change, or a tool that reads, has. */
 const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile'];

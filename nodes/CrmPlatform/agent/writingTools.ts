@@ -7,7 +7,7 @@ import { fieldsOfKind, meantBy, withServiceNames } from './toolFields';
 import { namedRecord, type NamedRecord } from './toolRecords';
 import { toolDescription, operationOfKind, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
-import { actionsOf, allowedChanges, type ToolKind } from './toolSettings';
+import { actionsOf, allowedChanges, leavesByChange, type ToolKind } from './toolSettings';
 import { doWrites, type WantedWrite } from './toolWrites';
 
 /** Records that one call deletes at most. */
@@ -16,6 +16,9 @@ const maxDeleted = 20;
 export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
+	if (!run.settings.verbs.has('send') && leavesByChange(change, kind)) {
+		throw new Error(`A ${kind.name} leaves the CRM, so ${change} needs Send in May Write of the node, which the workflow’s author has not chosen.`);
+	}
 	const token = run.settings.asksFirst ? args.text('token') : undefined;
 	const values = args.object('values');
 	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args), token);
