@@ -12,6 +12,8 @@ const lifetime = 20 * 60 * 60 * 1000;
 interface Token {
 	made: number;
 	versions: string[];
+	/** The token itself, without what people put behind it. */
+	text: string;
 }
 
 /**
@@ -26,13 +28,15 @@ export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): str
 
 /** What a token says, if it was made for these very writes; else why it does not count. */
 export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string, now: number): Token | string {
-	const [made = '', joined = '', given = ''] = token.trim().split('.');
+	// A full stop behind it ends a sentence.
+	const text = token.trim().replace(/\.$/, '');
+	const [made = '', joined = '', given = '', ...more] = text.split('.');
 	const versions = joined.split('-');
 	const at = parseInt(made, 36);
-	if (!given || Number.isNaN(at)) return 'This is no token of a preview.';
+	if (!given || more.length > 0 || Number.isNaN(at)) return 'This is no token of a preview.';
 	if (now - at > lifetime) return 'The preview is too old.';
 	if (signature(run, writes, made, versions) !== given) return 'The token is of a preview with other values.';
-	return { made: at, versions };
+	return { made: at, versions, text };
 }
 
 /** Whether the record is as it was when the token was made. */

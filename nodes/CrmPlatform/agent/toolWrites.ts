@@ -63,7 +63,7 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 	const checked = checkedToken(run, planned, token, now);
 	if (typeof checked === 'string') return preview(checked);
 	// The same token is the same write, in whichever call: the service does it once.
-	const approved: ToolRun = { ...run, identity: { execution: '', node: `${prefix} approved`, run: token.trim() } };
+	const approved: ToolRun = { ...run, identity: { execution: '', node: `${prefix} approved`, run: checked.text } };
 	const results = send(approved, wanted, planned, words, checked.versions);
 	return await results.catch((error: Error) => {
 		if (error instanceof ChangedSince || isAnsweredWith(error, 412)) return preview('The record has changed since the preview.');
