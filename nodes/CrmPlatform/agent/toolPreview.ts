@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ApiRequest } from '../api/http/request';
 import { isBlank } from '../fields/blank';
 import { labelFor } from '../fields/field';
-import { isPlainObject } from '../api/http/ownMembers';
+import { isPlainObject, ownMember } from '../api/http/ownMembers';
 import { fieldsOfKind, forReading } from './toolFields';
 import type { NamedRecord } from './toolRecords';
 import type { ToolRun } from './toolRun';
@@ -18,13 +18,20 @@ export interface PlannedWrite {
 	target?: NamedRecord;
 }
 
-/** A text of more characters is shortened: a person reads this. */
+/** A text of more characters is shortened where a person need not approve it. */
 const maxShown = 200;
 
-/** What a write does, in words: `Update deal Altamira (dea_…): Amount: 1,200 → 12,000`. */
-export async function writeInWords(run: ToolRun, { kind, verb, request, target }: PlannedWrite): Promise<string> {
+/** Equal characters that are shown around what differs. */
+const around = 40;
+
+/**
+ * What a write does, in words: `Update deal Altamira (dea_…): Amount: 1,200 → 12,000`.
+ *
+ * @param isWhole whether all that is written is shown: a person approves it
+ */
+export async function writeInWords(run: ToolRun, { kind, verb, request, target }: PlannedWrite, isWhole: boolean): Promise<string> {
 	const what = `${verb} ${kind.name}${target ? ` ${target.title}` : ''}`;
-	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record);
+	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record, isWhole ? Infinity : maxShown);
 	return changes === '' ? what : `${what}: ${changes}`;
 }
 
@@ -40,30 +47,55 @@ export function changesNothing({ request: { method, body = {} }, target }: Plann
 	return isIn(body as IDataObject, target.record);
 }
 
-async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, record: IDataObject | undefined): Promise<string> {
+async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, record: IDataObject | undefined, longest: number): Promise<string> {
 	const names = Object.keys(body);
 	if (names.length === 0) return '';
 	const fields = await fieldsOfKind(run, kind);
 	const before = Object.fromEntries(names.map((name) => [name, record?.[name] ?? null])) as IDataObject;
 	const [old = {}, next = {}] = await forReading(run.api, fields, [before, body]);
 	const labelOf = (name: string) => fields.find((field) => field.name === name)?.label ?? labelFor(name.replace(/^custom_fields\./, ''));
-	const flat = (values: IDataObject, prefix = ''): Array<[string, unknown]> =>
-		Object.entries(values).flatMap(([name, value]) => (isPlainObject(value) ? flat(value as IDataObject, `${prefix}${name}.`) : [[prefix + name, value] as [string, unknown]]));
-	const oldValues = new Map(flat(old));
-	const newValues = new Map(flat(next));
-	const changed = [...new Set(flat(body).map(([name]) => name))];
-	return changed
-		.flatMap((name) => {
-			const [from, to] = [shown(oldValues.get(name)), shown(newValues.get(name))];
-			if (!record) return [`${labelOf(name)}: ${to}`];
-			return from === to ? [] : [`${labelOf(name)}: ${from} → ${to}`];
+	return leavesOf(body)
+		.flatMap(([path, value]) => {
+			const label = labelOf(path.join('.'));
+			const [from, to] = [memberAt(old, path), memberAt(next, path)];
+			if (!record) return [`${label}: ${shown(to, longest)}`];
+			// The names of two records may be the same, and two numbers look alike: what is sent decides.
+			const [rawFrom, rawTo] = [memberAt(before, path), value].map((one) => JSON.stringify(one ?? null));
+			if (rawFrom === rawTo) return [];
+			const [left, right] = differing(from, to);
+			const [a, b] = [shown(left, maxShown), shown(right, longest)];
+			return [a === b ? `${label}: ${a} (${bare(rawFrom!)}) → ${b} (${bare(rawTo!)})` : `${label}: ${a} → ${b}`];
 		})
 		.join('; ');
 }
 
-function shown(value: unknown): string {
+/** The values in an object that are no objects, each with the names that lead to it. */
+const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], unknown]> =>
+	Object.entries(values).flatMap(([name, value]) => {
+		const path = [...before, name];
+		return isPlainObject(value) ? leavesOf(value as IDataObject, path) : [[path, value] as [string[], unknown]];
+	});
+
+const memberAt = (values: unknown, path: string[]): unknown => path.reduce((at, name) => (isPlainObject(at) ? ownMember(at, name) : undefined), values);
+
+const bare = (json: string): string => json.replace(/^"|"$/g, '');
+
+/** Of two long texts, the parts that differ, with a little around them. */
+function differing(from: unknown, to: unknown): [unknown, unknown] {
+	if (typeof from !== 'string' || typeof to !== 'string' || Math.max(from.length, to.length) <= maxShown) return [from, to];
+	const most = Math.min(from.length, to.length);
+	let start = 0;
+	while (start < most && from[start] === to[start]) start++;
+	let end = 0;
+	while (end < most - start && from.at(-1 - end) === to.at(-1 - end)) end++;
+	const [left, right] = [Math.max(0, start - around), Math.max(0, end - around)];
+	const part = (text: string) => `${left > 0 ? '…' : ''}${text.slice(left, text.length - right)}${right > 0 ? '…' : ''}`;
+	return [part(from), part(to)];
+}
+
+function shown(value: unknown, longest: number): string {
 	if (isBlank(value)) return '(empty)';
-	if (typeof value === 'number') return value.toLocaleString('en');
+	if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 20 });
 	const text = typeof value === 'string' ? value : JSON.stringify(value);
-	return text.length > maxShown ? `${text.slice(0, maxShown)}… (${text.length} characters)` : text;
+	return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
 }

@@ -49,27 +49,30 @@ class Planned extends Error {
 export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
 	const planned: PlannedWrite[] = [];
 	for (const one of wanted) planned.push(await plan(run, one));
-	const words = await Promise.all(planned.map(async (one) => await writeInWords(run, one)));
-	const { asksFirst, prefix } = run.settings;
-	const preview = (reason = ''): ToolAnswer => ({
-		data: [{ preview: words.join('. '), token: tokenFor(run, planned, now) }],
-		notes: [`${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`],
-	});
+	const { asksFirst, prefix, longest } = run.settings;
+	const wordsOf = async (isWhole: boolean) => await Promise.all(planned.map(async (one) => await writeInWords(run, one, isWhole)));
+	const preview = async (reason = ''): Promise<ToolAnswer> => {
+		const data = [{ preview: (await wordsOf(true)).join('. '), token: tokenFor(run, planned, now) }];
+		const note = `${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
+		if (JSON.stringify([...data, { note }]).length > longest) throw new Error(tooLong(longest));
+		return { data, notes: [note] };
+	};
+	const words = await wordsOf(false);
 	if (!asksFirst) return await send(run, wanted, planned, words);
-	if (token === undefined) {
-		if (planned.every(changesNothing)) return unchanged(words);
-		return preview();
-	}
+	if (token === undefined) return planned.every(changesNothing) ? unchanged(words) : await preview();
 	const checked = checkedToken(run, planned, token, now);
-	if (typeof checked === 'string') return preview(checked);
+	if (typeof checked === 'string') return await preview(checked);
 	// The same token is the same write, in whichever call: the service does it once.
 	const approved: ToolRun = { ...run, identity: { execution: '', node: `${prefix} approved`, run: checked.text } };
 	const results = send(approved, wanted, planned, words, checked.versions);
-	return await results.catch((error: Error) => {
-		if (error instanceof ChangedSince || isAnsweredWith(error, 412)) return preview('The record has changed since the preview.');
+	return await results.catch(async (error: Error) => {
+		if (error instanceof ChangedSince || isAnsweredWith(error, 412)) return await preview('The record has changed since the preview.');
 		throw error;
 	});
 }
+
+const tooLong = (longest: number): string =>
+	`The preview is longer than the ${longest} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Longest Answer.`;
 
 class ChangedSince extends Error {}
 
