@@ -16,6 +16,8 @@ export interface PlannedWrite {
 	verb: string;
 	request: ApiRequest;
 	target?: NamedRecord;
+	/** What its values do not say: the tag. */
+	more?: string;
 }
 
 /** A text of more characters is shortened where a person need not approve it. */
@@ -29,10 +31,11 @@ const around = 40;
  *
  * @param isWhole whether all that is written is shown: a person approves it
  */
-export async function writeInWords(run: ToolRun, { kind, verb, request, target }: PlannedWrite, isWhole: boolean): Promise<string> {
+export async function writeInWords(run: ToolRun, { kind, verb, request, target, more }: PlannedWrite, isWhole: boolean): Promise<string> {
 	const what = `${verb} ${kind.name}${target ? ` ${target.title}` : ''}`;
 	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record, isWhole ? Infinity : maxShown);
-	return changes === '' ? what : `${what}: ${changes}`;
+	const said = [more, changes].filter(Boolean).join('; ');
+	return said === '' ? what : `${what}: ${said}`;
 }
 
 /** Whether the record has these values already. */

@@ -28,6 +28,8 @@ export interface WantedWrite {
 	parameters: Record<string, unknown>;
 	fields?: IDataObject;
 	target?: NamedRecord;
+	/** What its values do not say. */
+	more?: string;
 }
 
 /** Thrown in place of a write that is only planned. */
@@ -97,9 +99,9 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
 	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
 	if (unsent.length > 0) throw new Error(unsent.join(' '));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
-	const { kind, operation, target } = one;
+	const { kind, operation, target, more } = one;
 	await refuseNames(run, one, outcome.request);
-	return { kind, verb: operation.option.name, request: outcome.request, ...(target && { target }) };
+	return { kind, verb: operation.option.name, request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
 }
 
 /**

@@ -1,7 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { idField } from '../fields/field';
+import { UnclearName } from '../mapping/linkedIds';
 import type { Operation } from '../model';
 import { wordsOf } from '../mapping/fieldNames';
+import { lookUpNames } from '../mapping/nameLookUp';
+import { isName } from '../mapping/names';
+import { resourceNamed } from '../resources';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, meantBy, withServiceNames } from './toolFields';
 import { namedRecord, type NamedRecord } from './toolRecords';
@@ -78,7 +83,17 @@ async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', ar
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
 	const target = await namedRecord(run, kind, args.text('record'));
-	return { kind, operation, parameters: { ...pickedRecord(target), tagId: picked(tag, 'name') }, target };
+	const { id, title } = await namedTag(run, tag);
+	return { kind, operation, parameters: { ...pickedRecord(target), tagId: picked(id, 'id') }, target, more: `Tag: ${title}` };
+}
+
+/** @throws Error in the model's words, with the tags that it may mean */
+async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
+	const kind: ToolKind = { name: 'tag', resource: resourceNamed('tag')! };
+	const outcome = (await lookUpNames(run.api, 'tags', [tag], false)).get(tag);
+	const isKnown = outcome !== undefined && ('found' in outcome || 'several' in outcome);
+	if (!isKnown && isName(idField, tag)) throw new UnclearName(`There is no tag called ${tag}.`, 'tags', tag, []);
+	return await namedRecord(run, kind, tag);
 }
 
 export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
