@@ -44,3 +44,159 @@ describe('what leaves the CRM needs Send in May Write', () => {
 	});
 });
 
+describe('a token', () => {
+	test('with a full stop behind it is the same token, and with more it is none', async () => {
+		const title = `Dotted ${randomUUID()}`;
+		const task = { kind: 'task', action: 'create', values: { title } };
+		const token = tokenOf(await asked('change', task));
+		for (const end of ['', '.', ' ', '.x', '.x.', '..x']) await asked('change', { ...task, token: token + end });
+		expect((await read(`/v1/tasks?q=${encodeURIComponent(title)}`)).total).toBe(1);
+	});
+
+	test('of many deletions is taken, however long the versions are', async () => {
+		service.edit(({ path, body }) => {
+			if (path.endsWith('openapi.json')) Object.assign(body, JSON.parse(JSON.stringify(body).replaceAll('"If-Match"', '"X-Other"')));
+			else if (typeof body.version === 'number') body.version = 1_790_000_000_000 + body.version;
+		});
+		const all = await contacts(20);
+		const deletion = { kind: 'contact', action: 'delete', records: all.map(({ id }) => id), count: 20 };
+		const token = tokenOf(await asked('change', deletion));
+		expect(token.length).toBeGreaterThan(255);
+		await asked('change', { ...deletion, token });
+		expect(await Promise.all(all.map(async ({ id }) => await status(`/v1/contacts/${String(id)}`)))).toEqual(Array.from({ length: 20 }, () => 404));
+	});
+
+	test('does not count for any of several deletions if one of the records was changed', async () => {
+		const [first, second] = await contacts(2);
+		const deletion = { kind: 'contact', action: 'delete', records: [first!.id, second!.id], count: 2 };
+		const token = tokenOf(await asked('change', deletion));
+		await sandbox.call('PATCH', `/v1/contacts/${String(second!.id)}`, { job_title: 'Z' });
+		expect(text(await asked('change', { ...deletion, token }))).toMatch(/changed since the preview/);
+		expect(await status(`/v1/contacts/${String(first!.id)}`)).toBe(200);
+	});
+
+	test('of a deletion that was done says so when it is used again', async () => {
+		const [one, other] = await contacts(2);
+		const deletion = { kind: 'contact', action: 'delete', records: [one!.id, other!.id], count: 2 };
+		const token = tokenOf(await asked('change', deletion));
+		await sandbox.call('DELETE', `/v1/contacts/${String(one!.id)}`);
+		const answer = text(await asked('change', { ...deletion, token }));
+		expect(answer).toMatch(new RegExp(`${String(one!.id)}.*is deleted already.*"done":"Delete contact ${String(other!.last_name)}`));
+		expect(await status(`/v1/contacts/${String(other!.id)}`)).toBe(404);
+		expect(text(await asked('change', { ...deletion, token }))).not.toMatch(/error|Nothing was written/);
+		expect(text(await asked('change', { ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' }))).toMatch(/no contact with the id/);
+	});
+
+	test('of an update in a service without versions whose answer was lost says that the values are there', async () => {
+		service.edit(({ path, body }) => {
+			if (path.endsWith('openapi.json')) Object.assign(body, JSON.parse(JSON.stringify(body).replaceAll('"If-Match"', '"X-Other"')));
+			else delete body.version;
+		});
+		const [one] = await contacts(1);
+		const update = { kind: 'contact', action: 'update', record: one!.id, values: { job_title: 'Own' } };
+		const token = tokenOf(await asked('change', update));
+		await asked('change', { ...update, token });
+		expect(text(await asked('change', { ...update, token }))).toMatch(/has these values already/);
+	});
+});
+
+describe('a preview shows', () => {
+	test('what differs behind many equal characters', async () => {
+		const same = 'Please pay to the account stated in the contract. '.repeat(6);
+		const company = await made('/v1/companies', { name: `Hide ${randomUUID()}`, description: `${same}IBAN CH00 1111 in full` });
+		const preview = text(await asked('change', { kind: 'company', action: 'update', record: company.id, values: { description: `${same}IBAN CH00 6666 in full` } }));
+		expect(preview).toMatch(/Description: .*CH00 1111.* → .*CH00 6666/);
+		expect(preview.length).toBeLessThan(800);
+	});
+
+	test('a link to another record of the same name', async () => {
+		const name = `Same ${randomUUID()}`;
+		const [one, other] = [await made('/v1/companies', { name }), await made('/v1/companies', { name })];
+		const contact = await made('/v1/contacts', { last_name: 'Mover', company_id: one.id });
+		const preview = text(await asked('change', { kind: 'contact', action: 'update', record: contact.id, values: { company_id: other.id } }));
+		expect(preview).toContain(`Company: ${name} (${String(one.id)}) → ${name} (${String(other.id)})`);
+	});
+
+	test('an object that is cleared, and each digit of a number', async () => {
+		const company = await made('/v1/companies', { name: `Digits ${randomUUID()}`, address: { city: 'Bern' } });
+		expect(text(await asked('change', { kind: 'company', action: 'update', record: company.id, values: { address: null } }))).toMatch(/Address: .*Bern.* → \(empty\)/);
+		expect(text(await asked('change', { kind: 'deal', action: 'create', values: { title: 'Digits', amount: 1234.5678 } }))).toMatch(/1,234\.5678/);
+	});
+
+	test('the tag, and there is none for a tag that does not exist', async () => {
+		const tag = await made('/v1/tags', { name: `Tagged ${randomUUID()}` });
+		const [one] = await contacts(1);
+		const tagging = { kind: 'contact', action: 'tag', record: one!.id, tag: tag.name };
+		const preview = await asked('change', tagging);
+		expect(preview[0]!.preview).toContain(`Tag: ${String(tag.name)} (${String(tag.id)})`);
+		expect(text(await asked('change', { ...tagging, token: tokenOf(preview) }))).toContain(String(tag.name));
+		expect((await read(`/v1/contacts/${String(one!.id)}`)).tag_ids).toEqual([tag.id]);
+		const wrong = await asked('change', { ...tagging, tag: 'Tagged Nope' });
+		expect(text(wrong)).toMatch(/tags? called Tagged Nope.*Tagged/);
+		expect(wrong[0]).not.toHaveProperty('token');
+	});
+
+	test('a whole text, and all recipients', async () => {
+		const message = { to: ['a@b.example'], cc: Array.from({ length: 12 }, (_, i) => `somebody.else.${i}@far.away.example`), text: `${'word '.repeat(100)}the end`, channel: 'email', subject: 'S' };
+		const preview = String((await asked('act', { kind: 'message', action: 'send', values: message }))[0]!.preview);
+		expect(preview).toContain(message.text);
+		for (const recipient of message.cc) expect(preview).toContain(recipient);
+	});
+
+	test('all, or has no token', async () => {
+		const all = await contacts(15);
+		const deletion = { kind: 'contact', action: 'delete', records: all.map(({ id }) => id), count: 15 };
+		const [answer] = await asked('change', deletion, { longestAnswer: 500 });
+		expect(answer).not.toHaveProperty('token');
+		expect(text([answer!])).toMatch(/longer than the 500 characters.*Longest Answer/);
+		expect(await asked('change', deletion)).toHaveProperty('0.token');
+	});
+});
+
+describe('what is told of a write that failed', () => {
+	const failing = async (write: () => Promise<IDataObject[]>, status: number, body: string, type = 'application/problem+json') => {
+		service.alter({
+			request: async ({ method, url, text: sent }) => {
+				if (method === 'GET') return;
+				await sandbox.call(method, url.pathname, sent === '' ? undefined : JSON.parse(sent));
+				return { status, body, type };
+			},
+		});
+		return text(await write());
+	};
+	const update = async () => {
+		const [one] = await contacts(1);
+		return await called('change', { kind: 'contact', action: 'update', record: one!.id, values: { job_title: 'Told' } });
+	};
+
+	test('of several deletions, the one whose answer was lost may be done', async () => {
+		const [one, other] = await contacts(2);
+		service.alter({
+			request: async ({ method, url }) => {
+				if (method !== 'DELETE' || !url.pathname.endsWith(String(other!.id))) return;
+				await sandbox.call(method, url.pathname);
+				return { status: 502, body: 'x', type: 'text/plain' };
+			},
+		});
+		const answer = text(await called('change', { kind: 'contact', action: 'delete', records: [one!.id, other!.id], count: 2 }));
+		expect(answer).toMatch(new RegExp(`Done: Delete contact ${String(one!.last_name)}.*Perhaps done, so look first: Delete contact ${String(other!.last_name)}`));
+		expect(answer).not.toMatch(/Not done|Nothing was written/);
+	});
+
+	test.each([
+		['an earlier attempt that is in progress', 409, '{"code":"idempotency_in_progress","status":409,"detail":"running"}', undefined],
+		['success with an error in it', 200, '{"error":{"message":"boom"}}', 'application/json'],
+		['a redirection', 302, '', 'text/plain'],
+		['a closed connection', 499, '', 'text/plain'],
+		['a page of a proxy', 404, '<html>Not here</html>', 'text/html'],
+		['a refusal of a proxy', 403, 'Forbidden', 'text/plain'],
+	] as const)('%s does not say that nothing was written', async (_what, code, body, type) => {
+		expect(await failing(update, code, body, type)).not.toMatch(/Nothing was written/);
+	});
+
+	test('a refusal of the service does, and so does what failed before the write', async () => {
+		expect(await failing(update, 422, '{"code":"validation_failed","status":422,"detail":"too odd"}')).toMatch(/Nothing was written/);
+		service.alter({ request: ({ url }) => (url.pathname.startsWith('/v1/contacts') ? { status: 403, body: 'x', type: 'text/plain' } : undefined) });
+		expect(text(await called('change', { kind: 'contact', action: 'update', record: 'con_1', values: { job_title: 'Told' } }))).toMatch(/Nothing was written/);
+	});
+});

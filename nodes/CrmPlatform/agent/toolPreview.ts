@@ -79,7 +79,7 @@ const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], 
 		return isPlainObject(value) ? leavesOf(value as IDataObject, path) : [[path, value] as [string[], unknown]];
 	});
 
-const memberAt = (values: unknown, path: string[]): unknown => path.reduce((at, name) => (isPlainObject(at) ? ownMember(at, name) : undefined), values);
+const memberAt = (values: unknown, path: string[]): unknown => path.reduce((at, name) => (isPlainObject(at) ? ownMember(at as IDataObject, name) : undefined), values);
 
 const bare = (json: string): string => json.replace(/^"|"$/g, '');
 

@@ -18,6 +18,18 @@ export interface NamedRecord {
 	/** As people call it, with its id. */
 	title: string;
 	record: IDataObject;
+	/** Where a deletion that may have been carried out asks for a record that there is not. */
+	notFound?: Error;
+}
+
+/** There is no record with an id. */
+export class NoSuchRecord extends Error {
+	readonly id: string;
+
+	constructor(id: string, message: string) {
+		super(message);
+		this.id = id;
+	}
 }
 
 /** Records that an answer names where a name is not clear. */
@@ -47,7 +59,7 @@ async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName 
 	if (record) return record;
 	const outcome = mayBeName ? await lookedUp(run, kind, id) : undefined;
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
-	throw new Error(`There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${run.settings.prefix}_search.`);
+	throw new NoSuchRecord(id, `There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${run.settings.prefix}_search.`);
 }
 
 const lookedUp = async (run: ToolRun, kind: ToolKind, name: string): Promise<NamedId | undefined> =>

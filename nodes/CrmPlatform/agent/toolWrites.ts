@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/find';
 import type { ApiRequest } from '../api/http/request';
@@ -63,15 +63,26 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 	if (!asksFirst) return await send(run, wanted, planned, words);
 	if (token === undefined) return planned.every(changesNothing) ? unchanged(words) : await preview();
 	const checked = checkedToken(run, planned, token, now);
-	if (typeof checked === 'string') return await preview(checked);
+	const missing = planned.find(({ target }) => target?.notFound)?.target?.notFound;
+	if (typeof checked === 'string') {
+		if (missing) throw missing;
+		return await preview(checked);
+	}
+	// Else those before one that has changed would be written.
+	if (wanted.length > 1 && planned.some((one, i) => !one.target?.notFound && !isUnchanged(one, checked.versions[i]))) {
+		if (missing) throw new Error(`Another of the records has changed since the preview. ${missing.message}`);
+		return await preview(changed);
+	}
 	// The same token is the same write, in whichever call: the service does it once.
 	const approved: ToolRun = { ...run, identity: { execution: '', node: `${prefix} approved`, run: checked.text } };
 	const results = send(approved, wanted, planned, words, checked.versions);
 	return await results.catch(async (error: Error) => {
-		if (error instanceof ChangedSince || isAnsweredWith(error, 412)) return await preview('The record has changed since the preview.');
-		throw error;
+		if (!(error instanceof ChangedSince || isAnsweredWith(error, 412))) throw error;
+		return planned.every(changesNothing) ? unchanged(words) : await preview(changed);
 	});
 }
+
+const changed = 'A record has changed since the preview: by somebody else, or by this very write if its token was used before.';
 
 const tooLong = (longest: number): string =>
 	`The preview is longer than the ${longest} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Longest Answer.`;
@@ -84,8 +95,15 @@ export class PartlyDone extends Error {}
 function partlyDone(failed: Error, words: string[], place: number): string {
 	const why = failed instanceof ChangedSince || isAnsweredWith(failed, 412) ? 'the record has changed since the preview.' : failed.message;
 	const left = words.length - place - 1;
-	return `Done: ${words.slice(0, place).join('. ')}. Not done: ${words[place]}, since ${why}${left > 0 ? ` ${left} more were not tried.` : ''}`;
+	return [
+		...(place > 0 ? [`Done: ${words.slice(0, place).join('. ')}.`] : []),
+		mayBeDone(failed) ? `Perhaps done, so look first: ${words[place]}, since the answer was: ${why}` : `Not done: ${words[place]}, since ${why}`,
+		...(left > 0 ? [`${left} more were not tried.`] : []),
+	].join(' ');
 }
+
+/** Whether a write that failed may have been carried out. */
+const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && error.context.mayBeDone === true;
 
 const unchanged = (words: string[]): ToolAnswer => ({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
 
@@ -129,9 +147,13 @@ const executionOf = (run: ToolRun, { kind, operation, parameters, fields }: Want
 async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[], words: string[], versions?: string[]): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [i, one] of wanted.entries()) {
+		if (one.target?.notFound) {
+			done.push({ done: `${words[i]!} is deleted already` });
+			continue;
+		}
 		const sending = sendOne(run, one, planned[i]!, i, versions?.[i]);
 		const failed = await sending.then(() => undefined, (error: Error) => error);
-		if (failed) throw done.length > 0 ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+		if (failed) throw done.length > 0 || (wanted.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
 		const record = await sending;
 		const { id, name, title, subject } = record;
 		const called = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));

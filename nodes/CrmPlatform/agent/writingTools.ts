@@ -9,7 +9,7 @@ import { isName } from '../mapping/names';
 import { resourceNamed } from '../resources';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, meantBy, withServiceNames } from './toolFields';
-import { namedRecord, type NamedRecord } from './toolRecords';
+import { namedRecord, NoSuchRecord, type NamedRecord } from './toolRecords';
 import { toolDescription, operationOfKind, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
 import { actionsOf, allowedChanges, leavesByChange, type ToolKind } from './toolSettings';
@@ -18,15 +18,18 @@ import { doWrites, type WantedWrite } from './toolWrites';
 /** Records that one call deletes at most. */
 const maxDeleted = 20;
 
+/** A token has a version of each, which may have 20 characters. */
+const maxToken = 600;
+
 export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
 	if (!run.settings.verbs.has('send') && leavesByChange(change, kind)) {
 		throw new Error(`A ${kind.name} leaves the CRM, so ${change} needs Send in May Write of the node, which the workflow’s author has not chosen.`);
 	}
-	const token = run.settings.asksFirst ? args.text('token') : undefined;
+	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	const values = args.object('values');
-	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args), token);
+	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args, token !== undefined), token);
 	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, kind, change, args)], token);
 
 	if (Object.keys(values).length === 0) throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe tells the fields.`);
@@ -60,8 +63,11 @@ const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, valu
 
 const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
 
-/** @throws Error in the model's words, where it is not clear that each of these records is meant */
-async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<WantedWrite[]> {
+/**
+ * @param mayBeDone whether they may have been carried out before, so that records may be gone
+ * @throws Error in the model's words, where it is not clear that each of these records is meant
+ */
+async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, mayBeDone: boolean): Promise<WantedWrite[]> {
 	const one = args.text('record');
 	const names = [...(one === undefined ? [] : [one]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
@@ -69,13 +75,20 @@ async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<
 	const operation = operationOfKind(kind, 'delete');
 	const targets = new Map<string, NamedRecord>();
 	for (const name of names) {
-		const target = await namedRecord(run, kind, name);
+		const finding = namedRecord(run, kind, name);
+		const target = await (mayBeDone ? finding.catch(goneRecord) : finding);
 		targets.set(target.id, target);
 	}
 	const count = args.number('count', 1, maxDeleted);
 	const isSure = targets.size === 1 ? count === undefined || count === 1 : count === targets.size;
 	if (!isSure) throw new Error(`This would delete ${targets.size} records: ${[...targets.values()].map(({ title }) => title).join('; ')}. If all are meant, send count ${targets.size}.`);
 	return [...targets.values()].map((target) => ({ kind, operation, parameters: pickedRecord(target), target }));
+}
+
+/** @throws the error, where it is another one than that the record is gone */
+function goneRecord(error: Error): NamedRecord {
+	if (!(error instanceof NoSuchRecord)) throw error;
+	return { id: error.id, title: error.id, record: {}, notFound: error };
 }
 
 async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', args: ToolArgs): Promise<WantedWrite> {
@@ -103,7 +116,7 @@ export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
 	const operation = operationOfKind(kind, action);
 	const properties = operation.properties(kind.resource);
-	const token = run.settings.asksFirst ? args.text('token') : undefined;
+	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
 	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} makes a new ${kind.name}: leave record out, and send values.`);
 	const target = takesRecord ? await namedRecord(run, kind, args.text('record')) : undefined;
