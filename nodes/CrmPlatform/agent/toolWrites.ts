@@ -56,7 +56,7 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 	const preview = async (reason = ''): Promise<ToolAnswer> => {
 		const data = [{ preview: (await wordsOf(true)).join('. '), token: tokenFor(run, planned, now) }];
 		const note = `${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
-		if (JSON.stringify([...data, { note }]).length > longest) throw new Error(tooLong(longest));
+		if (JSON.stringify([...data, { note }]).length > longest) throw new Error(`${tooLong(longest)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
 		return { data, notes: [note] };
 	};
 	const words = await wordsOf(false);

@@ -1,7 +1,7 @@
 import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INodeExecutionData, type ISupplyDataFunctions, type SupplyData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { nodeFailure } from '../failure';
+import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText } from '../toolAnswer';
 import { argumentsOf } from '../toolArguments';
 import { nameOfCall, namedCall } from '../toolCall';
@@ -9,7 +9,7 @@ import { describeTool } from './describeTool';
 import { countTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { readToolArgs, type ToolArgs } from './toolArgs';
 import { withCandidates } from './toolRecords';
-import type { ToolRun } from './toolRun';
+import { withGate, type ToolRun } from './toolRun';
 import { longestToolWait } from './toolProperties';
 import { toolTexts, type ToolTexts } from './toolSchemas';
 import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
@@ -71,23 +71,37 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		getInputData: () => [{ json: {} }],
 	}) as IExecuteFunctions;
 	let run: ToolRun | undefined;
+	let hasSentWrite = false;
 	const answering = async () => {
 		const args = readToolArgs(`${settings.prefix}_${name}`, given, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
-		run = { n8n, api: await connect(view), settings, identity: call.identity };
+		const api = withGate(await connect(view), (request) => {
+			hasSentWrite = true;
+			return request;
+		});
+		run = { n8n, api, settings, identity: call.identity };
 		return await tools[name](run, args);
 	};
 	const answer = await answering().catch(async (error: Error) => {
 		call.failed();
 		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
 		const failure = nodeFailure(n8n, clear, 0);
-		const isOpen = failure.context.mayBeDone === true || error instanceof PartlyDone;
+		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
 		const isWriting = name === 'change' || name === 'act';
 		// For a person who reports it to the service; a model has no use for it.
 		const text = failureText(failure).replace(/\s*Request ID: \S+/g, '').replace(/\s*\n\s*/g, ' ');
-		return { error: text + (isWriting && !isOpen && !/nothing was (sent|written)/i.test(failure.message) ? ' Nothing was written.' : '') };
+		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? ' Nothing was written.' : '') };
 	});
 	if ('error' in answer) return answerWithin([{ error: answer.error }], [], settings.longest);
 	call.succeeded();
 	const { data, notes, ifWhole } = answer;
 	return answerWithin(data, notes, settings.longest, ifWhole);
+}
+
+/** What services answer where they have not done a write; what else ends one may come from a proxy on the way. */
+const refusals = ['400', '401', '403', '404', '405', '409', '410', '412', '413', '415', '422', '428', '429'];
+
+/** Whether the service itself has refused the write, in whose words there is a code. */
+function isRefusal({ context, ...failure }: NodeFailure): boolean {
+	const { code = '' } = (context.data ?? {}) as { code?: unknown };
+	return context.mayBeDone !== true && 'httpCode' in failure && refusals.includes(String(failure.httpCode)) && code !== '' && !String(code).startsWith('idempotency');
 }

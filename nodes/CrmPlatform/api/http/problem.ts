@@ -84,7 +84,7 @@ export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isW
 	const hint = isWrite
 		? `The service answered ${status} with an error. The record may have been written: check it before you try again.`
 		: `The service answered ${status} with an error.`;
-	return { ...problem, description: `${problem.description}\n${hint}` };
+	return { ...problem, description: `${problem.description}\n${hint}`, ...(isWrite && { mayBeDone: true }) };
 }
 
 /** The problem of a request that was not sent, since the wait for the rate limit is too long. */

@@ -164,7 +164,7 @@ export function createSender(options: SenderOptions): Sender {
 			const isUnreadable = (failure.status ?? 500) < 300 && !outcome.isFinal;
 			isOpen = isUnreadable || leavesOutcomeOpen(failure, hasKey);
 			mayBeDone ||= isOpen;
-			problem = { ...outcome.problem, mayBeDone };
+			problem = { ...outcome.problem, mayBeDone: mayBeDone || outcome.problem.mayBeDone === true };
 			if (asksToWait(failure)) refusals += 1;
 			const decision: RetryDecision =
 				'isOverdue' in answer || outcome.isFinal
