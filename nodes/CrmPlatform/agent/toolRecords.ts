@@ -1,5 +1,6 @@
 import type { IDataObject, INodeListSearchResult } from 'n8n-workflow';
 
+import { otherId } from '../api/answeredRecord';
 import type { Connection } from '../api/connection';
 import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
@@ -56,6 +57,8 @@ export const titleOf = (record: IDataObject): string => {
 /** @param mayBeName whether it only looks like an ID: a long word with digits in it may be a name */
 async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName = false): Promise<IDataObject> {
 	const record = await findRecord(run.api, toolCollection(kind) + path`/${id}`);
+	const other = otherId(record, id);
+	if (other !== undefined) throw new Error(`The service answers with the ${kind.name} ${other} in place of ${id}: it may have been merged into it. Send the id ${other} if this one is meant.`);
 	if (record) return record;
 	const outcome = mayBeName ? await lookedUp(run, kind, id) : undefined;
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
