@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
-import { isBlank } from '../fields/blank';
+import { isBlank, isUnset } from '../fields/blank';
 import type { ToolKind } from './toolSettings';
 
 /** Longer texts are nobody's name. */
@@ -17,6 +17,8 @@ export interface ToolArgs {
 	object(name: string): IDataObject;
 	number(name: string, least: number, most: number): number | undefined;
 	choice<One extends string>(name: string, choices: readonly One[]): One;
+	/** Refuses arguments of other actions: what they were meant for would be left out. */
+	only(action: string, names: readonly string[]): void;
 }
 
 /**
@@ -35,6 +37,10 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 		return text;
 	};
 	const args: ToolArgs = {
+		only(action, allowed) {
+			const others = Object.keys(sent).filter((name) => !['kind', 'action', 'token', ...allowed].includes(name) && !isUnset(sent[name]));
+			if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);
+		},
 		kind() {
 			const name = args.choice('kind', kinds.map((one) => one.name));
 			return kinds.find((one) => one.name === name)!;

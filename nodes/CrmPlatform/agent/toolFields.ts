@@ -4,6 +4,7 @@ import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 import { isBlank } from '../fields/blank';
+import { isPlainObject } from '../api/http/ownMembers';
 import { linkedKeys } from '../reading/linkedKeys';
 import { wordsOf } from '../mapping/fieldNames';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
@@ -39,15 +40,46 @@ export function meantBy<One extends { name: string; label: string }>(all: One[],
 	throw new Error(called.length > 0 ? `${given} could be ${shown}. Use one of these.` : `There is no ${what} ${given}. There are ${shown}.`);
 }
 
-/** Values under the names that the service writes, where the model wrote `company` for `company_id`. */
+/**
+ * Values under the names that the service writes, where the model wrote `company` for `company_id`.
+ *
+ * @throws Error in the model's words, where a field has two names in it, or an id would be left out
+ */
 export function withServiceNames(values: IDataObject, fields: Field[]): IDataObject {
 	const known = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
+	const id = known.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
+	if (id !== undefined) throw new Error(`values takes no ${id}: the service gives a new record its id, and record says which one is changed.`);
+	refuseTwice(namesIn(values), (name) => fieldCalled(name, fields));
 	return Object.fromEntries(
 		Object.entries(values).map(([name, value]) => {
 			const longer = known.has(name) ? [] : [`${name}_id`, `${name}_ids`].filter((one) => known.has(one));
 			return [longer.length === 1 ? longer[0]! : name, value];
 		}),
 	);
+}
+
+/** @throws Error in the model's words, where two names mean the same */
+export function refuseTwice(names: string[], meaning: (name: string) => string): void {
+	for (const name of names) {
+		const same = names.filter((other) => meaning(other) === meaning(name));
+		if (same.length > 1) throw new Error(`${same.join(', ')} are one field. Send it once.`);
+	}
+}
+
+/** The names of all values, those in objects with the names of these. */
+const namesIn = (values: IDataObject, before = ''): string[] =>
+	Object.entries(values).flatMap(([name, value]) => {
+		const inner = isPlainObject(value) ? namesIn(value as IDataObject, `${before}${name}.`) : [];
+		return inner.length > 0 ? inner : [before + name];
+	});
+
+/** The one field that has the name in any of its forms; else the words of it. */
+function fieldCalled(given: string, fields: Field[]): string {
+	const bare = (name: string) => wordsOf(name.replace(/^custom_fields\./, ''));
+	const words = bare(given);
+	const called = fields.filter(({ name, label }) => [bare(name), bare(shortName(name)), wordsOf(label)].includes(words));
+	const exact = fields.find(({ name }) => name === given) ?? called.find(({ name }) => bare(name) === words) ?? (called.length === 1 ? called[0] : undefined);
+	return exact?.name ?? words;
 }
 
 /** The records with names instead of the ids of others, and nothing blank: what a model has to read costs. */

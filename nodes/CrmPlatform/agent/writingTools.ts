@@ -8,11 +8,11 @@ import { lookUpNames } from '../mapping/nameLookUp';
 import { isName } from '../mapping/names';
 import { resourceNamed } from '../resources';
 import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, meantBy, withServiceNames } from './toolFields';
+import { fieldsOfKind, meantBy, refuseTwice, withServiceNames } from './toolFields';
 import { namedRecord, NoSuchRecord, type NamedRecord } from './toolRecords';
 import { toolDescription, operationOfKind, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
-import { actionsOf, allowedChanges, leavesByChange, type ToolKind } from './toolSettings';
+import { actionsOf, allowedChanges, leavesByChange, type ToolChange, type ToolKind } from './toolSettings';
 import { doWrites, type WantedWrite } from './toolWrites';
 
 /** Records that one call deletes at most. */
@@ -21,6 +21,16 @@ const maxDeleted = 20;
 /** A token has a version of each, which may have 20 characters. */
 const maxToken = 600;
 
+/** What each change takes beside the kind and a token. */
+const taken: Record<ToolChange, string[]> = {
+	create: ['values'],
+	update: ['record', 'values'],
+	upsert: ['values', 'match_on'],
+	delete: ['record', 'records', 'count'],
+	tag: ['record', 'tag'],
+	untag: ['record', 'tag'],
+};
+
 export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
@@ -28,6 +38,7 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 		throw new Error(`A ${kind.name} leaves the CRM, so ${change} needs Send in May Write of the node, which the workflow’s author has not chosen.`);
 	}
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
+	args.only(change, taken[change]);
 	const values = args.object('values');
 	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args, token !== undefined), token);
 	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, kind, change, args)], token);
@@ -39,7 +50,6 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 		const target = await namedRecord(run, kind, args.text('record'));
 		return await doWrites(run, [{ kind, operation, parameters: pickedRecord(target), fields, target }], token);
 	}
-	if (args.text('record') !== undefined) throw new Error(`record is for records that there are: to ${change} one, send values only. To change one, use update.`);
 	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, kind, args) } : {};
 	return await doWrites(run, [{ kind, operation, parameters, fields }], token);
 }
@@ -126,6 +136,7 @@ export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 	const pickFor = (name: string) => picks.find((pick) => [pick.name, pick.displayName].some((one) => [wordsOf(one), `${wordsOf(one)}id`].includes(wordsOf(name))));
 	const isAsked = properties.some(({ name }) => name === 'fieldsMode');
 	const parameters: Record<string, unknown> = target ? pickedRecord(target) : {};
+	refuseTwice(values.map(([name]) => name), (name) => pickFor(name)?.name ?? `.${name}`);
 	for (const [name, value] of values) {
 		const pick = pickFor(name);
 		if (pick) parameters[pick.name] = picked(String(value), 'name');
