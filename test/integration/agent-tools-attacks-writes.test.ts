@@ -21,29 +21,6 @@ const tokenOf = ([answer]: IDataObject[]) => answer!.token as string;
 const text = (answer: IDataObject[]) => JSON.stringify(answer);
 const contacts = async (count: number) => await Promise.all(Array.from({ length: count }, async (_, i) => await made('/v1/contacts', { last_name: `Person ${i} ${randomUUID()}` })));
 
-describe('what leaves the CRM needs Send in May Write', () => {
-	const values = { channel: 'email', to: ['x@y.example'], text: 'Hi', direction: 'outbound' };
-
-	test('a message is not sent by upsert', async () => {
-		const external = randomUUID();
-		const upsert = { kind: 'message', action: 'upsert', match_on: 'external_id', values: { ...values, external_id: external } };
-		expect(text(await called('change', upsert, { writes: ['upsert', 'create', 'act'] }))).toMatch(/Send in May Write/);
-		expect((await read(`/v1/messages?external_id=${external}`)).data).toEqual([]);
-	});
-
-	test('a scheduled message is not changed by update', async () => {
-		const message = await made('/v1/messages', { ...values, scheduled_at: '2030-01-01T00:00:00Z' });
-		const update = { kind: 'message', action: 'update', record: message.id, values: { to: ['evil@y.example'] } };
-		expect(text(await called('change', update, { writes: ['update', 'act'] }))).toMatch(/Send in May Write/);
-		expect(await read(`/v1/messages/${String(message.id)}`)).toMatchObject({ to: ['x@y.example'], version: message.version });
-		expect(text(await called('change', update, { writes: ['update', 'send'] }))).toMatch(/"done"/);
-	});
-
-	test('the tool is not offered where nothing else is allowed', async () => {
-		await expect(callerOf(service.credential, { kinds: ['message'], writes: ['update'], tools: ['change'] })).rejects.toThrow('May Write allows nothing');
-	});
-});
-
 describe('a token', () => {
 	test('with a full stop behind it is the same token, and with more it is none', async () => {
 		const title = `Dotted ${randomUUID()}`;
@@ -198,5 +175,38 @@ describe('what is told of a write that failed', () => {
 		expect(await failing(update, 422, '{"code":"validation_failed","status":422,"detail":"too odd"}')).toMatch(/Nothing was written/);
 		service.alter({ request: ({ url }) => (url.pathname.startsWith('/v1/contacts') ? { status: 403, body: 'x', type: 'text/plain' } : undefined) });
 		expect(text(await called('change', { kind: 'contact', action: 'update', record: 'con_1', values: { job_title: 'Told' } }))).toMatch(/Nothing was written/);
+	});
+});
+
+describe('a write that the service repeats its answer to', () => {
+	const replayed = async (tool: string, given: IDataObject) =>
+		await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 1 } }))(tool, given);
+
+	test('is not told as a new change: somebody has changed the record since', async () => {
+		const deal = await made('/v1/deals', { title: `Replayed ${randomUUID()}`, amount: 10 });
+		const update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 77 } };
+		const token = tokenOf(await replayed('change', update));
+		expect(text(await replayed('change', { ...update, token }))).toMatch(/Amount: 10 → 77/);
+		await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 1 });
+		const answer = text(await replayed('change', { ...update, token }));
+		expect(answer).toMatch(/written once, and not again.*Now: Amount: 1"/);
+		expect(answer).not.toMatch(/→ 77/);
+		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 1 });
+	});
+
+	test('says so of a new record that is deleted by now', async () => {
+		const create = { kind: 'task', action: 'create', values: { title: `Replayed ${randomUUID()}` } };
+		const token = tokenOf(await replayed('change', create));
+		const [first] = await replayed('change', { ...create, token });
+		await sandbox.call('DELETE', `/v1/tasks/${String(first!.id)}`);
+		expect(text(await replayed('change', { ...create, token }))).toMatch(/written once, and not again.*deleted/);
+	});
+
+	test('a value for a field and one for a custom field of its name are two values', async () => {
+		const key = 'title';
+		await made('/v1/custom-fields', { resource: 'deals', key, label: 'Other title', type: 'text' });
+		const title = `Both ${randomUUID()}`;
+		const [done] = await called('change', { kind: 'deal', action: 'create', values: { title, custom_fields: { [key]: 'Own' } } });
+		expect(await read(`/v1/deals/${String(done!.id)}`)).toMatchObject({ title, custom_fields: { [key]: 'Own' } });
 	});
 });

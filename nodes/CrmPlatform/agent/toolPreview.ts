@@ -1,12 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { findRecord } from '../api/find';
+import { path } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import { isBlank } from '../fields/blank';
 import { labelFor } from '../fields/field';
-import { isPlainObject, ownMember } from '../api/http/ownMembers';
+import { isPlainObject, ownMember, setMember } from '../api/http/ownMembers';
 import { fieldsOfKind, forReading } from './toolFields';
 import type { NamedRecord } from './toolRecords';
-import type { ToolRun } from './toolRun';
+import { toolCollection, type ToolRun } from './toolRun';
 import type { ToolKind } from './toolSettings';
 
 /** A write as it would be sent, and the record that it changes, if there is one. */
@@ -36,6 +38,18 @@ export async function writeInWords(run: ToolRun, { kind, verb, request, target, 
 	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record, isWhole ? Infinity : maxShown);
 	const said = [more, changes].filter(Boolean).join('; ');
 	return said === '' ? what : `${what}: ${said}`;
+}
+
+/** A write that the service did before, and to which it has repeated its answer: the record may be another by now. */
+export async function repeatedInWords(run: ToolRun, { kind, verb, request, target }: PlannedWrite, id: string): Promise<string> {
+	const what = `${verb} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
+	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
+	if (now === undefined) return `${what} The record is deleted by now.`;
+	const values = leavesOf((request.body ?? {}) as IDataObject);
+	if (now === null || values.length === 0) return what;
+	const body = {};
+	for (const [names] of values) setMemberAt(body, names, memberAt(now, names) ?? null);
+	return `${what} Now: ${await changesInWords(run, kind, body, undefined, maxShown)}`;
 }
 
 /** Whether the record has these values already. */
@@ -80,6 +94,13 @@ const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], 
 	});
 
 const memberAt = (values: unknown, path: string[]): unknown => path.reduce((at, name) => (isPlainObject(at) ? ownMember(at as IDataObject, name) : undefined), values);
+
+function setMemberAt(values: object, [name = '', ...rest]: string[], value: unknown): void {
+	if (rest.length === 0) return setMember(values, name, value);
+	const inner = ownMember(values as IDataObject, name) ?? {};
+	setMember(values, name, inner);
+	setMemberAt(inner, rest, value);
+}
 
 const bare = (json: string): string => json.replace(/^"|"$/g, '');
 

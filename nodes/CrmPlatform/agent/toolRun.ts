@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { filledPath } from '../api/http/path';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import type { ApiRequest } from '../api/http/request';
+import type { ApiRequest, ApiResponse } from '../api/http/request';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Operation } from '../model';
 import type { CallIdentity } from '../toolCall';
@@ -79,8 +79,13 @@ export function operationOfKind({ resource, name }: ToolKind, value: string): Op
 	throw new Error(`A ${name} cannot be handled this way (${value}). Use another action or kind.`);
 }
 
-/** The connection with writes that pass a gate: it sees each as it would be sent. */
-export function withGate(api: Connection, gate: (request: ApiRequest) => ApiRequest): Connection {
-	const send = async (request: ApiRequest) => await api.send(request.method === 'GET' ? request : gate(request));
+/** The connection with writes that pass a gate: it sees each as it would be sent, and its answer. */
+export function withGate(api: Connection, gate: (request: ApiRequest) => ApiRequest, answered: (response: ApiResponse) => void = () => undefined): Connection {
+	const send = async (request: ApiRequest) => {
+		if (request.method === 'GET') return await api.send(request);
+		const response = await api.send(gate(request));
+		answered(response);
+		return response;
+	};
 	return Object.assign(Object.create(api), { send }) as Connection;
 }

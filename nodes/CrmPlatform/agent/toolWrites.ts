@@ -17,7 +17,7 @@ import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './approva
 import type { ToolAnswer } from './readingTools';
 import { fieldsOfKind } from './toolFields';
 import { executionFor, runOperation, withGate, type ToolRun } from './toolRun';
-import { changesNothing, writeInWords, type PlannedWrite } from './toolPreview';
+import { changesNothing, repeatedInWords, writeInWords, type PlannedWrite } from './toolPreview';
 import type { NamedRecord } from './toolRecords';
 import type { ToolKind } from './toolSettings';
 
@@ -154,28 +154,33 @@ async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[]
 		const sending = sendOne(run, one, planned[i]!, i, versions?.[i]);
 		const failed = await sending.then(() => undefined, (error: Error) => error);
 		if (failed) throw done.length > 0 || (wanted.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
-		const record = await sending;
+		const { record, isRepeated } = await sending;
 		const { id, name, title, subject } = record;
 		const called = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
-		done.push({ done: words[i]!, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target ? {} : called) });
+		const said = isRepeated ? await repeatedInWords(run, planned[i]!, String(one.target?.id ?? id)) : words[i]!;
+		done.push({ done: said, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target ? {} : called) });
 	}
 	return { data: done, notes: [] };
 }
 
-async function sendOne(run: ToolRun, one: WantedWrite, planned: PlannedWrite, place: number, version: string | undefined): Promise<IDataObject> {
+async function sendOne(run: ToolRun, one: WantedWrite, planned: PlannedWrite, place: number, version: string | undefined): Promise<{ record: IDataObject; isRepeated: boolean }> {
 	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
 	const isConditional = version !== undefined && planned.target !== undefined;
 	const { takesIfMatch } = await describedWrite(executionOf(run, one));
 	const byService = isConditional && takesIfMatch === true && isServiceVersion(planned, version);
 	if (isConditional && !byService && !isUnchanged(planned, version)) throw new ChangedSince();
-	const api = withGate(run.api, (request) => {
+	let isRepeated = false;
+	const gate = (request: ApiRequest): ApiRequest => {
 		if (JSON.stringify(request.body) !== JSON.stringify(planned.request.body) || request.path !== planned.request.path) throw new ChangedSince();
 		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
+	};
+	const api = withGate(run.api, gate, ({ headers }) => {
+		isRepeated = headers['idempotent-replayed'] === 'true' && planned.request.method !== 'DELETE';
 	});
 	const execution = executionOf({ ...run, api, identity: numbered }, one);
 	const records = runOperation(execution);
 	const failed = await records.then(() => undefined, (error: Error) => error);
-	if (!failed) return (await records)[0] ?? {};
+	if (!failed) return { record: (await records)[0] ?? {}, isRepeated };
 	if (failed instanceof ChangedSince) throw failed;
 	throw await nameExisting(execution)(nodeFailure(run.n8n, failed, 0), 0);
 }

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+
+import type { IDataObject } from 'n8n-workflow';
+
+import { allWrites, callerOf } from './agent-tools.ts';
+import { alteredService } from './altered-service.ts';
+import { useSandbox } from './sandbox.ts';
+
+const sandbox = useSandbox();
+const service = alteredService(sandbox, true);
+
+/** Each time a node of its own. */
+const called = async (tool: string, given: IDataObject, more: IDataObject = {}) =>
+	await (await callerOf(service.credential, { writes: allWrites, options: { maxWait: 1 }, ...more }))(tool, given);
+
+const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
+const read = async (path: string) => (await sandbox.call('GET', path)).body;
+const status = async (path: string) => (await sandbox.call('GET', path)).status;
+const text = (answer: IDataObject[]) => JSON.stringify(answer);
+
+describe('what leaves the CRM needs Send in May Write', () => {
+	const values = { channel: 'email', to: ['x@y.example'], text: 'Hi', direction: 'outbound' };
+
+	test('a message is not sent by upsert', async () => {
+		const external = randomUUID();
+		const upsert = { kind: 'message', action: 'upsert', match_on: 'external_id', values: { ...values, external_id: external } };
+		expect(text(await called('change', upsert, { writes: ['upsert', 'create', 'act'] }))).toMatch(/Send in May Write/);
+		expect((await read(`/v1/messages?external_id=${external}`)).data).toEqual([]);
+	});
+
+	test('a scheduled message is not changed by update', async () => {
+		const message = await made('/v1/messages', { ...values, scheduled_at: '2030-01-01T00:00:00Z' });
+		const update = { kind: 'message', action: 'update', record: message.id, values: { to: ['evil@y.example'] } };
+		expect(text(await called('change', update, { writes: ['update', 'act'] }))).toMatch(/Send in May Write/);
+		expect(await read(`/v1/messages/${String(message.id)}`)).toMatchObject({ to: ['x@y.example'], version: message.version });
+		expect(text(await called('change', update, { writes: ['update', 'send'] }))).toMatch(/"done"/);
+	});
+
+	test('the tool is not offered where nothing else is allowed', async () => {
+		await expect(callerOf(service.credential, { kinds: ['message'], writes: ['update'], tools: ['change'] })).rejects.toThrow('May Write allows nothing');
+	});
+});
+
+describe('what is not clear is refused', () => {
+	let deal: IDataObject;
+	beforeEach(async () => {
+		deal = await made('/v1/deals', { title: `Clear ${randomUUID()}`, amount: 1 });
+	});
+	const unclear: Array<[what: string, tool: string, given: () => IDataObject, answer: RegExp]> = [
+		['two names of one field', 'change', () => ({ action: 'update', record: deal.id, values: { company: 'Fjord', company_id: null } }), /company, company_id.*one field/],
+		['a label and a name of one field', 'change', () => ({ action: 'create', values: { title: 'A', Title: 'B' } }), /title, Title.*one field/],
+		['two names of what a step takes', 'act', () => ({ action: 'moveToStage', record: deal.id, values: { stage: 'Demo', stage_id: 'stg_1' } }), /stage, stage_id.*one field/],
+		['an id beside the values of an update', 'change', () => ({ action: 'update', record: deal.id, values: { id: 'dea_1', title: 'C' } }), /values takes no id.*record/],
+		['an id beside the values of a new record', 'change', () => ({ action: 'create', values: { ID: 'dea_1', title: 'C' } }), /values takes no ID/],
+		['a tag beside values', 'change', () => ({ action: 'update', record: deal.id, values: { amount: 2 }, tag: 'Partner' }), /update takes no tag.*record, values/],
+		['more records than an update changes', 'change', () => ({ action: 'update', record: deal.id, records: ['x'], count: 2, values: { amount: 2 } }), /update takes no records, count/],
+		['values of a deletion', 'change', () => ({ action: 'delete', record: deal.id, values: { amount: 2 } }), /delete takes no values/],
+		['a record beside values of a new one', 'change', () => ({ action: 'create', record: deal.id, values: { amount: 2 } }), /create takes no record/],
+		['a unique field of a creation', 'change', () => ({ action: 'create', match_on: 'title', values: { title: 'X' } }), /create takes no match_on/],
+	];
+	test.each(unclear)('%s', async (_what, tool, given, answer) => {
+		expect(text(await called(tool, { kind: 'deal', ...given() }))).toMatch(answer);
+		expect(service.passed.filter((request) => !request.startsWith('GET'))).toEqual([]);
+	});
+
+	test('a record that comes in place of the one asked for', async () => {
+		const [asked, survivor] = [await made('/v1/contacts', { last_name: 'Merged' }), await made('/v1/contacts', { last_name: 'Survivor' })];
+		service.edit(({ path, body }) => {
+			if (path === `/v1/contacts/${String(asked.id)}`) Object.assign(body, survivor);
+		});
+		const answer = text(await called('change', { kind: 'contact', action: 'delete', record: asked.id }));
+		expect(answer).toContain(String(survivor.id));
+		expect(answer).toMatch(/merged.*Nothing was written/);
+		expect(await status(`/v1/contacts/${String(survivor.id)}`)).toBe(200);
+	});
+});
