@@ -79,7 +79,7 @@ async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, r
 			// The names of two records may be the same, and two numbers look alike: what is sent decides.
 			const [rawFrom, rawTo] = [memberAt(before, path), value].map((one) => JSON.stringify(one ?? null));
 			if (rawFrom === rawTo) return [];
-			const [left, right] = differing(from, to);
+			const [left, right] = differingParts(from, to);
 			const [a, b] = [shown(left, maxShown), shown(right, longest)];
 			return [a === b ? `${label}: ${a} (${bare(rawFrom!)}) → ${b} (${bare(rawTo!)})` : `${label}: ${a} → ${b}`];
 		})
@@ -105,7 +105,7 @@ function setMemberAt(values: object, [name = '', ...rest]: string[], value: unkn
 const bare = (json: string): string => json.replace(/^"|"$/g, '');
 
 /** Of two long texts, the parts that differ, with a little around them. */
-function differing(from: unknown, to: unknown): [unknown, unknown] {
+function differingParts(from: unknown, to: unknown): [unknown, unknown] {
 	if (typeof from !== 'string' || typeof to !== 'string' || Math.max(from.length, to.length) <= maxShown) return [from, to];
 	const most = Math.min(from.length, to.length);
 	let start = 0;
