@@ -120,6 +120,12 @@ describe('a preview shows', () => {
 		for (const recipient of message.cc) expect(preview).toContain(recipient);
 	});
 
+	test('what is in a message that is to be sent', async () => {
+		const message = await made('/v1/messages', { channel: 'email', direction: 'outbound', to: ['a@b.example'], cc: ['c@d.example'], subject: 'S', text: 'Dear Ada', scheduled_at: '2030-01-01T00:00:00Z' });
+		const preview = String((await asked('act', { kind: 'message', action: 'sendNow', record: message.id }))[0]!.preview);
+		for (const shown of ['a@b.example', 'c@d.example', 'Dear Ada']) expect(preview).toContain(shown);
+	});
+
 	test('all, or has no token', async () => {
 		const all = await contacts(15);
 		const deletion = { kind: 'contact', action: 'delete', records: all.map(({ id }) => id), count: 15 };

@@ -9,13 +9,15 @@ import { isPlainObject, ownMember, setMember } from '../api/http/ownMembers';
 import { fieldsOfKind, forReading } from './toolFields';
 import type { NamedRecord } from './toolRecords';
 import { toolCollection, type ToolRun } from './toolRun';
-import type { ToolKind } from './toolSettings';
+import { sending, type ToolKind } from './toolSettings';
 
 /** A write as it would be sent, and the record that it changes, if there is one. */
 export interface PlannedWrite {
 	kind: ToolKind;
 	/** `Update`, `Win`. */
 	verb: string;
+	/** `update`, `win`. */
+	operation: string;
 	request: ApiRequest;
 	target?: NamedRecord;
 	/** What its values do not say: the tag. */
@@ -33,11 +35,20 @@ const around = 40;
  *
  * @param isWhole whether all that is written is shown: a person approves it
  */
-export async function writeInWords(run: ToolRun, { kind, verb, request, target, more }: PlannedWrite, isWhole: boolean): Promise<string> {
+export async function writeInWords(run: ToolRun, { kind, verb, operation, request, target, more }: PlannedWrite, isWhole: boolean): Promise<string> {
 	const what = `${verb} ${kind.name}${target ? ` ${target.title}` : ''}`;
 	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record, isWhole ? Infinity : maxShown);
-	const said = [more, changes].filter(Boolean).join('; ');
+	// What leaves the CRM is approved by what is in it.
+	const content = isWhole && target && sending.includes(operation) ? await contentInWords(run, kind, target.record) : '';
+	const said = [more, changes, content].filter(Boolean).join('; ');
 	return said === '' ? what : `${what}: ${said}`;
+}
+
+/** All that a person has put into a record. */
+async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject): Promise<string> {
+	const names = (await fieldsOfKind(run, kind)).map(({ path: [name = ''] }) => name);
+	const content: IDataObject = Object.fromEntries(Object.entries(record).filter(([name, value]) => names.includes(name) && !isBlank(value)));
+	return await changesInWords(run, kind, content, undefined, Infinity);
 }
 
 /** A write that the service did before, and to which it has repeated its answer: the record may be another by now. */

@@ -95,7 +95,7 @@ export const leavesByChange = (change: ToolChange, { resource }: ToolKind): bool
 const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile'];
 
 /** What leaves the CRM. */
-const sending = ['send', 'sendNow', 'schedule', 'reschedule'];
+export const sending = ['send', 'sendNow', 'schedule', 'reschedule'];
 
 /** What crm_act does with records of a kind: a step with a name of its own, such as winning a deal. */
 export const actionsOf = ({ resource }: ToolKind, verbs: ReadonlySet<ToolVerb>): Operation[] =>

@@ -119,7 +119,7 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
 	const { kind, operation, target, more } = one;
 	await refuseNames(run, one, outcome.request);
-	return { kind, verb: operation.option.name, request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
+	return { kind, verb: operation.option.name, operation: String(operation.option.value), request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
 }
 
 /**
