@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
@@ -57,6 +57,6 @@ export const isServiceVersion = (write: PlannedWrite, version: string): boolean 
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], made: string, versions: string[]): string {
 	const meant = writes.map(({ kind, verb, request: { method, path, query, body } }) => [kind.name, verb, method, path, query ?? null, body ?? null]);
-	const secret = JSON.stringify([n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view]);
-	return createHmac('sha256', secret).update(JSON.stringify([made, versions, meant])).digest('hex').slice(0, 12);
+	const place = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
+	return api.sign(JSON.stringify([place, made, versions, meant]));
 }

@@ -1,3 +1,5 @@
+import { createHmac } from 'node:crypto';
+
 import {
 	NodeApiError,
 	NodeOperationError,
@@ -29,6 +31,8 @@ export interface Connection {
 	account: string;
 	/** The same for connections that see the same data at any time. */
 	view: string;
+	/** A signature of the text, that only those who have the credential can make: 20 hexadecimal digits. */
+	sign(text: string): string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** Waits that many milliseconds. @throws NodeOperationError where the execution is cancelled */
@@ -59,7 +63,7 @@ export interface Connection {
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
-	const { credential, id, secret, view, transport: signed } = await signIn(n8n);
+	const { credential, id, secret, view, signingKey, transport: signed } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 	const notices = new Set<string>();
@@ -110,6 +114,8 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	return {
 		account: `${address} ${id}`,
 		view: `${address} ${view}`,
+
+		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
 
 		get notices() {
 			return noticed();

@@ -18,6 +18,7 @@ export interface ApiCredential extends ServiceCredential {
 
 /** The credential CRM Platform OAuth2 API, with the tokens n8n adds when the user connects it. */
 interface OAuth2Credential extends ServiceCredential {
+	clientSecret?: string;
 	oauthTokenData?: { access_token?: string };
 }
 
@@ -30,6 +31,8 @@ export interface SignIn {
 	secret: string;
 	/** The same for all that see the same data at any time: a key is read once, a token is renewed. */
 	view: string;
+	/** What only the credential holds, and where it can be, what stays when a token is renewed. */
+	signingKey: string;
 	transport: Transport;
 }
 
@@ -57,7 +60,7 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const transport = authenticated(n8n, type, { id: '', name: '', type, data });
 	const secret = credential.apiKey;
 	const view = createHash('sha256').update(secret).digest('base64url');
-	return { credential, id: idOf(n8n, type), secret, view, transport };
+	return { credential, id: idOf(n8n, type), secret, view, signingKey: secret, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
@@ -70,7 +73,7 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 		});
 	}
 	const id = idOf(n8n, type);
-	return { credential, id, secret, view: id, transport: signedIn(n8n, type) };
+	return { credential, id, secret, view: id, signingKey: credential.clientSecret || secret, transport: signedIn(n8n, type) };
 }
 
 function idOf(n8n: IAllExecuteFunctions, type: string): string {

@@ -1,0 +1,28 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { callerOf } from './agent-tools.ts';
+import type { StoredOAuth2 } from './n8n.ts';
+import { startSignInSandbox } from './oauth2.ts';
+
+const create = { kind: 'contact', action: 'create', values: { last_name: 'Ek' } };
+
+/** Each time a node of its own, as on another worker. */
+const change = async (credential: StoredOAuth2, given: IDataObject) =>
+	(await (await callerOf(credential, { kinds: ['contact'], writes: ['create'], askBeforeWriting: true }))('change', given))[0]!;
+
+test('with OAuth2, only who knows the client’s secret or the access token can make a token of a preview', async () => {
+	const sandbox = await startSignInSandbox({ contacts: 0 });
+	try {
+		for (const client of ['confidential', 'public'] as const) {
+			const credential = await sandbox.credential({ client });
+			// What a workflow's file tells of the credential is its id.
+			const other = { ...credential, data: { ...credential.data, clientSecret: 'guessed' } };
+			const { token } = await change(other, create);
+			expect(await change(credential, { ...create, token })).toHaveProperty('preview');
+			const { token: real } = await change(credential, create);
+			expect(await change(credential, { ...create, token: real })).toHaveProperty('done');
+		}
+	} finally {
+		await sandbox.close();
+	}
+});
