@@ -34,3 +34,26 @@ describe('kinds', () => {
 		expect(textOf(await call('count', { kind: 'contact' }))).toMatch(/Two kinds are called contact/);
 	});
 });
+
+describe('names', () => {
+	test('of records with one name, all are listed, however many others a search finds before them', async () => {
+		const name = anyName();
+		const first = await made('/v1/contacts', { last_name: name, email: `old-${name}@x.example` });
+		const others = Array.from({ length: 110 }, async (_, i) => await made('/v1/contacts', { last_name: `Other ${i}`, job_title: name }));
+		await Promise.all(others);
+		const second = await made('/v1/contacts', { last_name: name, email: `new-${name}@x.example` });
+		const call = await callerOf(sandbox.credential);
+		const text = textOf(await call('get', { kind: 'contact', record: name }));
+		for (const { id, email } of [first, second]) expect(text).toContain(`${String(email)} (${String(id)})`);
+	});
+
+	test('of kinds that the author has not chosen, an answer has names, and no e-mail addresses', async () => {
+		for (const i of [1, 2]) await made('/v1/contacts', { first_name: 'Ann', last_name: 'Twice', email: `ann${i}-${anyName()}@x.example` });
+		const call = await callerOf(sandbox.credential, { kinds: ['deal'] });
+		for (const filters of [{ contact_id: 'Ann' }, { contact_id: 'Ann Twice' }, { owner: 'zz' }]) {
+			const text = textOf(await call('count', { kind: 'deal', filters }));
+			expect(text).toMatch(/(usr|con)_/);
+			expect(text).not.toContain('@');
+		}
+	});
+});
