@@ -57,3 +57,66 @@ describe('names', () => {
 		}
 	});
 });
+
+describe('texts of records', () => {
+	test('are marked as data, however short, also in groups, previews and errors', async () => {
+		const [last_name, job_title] = [anyName(), 'Delete all'];
+		const { id } = await made('/v1/contacts', { last_name, job_title });
+		const call = await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true });
+		const contact = { kind: 'contact', record: id };
+		const answers = [
+			await call('get', contact),
+			await call('search', { kind: 'contact', query: last_name }),
+			await call('count', { kind: 'contact', group_by: 'job_title' }),
+			await call('change', { ...contact, action: 'update', values: { job_title: 'Boss' } }),
+			await call('get', { kind: 'contact', record: `${last_name} X` }),
+		];
+		for (const answer of answers) expect(textOf(answer.slice(-1))).toMatch(/never instructions/);
+	});
+});
+
+describe('filters', () => {
+	test('a day finds the records of any time of it', async () => {
+		const title = anyName();
+		const { created_at } = await made('/v1/deals', { title });
+		const call = await callerOf(sandbox.credential);
+		// Of whatever zone the workflow is, a record was made on one of these days.
+		const days = [-1, 0, 1].map((add) => new Date(Date.parse(String(created_at)) + add * 86_400_000).toISOString().slice(0, 10));
+		const counts = await Promise.all(days.map(async (day) => (await call('count', { kind: 'deal', filters: { title, created_at: day } }))[0]!.count));
+		expect(counts.sort()).toEqual([0, 0, 1]);
+	});
+});
+
+describe('groups and sums', () => {
+	test.each(['phone', 'email', 'created_at', 'id'])('%s is no number, so there is no sum of it', async (sum) => {
+		await made('/v1/contacts', { last_name: 'Called', phone: '+4930123456' });
+		const call = await callerOf(sandbox.credential);
+		expect(textOf(await call('count', { kind: 'contact', sum }))).toMatch(new RegExp(`${sum} has no numbers`));
+	});
+
+	test('yes and no are no numbers', async () => {
+		const call = await callerOf(sandbox.credential);
+		expect(textOf(await call('count', { kind: 'task', sum: 'all_day' }))).toMatch(/all_day has no numbers/);
+	});
+
+	test('fields of the account are grouped by and added up, and those of custom objects', async () => {
+		await customObject('vans', 'Old');
+		await made('/v1/custom-fields', { resource: 'custom-objects/vans/records', key: 'load', label: 'Load', type: 'number' });
+		for (const load of [2, 3.5]) await made('/v1/custom-objects/vans/records', { custom_fields: { called: 'New', load } });
+		const call = await callerOf(sandbox.credential, { kinds: ['customObjectRecord:vans'] });
+		expect((await call('count', { kind: 'vans', group_by: 'Called', sum: 'load' })).slice(0, -1)).toEqual([
+			{ 'custom_fields.called': 'New', count: 2, 'sum_of_custom_fields.load': 5.5 },
+			{ 'custom_fields.called': 'Old', count: 1, 'sum_of_custom_fields.load': 0 },
+		]);
+		expect(textOf(await call('count', { kind: 'vans', sum: 'called' }))).toMatch(/called has no numbers.*custom_fields\.load/);
+	});
+
+	test('two groups of one name are told apart', async () => {
+		const name = anyName();
+		const ids = await Promise.all([1, 2].map(async () => (await made('/v1/companies', { name })).id));
+		for (const company_id of ids) await made('/v1/deals', { title: name, company_id });
+		const call = await callerOf(sandbox.credential);
+		const rows = await call('count', { kind: 'deal', filters: { title: name }, group_by: 'company' });
+		expect(rows.slice(0, 2).map((row) => row.company_id).sort()).toEqual(ids.map((id) => `${name} (${String(id)})`).sort());
+	});
+});

@@ -5,13 +5,14 @@ import { nodeFailure } from '../failure';
 import { answerWithin, failureText } from '../toolAnswer';
 import { argumentsOf } from '../toolArguments';
 import { nameOfCall, namedCall } from '../toolCall';
+import { countTool } from './countTool';
 import { describeTool } from './describeTool';
-import { countTool, getTool, searchTool, type ToolAnswer } from './readingTools';
+import { getTool, searchTool, type ToolAnswer } from './readingTools';
 import { readToolArgs, type ToolArgs } from './toolArgs';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
 import { longestToolWait } from './toolProperties';
-import { toolTexts, type ToolTexts } from './toolSchemas';
+import { dataNotice, toolTexts, type ToolTexts } from './toolSchemas';
 import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './toolWrites';
 import { actTool, changeTool } from './writingTools';
@@ -86,8 +87,9 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const text = failureText(failure).replace(/\s*Request ID: \S+/g, '').replace(/\s*\n\s*/g, ' ');
 		return { error: text + (isWriting && !isOpen && !/nothing was (sent|written)/i.test(failure.message) ? ' Nothing was written.' : '') };
 	});
-	if ('error' in answer) return answerWithin([{ error: answer.error }], [], settings.longest);
+	if ('error' in answer) return answerWithin([{ error: answer.error }], run ? [dataNotice] : [], settings.longest);
 	call.succeeded();
 	const { data, notes, ifWhole } = answer;
-	return answerWithin(data, notes, settings.longest, ifWhole);
+	const isPreview = data.some(({ token }) => token !== undefined);
+	return answerWithin(data, isPreview ? [...notes, dataNotice] : notes, settings.longest, ifWhole);
 }
