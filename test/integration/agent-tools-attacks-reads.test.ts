@@ -120,3 +120,50 @@ describe('groups and sums', () => {
 		expect(rows.slice(0, 2).map((row) => row.company_id).sort()).toEqual(ids.map((id) => `${name} (${String(id)})`).sort());
 	});
 });
+
+describe('crm_describe', () => {
+	test('says what the model may do and gives whole fields, however many there are, and the others by the beginning of their names', async () => {
+		for (let i = 0; i < 60; i++) await made('/v1/custom-fields', { resource: 'companies', key: `many_${i}`, label: `Many ${i}`, type: 'text' });
+		const call = await callerOf(sandbox.credential, { writes: allWrites, longestAnswer: 1_500 });
+		const answer = await call('describe', { kind: 'company' });
+		expect(answer[0]).toMatchObject({ kind: 'company', changes: expect.stringContaining('create') as string, filters: expect.stringContaining('created_at') as string });
+		expect(textOf(answer)).toMatch(/"website":"text".*beginning of their names/);
+		expect((await call('describe', { kind: 'company', field: 'custom_fields.many_5' })).slice(0, 1)).toEqual([expect.objectContaining({ name: 'custom_fields.many_5' })]);
+		const begun = await call('describe', { kind: 'company', field: 'custom_fields.many_' });
+		expect(begun.slice(0, 2)).toEqual([{ 'custom_fields.many_0': 'text' }, { 'custom_fields.many_1': 'text' }]);
+		const short = await callerOf(sandbox.credential, { writes: allWrites, longestAnswer: 500 });
+		expect(textOf(await short('describe', { kind: 'company' }))).toMatch(/"kind":"company","changes":"create/);
+	});
+});
+
+describe('words', () => {
+	test.each(['status', 'version', 'created_at'])('%s is said to be set by the service, with the steps that change it', async (name) => {
+		const { id } = await made('/v1/deals', { title: anyName() });
+		const call = await callerOf(sandbox.credential, { writes: allWrites });
+		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
+		expect(text).toMatch(new RegExp(`${name}: set by the service.*crm_act.*win`));
+		expect(text).not.toMatch(/reopen the node|header/);
+	});
+
+	test('a custom field that is only read is said to be set by the service', async () => {
+		await made('/v1/custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
+		const { id } = await made('/v1/deals', { title: anyName() });
+		const call = await callerOf(sandbox.credential, { writes: allWrites });
+		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: set by the service/);
+	});
+
+	test('a deleted record is told apart in a search', async () => {
+		const { id } = await made('/v1/contacts', { last_name: anyName() });
+		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
+		const call = await callerOf(sandbox.credential);
+		expect((await call('search', { kind: 'contact', filters: { include_deleted: true, ids: [id] } }))[0]).toMatchObject({ id, deleted_at: expect.any(String) as string });
+	});
+
+	test('arguments of the wrong shape are answered in words', async () => {
+		const call = await callerOf(sandbox.credential, { writes: allWrites });
+		expect(textOf(await call('change', { kind: 'contact', action: 'delete', records: { a: 1 } }))).toMatch(/records takes a list of texts/);
+		let deep: unknown = {};
+		for (let i = 0; i < 20_000; i++) deep = { deep };
+		expect(textOf(await call('search', { kind: 'contact', filters: deep }))).toMatch(/nested too deeply/);
+	});
+});

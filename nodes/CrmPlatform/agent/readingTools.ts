@@ -26,13 +26,15 @@ const usualLimit = 10;
 
 export async function searchTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
-	const { list, summary } = await listOfKind(run, kind);
+	const { list, summary, names } = await listOfKind(run, kind);
+	// Else a deleted record would look like others.
+	const shown = summary.length > 0 ? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])] : [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const query = { ...(await queryOf(run, kind, list, args)), ...sortOf(list, args.text('sort')) };
 	const sized = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
-	const page = await readPage(run.api.send, toolCollection(kind), { list, query: withFields(list, sized, summary), cursor: args.text('cursor', 2_000) });
+	const page = await readPage(run.api.send, toolCollection(kind), { list, query: withFields(list, sized, shown), cursor: args.text('cursor', 2_000) });
 	const { records } = page;
-	const wanted = summary.length > 0 ? summary : undefined;
+	const wanted = shown.length > 0 ? shown : undefined;
 	const short = records.map((record) => (wanted ? Object.fromEntries(wanted.map((name) => [name, record[name]])) : record));
 	const data = await forReading(run.api, await fieldsOfKind(run, kind), short);
 	if (data.length === 0) return { data, notes: [`No ${kind.name} matches. Try other words or fewer filters.`] };

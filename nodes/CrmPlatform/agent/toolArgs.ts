@@ -48,6 +48,7 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 		texts(name) {
 			const value = own(name);
 			const parsed = typeof value === 'string' ? (parseJson(value) ?? value) : (value ?? []);
+			if (isObject(parsed)) throw new Error(`${name} takes a list of texts, such as ["…", "…"].`);
 			return [parsed].flat().map((one: unknown) => plain(name, one, maxName));
 		},
 		object(name) {
