@@ -128,12 +128,15 @@ test.each(started)('The example %s starts by itself once it is published', async
 
 test('Your CRM as an MCP server answers an MCP client once it is published', async () => {
 	const path = randomUUID();
+	const id = await theN8n().createCredential({ name: 'MCP clients', type: 'httpBearerAuth', data: { token: path } });
+	const credentials = { httpBearerAuth: { id, name: 'MCP clients' } };
 	const { workflowId } = await importExample('crm-as-mcp-server.json', async (example) => ({
 		...example,
-		nodes: example.nodes.map((node) => (node.type === MCP ? { ...node, webhookId: path, parameters: { ...node.parameters, path } } : node)),
+		nodes: example.nodes.map((node) => (node.type === MCP ? { ...node, credentials, webhookId: path, parameters: { ...node.parameters, path } } : node)),
 	}));
 	await theN8n().activateWorkflow(workflowId);
-	const client = mcpClient(path);
+	expect(await mcpClient(path).listTools()).not.toContain('crm_');
+	const client = mcpClient(path, path);
 	expect(await client.listTools()).toContain('crm_change');
 	expect(await client.call('crm_count', { kind: 'contact' })).toMatch(/count\\*":\d{3,}/);
 	expect(await client.call('crm_change', { kind: 'contact', action: 'delete', record: 'all' })).toMatch(/action cannot be/);

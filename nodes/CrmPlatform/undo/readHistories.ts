@@ -27,9 +27,10 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 	if (!oldest && choices.since !== undefined && !choices.isAsFarAsLog) throw new Error(emptyLog);
 	if (!oldest || !first) return { histories, last: 0 };
 	const begin = new Date(oldest.timestamp).toISOString();
-	if (choices.since === undefined) api.notices.add(`The log of the service goes back to ${begin}. Earlier changes are not undone.`);
 	// The first event of an account is the first there is.
-	else if (oldest.sequence > 1 && Date.parse(oldest.timestamp) > choices.since) {
+	const isWhole = oldest.sequence <= 1;
+	if (choices.since === undefined && !isWhole) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
+	if (choices.since !== undefined && !isWhole && Date.parse(oldest.timestamp) > choices.since) {
 		if (!choices.isAsFarAsLog) throw new Error(`Since: the log of the service only goes back to ${begin}, so an undo is whole from then on. Nothing was written. Set Since to a later time, or turn on As Far As the Log Goes.`);
 		api.notices.add(`The log of the service only goes back to ${begin}. Earlier changes are not undone.`);
 	}

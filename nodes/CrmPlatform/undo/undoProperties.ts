@@ -33,7 +33,7 @@ export const undoId: INodeProperties = {
 	}),
 	typeOptions: { loadOptionsDependsOn: ['undoOf'] },
 	displayOptions: { hide: { undoOf: ['instance'] } },
-	description: 'The list has those of the newest 10,000 events. Enter the ID of an earlier one.',
+	description: 'The list covers the newest 10,000 events. Enter the ID of an earlier one.',
 };
 
 export const since: INodeProperties = {

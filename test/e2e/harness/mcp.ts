@@ -7,12 +7,15 @@ export interface McpClient {
 	call(name: string, given: object): Promise<string>;
 }
 
-/** @param path of the trigger in a published workflow */
-export function mcpClient(path: string): McpClient {
+/**
+ * @param path of the trigger in a published workflow
+ * @param token of its Bearer Auth, if it has one
+ */
+export function mcpClient(path: string, token?: string): McpClient {
 	let session = '';
 	let requests = 0;
 	const ask = async (method: string, params: object, isNotice = false): Promise<string> => {
-		const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...(session && { 'mcp-session-id': session }) };
+		const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...(token && { Authorization: `Bearer ${token}` }), ...(session && { 'mcp-session-id': session }) };
 		const body = JSON.stringify({ jsonrpc: '2.0', method, params, ...(!isNotice && { id: ++requests }) });
 		const response = await fetch(`${theWorld().n8nUrl}/mcp/${path}`, { method: 'POST', headers, body });
 		session = response.headers.get('mcp-session-id') ?? session;
