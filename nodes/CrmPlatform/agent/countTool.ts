@@ -5,9 +5,9 @@ import { readPages } from '../api/lists/pages';
 import { isBlank } from '../fields/blank';
 import { withFields } from '../mapping/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
-import { valueAt } from '../mapping/expressions/template';
 import type { Field } from '../fields/field';
-import { listOfKind, queryOf, type ToolAnswer } from './readingTools';
+import { outputValue, type OutputField } from '../reading/simplify';
+import { listOfKind, toolQueryOf, type ToolAnswer } from './readingTools';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, forReading, meantBy } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
@@ -20,7 +20,7 @@ const maxCounted = 10_000;
 /** What records are grouped by, or what is added up; its kind where the service tells. */
 type CountedField = Pick<Field, 'name' | 'label' | 'path'> & Partial<Field>;
 
-interface Group {
+interface CountedGroup {
 	key: IDataObject;
 	count: number;
 	sum: number;
@@ -38,7 +38,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	const notNumbers = () =>
 		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${known.filter((one) => one.kind === 'number').map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
 	if (sum?.kind !== undefined && !['number', 'any'].includes(sum.kind)) throw notNumbers();
-	const query = await queryOf(run, kind, list, args);
+	const query = await toolQueryOf(run, kind, list, args);
 	const one = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
 	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: one });
 	if (!group && !sum && total !== undefined) return { data: [{ count: total }], notes: [] };
@@ -47,18 +47,18 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	const currency = sum && sum.name !== 'currency' ? known.find(({ name }) => name === 'currency') : undefined;
 	const keyed = [group, currency].filter((field) => field !== undefined);
 	const needed = [...keyed, ...(sum ? [sum] : [])].map(({ path: [member = ''] }) => member);
-	const counted = new Map<string, Group>();
+	const counted = new Map<string, CountedGroup>();
 	let all = 0;
 	const reading = { path: toolCollection(kind), list, query: withFields(list, query, needed), limit: maxCounted + 1 };
 	for await (const { records } of readPages(run.api.send, reading)) {
 		all += records.length;
 		if (all > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them by filters.`);
 		for (const record of records) {
-			const value = sum && valueAt(record, sum.path)[0];
+			const value = sum && valueOf(record, sum.path);
 			const number = isBlank(value) ? 0 : Number(value);
 			// Texts that look like numbers may be phone numbers.
 			if (Number.isNaN(number) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && sum?.kind !== 'number')) throw notNumbers();
-			const key = Object.assign({}, ...keyed.map(({ path }) => nested(path, valueAt(record, path)[0] ?? null))) as IDataObject;
+			const key = Object.assign({}, ...keyed.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
 			const place = JSON.stringify(key);
 			const entry = counted.get(place) ?? { key, count: 0, sum: 0 };
 			counted.set(place, entry);
@@ -86,12 +86,14 @@ async function countedFields({ api }: ToolRun, kind: ToolKind, names: string[], 
 	return [...own, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
 }
 
+const valueOf = (record: IDataObject, path: string[]): unknown => outputValue(record, path as OutputField['path']);
+
 const nested = (path: string[], value: unknown): IDataObject => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as IDataObject;
 
 /** The groups as people call them; with their ids where two are called the same. */
-async function groupNames({ api }: ToolRun, fields: Field[], rows: Group[], group: CountedField | undefined): Promise<unknown[]> {
+async function groupNames({ api }: ToolRun, fields: Field[], rows: CountedGroup[], group: CountedField | undefined): Promise<unknown[]> {
 	if (!group) return [];
-	const named = (await forReading(api, fields, rows.map(({ key }) => key))).map((key) => valueAt(key, group.path)[0] ?? '(none)');
-	const ids = rows.map(({ key }) => valueAt(key, group.path)[0]);
+	const named = (await forReading(api, fields, rows.map(({ key }) => key))).map((key) => valueOf(key, group.path) ?? '(none)');
+	const ids = rows.map(({ key }) => valueOf(key, group.path));
 	return named.map((name, i) => (named.some((other, k) => other === name && ids[k] !== ids[i] && typeof name === 'string') ? `${String(name)} (${String(ids[i])})` : name));
 }

@@ -30,7 +30,7 @@ export async function searchTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	// Else a deleted record would look like others.
 	const shown = summary.length > 0 ? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])] : [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
-	const query = { ...(await queryOf(run, kind, list, args)), ...sortOf(list, args.text('sort')) };
+	const query = { ...(await toolQueryOf(run, kind, list, args)), ...sortOf(list, args.text('sort')) };
 	const sized = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
 	const page = await readPage(run.api.send, toolCollection(kind), { list, query: withFields(list, sized, shown), cursor: args.text('cursor', 2_000) });
 	const { records } = page;
@@ -62,7 +62,7 @@ export async function listOfKind(run: ToolRun, kind: ToolKind): Promise<{ list: 
 }
 
 /** The model's words and filters as a query, read as the node reads those of an author. */
-export async function queryOf(run: ToolRun, kind: ToolKind, list: ListDescription, args: ToolArgs): Promise<Query> {
+export async function toolQueryOf(run: ToolRun, kind: ToolKind, list: ListDescription, args: ToolArgs): Promise<Query> {
 	const rows = await filterRowsOf(run, kind, list, args);
 	const execution = executionFor(run, kind, operationOfKind(kind, 'getMany'), { 'filters.rows': rows });
 	return (await readFilters(execution, 'filters', list))(0) as Query;
