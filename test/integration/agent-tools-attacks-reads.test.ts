@@ -36,6 +36,14 @@ describe('kinds', () => {
 });
 
 describe('names', () => {
+	test('a title that reads like an id is found, and an id that there is not is told', async () => {
+		const { id } = await made('/v1/deals', { title: 'id: 5' });
+		const call = await callerOf(sandbox.credential);
+		expect((await call('get', { kind: 'deal', record: 'id: 5' }))[0]).toMatchObject({ id });
+		expect((await call('get', { kind: 'deal', record: `id:${String(id)}` }))[0]).toMatchObject({ id });
+		expect(textOf(await call('get', { kind: 'deal', record: 'id: 6' }))).toMatch(/no deal with the id 6/);
+	});
+
 	test('of records with one name, all are listed, however many others a search finds before them', async () => {
 		const name = anyName();
 		const first = await made('/v1/contacts', { last_name: name, email: `old-${name}@x.example` });

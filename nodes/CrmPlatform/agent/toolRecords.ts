@@ -36,7 +36,7 @@ export async function namedRecord(run: ToolRun, kind: ToolKind, given: string | 
 	if (given === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind.name}.`);
 	const { field, name } = parseName(given);
 	const isId = field === 'id' || (field === undefined && !isName(idField, given));
-	const record = isId ? await recordWithId(run, kind, name, field === undefined) : await recordCalled(run, kind, given);
+	const record = (field === 'id' ? await onlyTitled(run, kind, given) : undefined) ?? (isId ? await recordWithId(run, kind, name, field === undefined) : await recordCalled(run, kind, given));
 	return { id: String(record.id), title: titleOf(record), record };
 }
 
@@ -57,6 +57,14 @@ async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName 
 
 const lookedUp = async (run: ToolRun, kind: ToolKind, name: string): Promise<NamedId | undefined> =>
 	(await lookUpNames(connectionFor(run, kind), toolCollection(kind).slice('/v1/'.length), [name], false)).get(name);
+
+/** The record whose title reads like `id: 5`, where no record has that id. */
+async function onlyTitled(run: ToolRun, kind: ToolKind, given: string): Promise<IDataObject | undefined> {
+	if (await findRecord(run.api, toolCollection(kind) + path`/${parseName(given).name}`)) return undefined;
+	const { records } = await candidates(run, kind, given);
+	const called = records.filter((record) => recordName(record)?.toLowerCase() === given.toLowerCase());
+	return called.length === 1 && records.length < maxCandidates ? called[0] : undefined;
+}
 
 async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise<IDataObject> {
 	const outcome = await lookedUp(run, kind, name);
