@@ -103,5 +103,5 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	call.succeeded();
 	const { data, notes, ifWhole } = answer;
 	const isPreview = data.some(({ token }) => token !== undefined);
-	return answerWithin(data, isPreview ? [...notes, dataNotice] : notes, settings.longest, ifWhole);
+	return answerWithin(data, notes, settings.longest, isPreview ? dataNotice : ifWhole);
 }
