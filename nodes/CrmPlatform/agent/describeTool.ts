@@ -12,26 +12,37 @@ import { actionsOf, allowedChanges, type ToolKind } from './toolSettings';
 /** Choices that are named beside a field; `field` gives all of them. */
 const maxChoices = 12;
 
+/**
+ * What a kind has: what the model may do comes first and then a row for each field, so that an answer which is cut
+ * has whole rows. The beginning of names, such as `custom_fields.x`, gives the fields that were left out.
+ */
 export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const fields = await fieldsOfKind(run, kind);
 	const wanted = args.text('field');
-	if (wanted !== undefined) return { data: [await wholeField(run, meantBy(fields, wanted, 'field'))], notes: [] };
+	const begun = wanted === undefined ? fields : fields.filter(({ name }) => name.startsWith(wanted));
+	const isBeginning = wanted !== undefined && begun.length > 1 && !begun.some(({ name }) => name === wanted);
+	if (wanted !== undefined && !isBeginning) return { data: [await wholeField(run, meantBy(fields, wanted, 'field'))], notes: [] };
+	const rows = await Promise.all(begun.map(async (field): Promise<IDataObject> => ({ [field.name]: await fieldInWords(run, field) })));
+	const data = isBeginning ? rows : [await whatIsPossible(run, kind, fields), ...rows];
+	const isCut = JSON.stringify(data).length > run.settings.longest;
+	return { data, notes: isCut ? ['For the other fields, send the beginning of their names as field.'] : [] };
+}
+
+async function whatIsPossible(run: ToolRun, kind: ToolKind, fields: Field[]): Promise<IDataObject> {
 	const { list, upsert } = await toolDescription(run, kind);
-	const words = await Promise.all(fields.map(async (field) => [field.name, await fieldInWords(run, field)]));
 	const filters = list ? (await toolFiltersOf(run, kind, list)).map(({ name }) => name) : [];
 	// Named already: those that are only read are left.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
-	const { settings } = run;
-	const description: IDataObject = {
+	const { verbs } = run.settings;
+	return {
 		kind: kind.name,
-		fields: Object.fromEntries(words) as IDataObject,
-		filters: `these fields, and ${others.join(', ')}`,
-		...(settings.verbs.has('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
-		changes: allowedChanges(settings.verbs, kind).join(', ') || 'none',
+		changes: allowedChanges(verbs, kind).join(', ') || 'none',
 		actions: actionsFor(kind, run),
+		...(verbs.has('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
+		fields: fields.length,
+		filters: `these fields, and ${others.join(', ')}`,
 	};
-	return { data: [description], notes: [] };
 }
 
 const actionsFor = (kind: ToolKind, { settings }: ToolRun): string => actionsOf(kind, settings.verbs).map(({ option }) => option.value).join(', ') || 'none';

@@ -43,7 +43,9 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 		},
 		kind() {
 			const name = args.choice('kind', kinds.map((one) => one.name));
-			return kinds.find((one) => one.name === name)!;
+			const [kind, ...others] = kinds.filter((one) => one.name === name);
+			if (others.every(({ objectKey }) => objectKey === kind!.objectKey)) return kind!;
+			throw new Error(`Two kinds are called ${name}, one of which is a custom object. The workflow’s author has to leave one of them out of this node.`);
 		},
 		text(name, longest = maxName) {
 			const value = own(name);
@@ -52,6 +54,7 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 		texts(name) {
 			const value = own(name);
 			const parsed = typeof value === 'string' ? (parseJson(value) ?? value) : (value ?? []);
+			if (isObject(parsed)) throw new Error(`${name} takes a list of texts, such as ["…", "…"].`);
 			return [parsed].flat().map((one: unknown) => plain(name, one, maxName));
 		},
 		object(name) {
@@ -71,8 +74,12 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 		choice(name, choices) {
 			const value = own(name);
 			const word = loose(value);
-			const found = choices.find((one) => loose(one) === word) ?? choices.find((one) => `${loose(one)}s` === word);
-			if (found !== undefined) return found;
+			const exact = choices.find((one) => one === value);
+			if (exact !== undefined) return exact;
+			const same = [...new Set(choices.filter((one) => loose(one) === word || `${loose(one)}s` === word))];
+			const [found] = same;
+			if (found !== undefined && same.length === 1) return found;
+			if (found !== undefined) throw new Error(`${name} ${String(value)} could be ${same.join(', ')}. Send one of these as it is written here.`);
 			const problem = value === undefined ? `${name} is missing` : `${name} cannot be ${JSON.stringify(value).slice(0, 60)}`;
 			throw new Error(`${problem}. Send one of ${choices.join(', ')}.`);
 		},

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isPlainObject } from '../api/http/ownMembers';
 import { filteredFields, type Comparison, type FilteredField } from '../api/openapi/filteredFields';
-import { operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
+import { kindOfFiltered, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { customFilters } from '../api/customFields';
 import { customFieldsOnce } from '../mapping/acceptedFields';
@@ -38,6 +38,12 @@ export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescr
 }
 
 function rowOf(field: FilteredField, comparison: string, value: unknown): FilterRow {
+	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
+	// No moment is a day: it is from its start to its end.
+	if (comparison === 'is' && isDay && kindOfFiltered(field) === 'dateTime') {
+		if (operatorsOf(field).some((one) => one.value === 'isOn')) return { field: field.name, operator: 'isOn', date: value };
+		throw new Error(`${field.name} is a time, and cannot be filtered by a day. Send a time such as ${value.trim()}T09:00:00Z.`);
+	}
 	const operators = operatorsOf(field).filter(({ filters }) => filters.length === 1);
 	const fits = ({ filters: [first] }: FilterOperator) =>
 		first?.[0] === comparison && (comparison !== 'empty' || first[1] === (String(value) !== 'false'));

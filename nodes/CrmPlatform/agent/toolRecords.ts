@@ -1,4 +1,4 @@
-import type { IDataObject, INodeListSearchResult } from 'n8n-workflow';
+import type { IDataObject, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
 import { otherId } from '../api/answeredRecord';
 import type { Connection } from '../api/connection';
@@ -8,6 +8,7 @@ import { recordName } from '../api/recordName';
 import { idField } from '../fields/field';
 import { lookUpNames, type NamedId } from '../mapping/nameLookUp';
 import { isName, parseName } from '../mapping/names';
+import { distinctListItems } from '../pickers/recordLabels';
 import { searchList } from '../pickers/searchRecords';
 import { UnclearName } from '../mapping/linkedIds';
 import { toolCollection, connectionFor, type ToolRun } from './toolRun';
@@ -36,6 +37,9 @@ export class NoSuchRecord extends Error {
 /** Records that an answer names where a name is not clear. */
 const maxCandidates = 5;
 
+/** Records of one name that an answer lists. */
+const maxListed = 2 * maxCandidates;
+
 /**
  * The record with an id or a name. A name that several records have is never guessed.
  *
@@ -45,7 +49,7 @@ export async function namedRecord(run: ToolRun, kind: ToolKind, given: string | 
 	if (given === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind.name}.`);
 	const { field, name } = parseName(given);
 	const isId = field === 'id' || (field === undefined && !isName(idField, given));
-	const record = isId ? await recordWithId(run, kind, name, field === undefined) : await recordCalled(run, kind, given);
+	const record = (field === 'id' ? await onlyTitled(run, kind, given) : undefined) ?? (isId ? await recordWithId(run, kind, name, field === undefined) : await recordCalled(run, kind, given));
 	return { id: String(record.id), title: titleOf(record), record };
 }
 
@@ -62,25 +66,35 @@ async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName 
 	if (record) return record;
 	const outcome = mayBeName ? await lookedUp(run, kind, id) : undefined;
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
+	if (outcome && 'several' in outcome) throw await severalCalled(run, kind, id, outcome.several);
 	throw new NoSuchRecord(id, `There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${run.settings.prefix}_search.`);
 }
 
 const lookedUp = async (run: ToolRun, kind: ToolKind, name: string): Promise<NamedId | undefined> =>
 	(await lookUpNames(connectionFor(run, kind), toolCollection(kind).slice('/v1/'.length), [name], false)).get(name);
 
+/** The record whose title reads like `id: 5`, where no record has that id. */
+async function onlyTitled(run: ToolRun, kind: ToolKind, given: string): Promise<IDataObject | undefined> {
+	if (await findRecord(run.api, toolCollection(kind) + path`/${parseName(given).name}`)) return undefined;
+	const { records } = await candidates(run, kind, given);
+	const called = records.filter((record) => recordName(record)?.toLowerCase() === given.toLowerCase());
+	return called.length === 1 && records.length < maxCandidates ? called[0] : undefined;
+}
+
 async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise<IDataObject> {
 	const outcome = await lookedUp(run, kind, name);
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
+	if (outcome && 'several' in outcome) throw await severalCalled(run, kind, name, outcome.several);
 	const { results, records } = await candidates(run, kind, name);
-	if (outcome && 'several' in outcome) {
-		throw new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, toolCollection(kind), name, outcome.several)}. Send the id of the one that is meant.`);
-	}
 	// Tickets and messages have a subject, which is no unique name: alone it may do.
 	const called = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
 	if (called.length === 1 && records.length < maxCandidates) return called[0]!;
 	const near = results.length > 0 ? ` Near it are ${results.join('; ')}. Send the id of the one that is meant.` : ` Find it with ${run.settings.prefix}_search.`;
 	throw new Error(`No ${kind.name} is called ${name}.${near}`);
 }
+
+const severalCalled = async (run: ToolRun, kind: ToolKind, name: string, ids: unknown[]): Promise<Error> =>
+	new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, toolCollection(kind), name, ids)}. Send the id of the one that is meant.`);
 
 async function candidates(run: ToolRun, kind: ToolKind, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
 	const api = connectionFor(run, kind);
@@ -103,17 +117,30 @@ async function nearest(api: Connection, resource: string, collection: string, na
 	return { results: [] };
 }
 
-/** What tells records of one name apart. */
-async function candidateText({ api }: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
+/** What tells records of one name apart; of a kind that the author has not chosen, names alone. */
+async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
+	const results = ids.length > 0 ? await recordsWithIds(run, collection, ids.slice(0, maxListed)) : await similarRecords(run, collection, name);
+	const isChosen = run.settings.kinds.some((kind) => toolCollection(kind) === collection);
+	const listed = results.slice(0, maxListed).map((one) => {
+		const called = isChosen ? one.name : one.name.split(' – ').filter((part, i) => i === 0 && !part.includes('@')).join('');
+		return called === '' || called === one.value ? String(one.value) : `${called} (${one.value})`;
+	});
+	return [...listed, ...(ids.length > listed.length ? [`and ${ids.length - listed.length} more`] : [])].join('; ');
+}
+
+/** All of them: a search may find many others before these. */
+async function recordsWithIds({ api }: ToolRun, collection: string, ids: unknown[]): Promise<INodeListSearchItems[]> {
+	const records = await Promise.all(ids.map(async (id) => await findRecord(api, collection + path`/${String(id)}`).catch(() => undefined)));
+	return distinctListItems(records.map((record, i) => record ?? ({ id: ids[i] } as IDataObject)), 'id', new Map());
+}
+
+/** Of a few users or tags, all are worth naming; of many companies, none. */
+async function similarRecords({ api }: ToolRun, collection: string, name: string): Promise<INodeListSearchItems[]> {
 	const resource = collection.replace(/^\/v1/, '');
 	const near = await nearest(api, resource, collection, parseName(name).name);
-	const all = near.results.length > 0 || ids.length > 0 ? near : await searchIn(api, resource, collection, undefined);
-	// Of a few users or tags, all are worth naming; of many companies, none.
-	const results = all === near || (all.paginationToken === undefined && all.results.length <= 2 * maxCandidates) ? all.results : [];
-	const among = ids.map(String);
-	const known = results.filter(({ value }) => among.length === 0 || among.includes(String(value)));
-	const named = known.map((one) => `${one.name} (${one.value})`);
-	return (named.length > 0 ? named : among).slice(0, 2 * maxCandidates).join('; ');
+	if (near.results.length > 0) return near.results;
+	const all = await searchIn(api, resource, collection, undefined);
+	return all.paginationToken === undefined && all.results.length <= maxListed ? all.results : [];
 }
 
 /** The error with the records that an unclear name of a linked record may mean. */

@@ -47,7 +47,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 			schema: z.object({ kind, query, filters, group_by: z.string().optional(), sum: z.string().optional() }),
 		}),
 		change: () => ({
-			description: `Write records.${previews}`,
+			description: `Write records.${previews} ${dataNotice}`,
 			schema: z.object({
 				kind,
 				action: z.enum(allowedChanges(verbs) as [string, ...string[]]),
@@ -67,7 +67,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 				.map((one) => ({ one, actions: actionsOf(one, verbs).map(({ option }) => option.value) }))
 				.filter(({ actions }) => actions.length > 0)
 				.map(({ one, actions }) => `${one.name}: ${actions.join(', ')}`)
-				.join('; ')}.${previews}`,
+				.join('; ')}.${previews} ${dataNotice}`,
 			schema: z.object({
 				kind: z.enum(namesOf(kinds.filter((one) => actionsOf(one, verbs).length > 0))),
 				action: z.string(),

@@ -5,13 +5,15 @@ import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText } from '../toolAnswer';
 import { argumentsOf } from '../toolArguments';
 import { nameOfCall, namedCall } from '../toolCall';
+import { countTool } from './countTool';
 import { describeTool } from './describeTool';
-import { countTool, getTool, searchTool, type ToolAnswer } from './readingTools';
+import { getTool, searchTool, type ToolAnswer } from './readingTools';
 import { readToolArgs, type ToolArgs } from './toolArgs';
 import { withCandidates } from './toolRecords';
+import { refuseSetByService } from './setByService';
 import { withGate, type ToolRun } from './toolRun';
 import { longestToolWait } from './toolProperties';
-import { toolTexts, type ToolTexts } from './toolSchemas';
+import { dataNotice, toolTexts, type ToolTexts } from './toolSchemas';
 import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './toolWrites';
 import { actTool, changeTool } from './writingTools';
@@ -40,6 +42,7 @@ export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Prom
 		name: `${settings.prefix}_${name}`,
 		...toolTexts(name, settings),
 		async invoke(given) {
+			if (isDeeper(given)) return JSON.stringify([{ error: 'The arguments are nested too deeply. Send plain values.' }]);
 			const sent = (typeof given === 'object' && given !== null ? given : {}) as IDataObject;
 			const { index } = n8n.addInputData(NodeConnectionTypes.AiTool, [[{ json: { tool: name, ...sent } }]]);
 			const answer = await answerCall(context, settings, name, sent);
@@ -62,6 +65,15 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
 }
 
+/** A model has no editor. */
+const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
+
+/** Deeper arguments are nobody's, and would be too much for reading them. */
+const maxDepth = 50;
+
+const isDeeper = (value: unknown, depth = maxDepth): boolean =>
+	typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((one) => isDeeper(one, depth - 1)));
+
 /** The answer to a call. It is never an error: AI Agent 2 hands on nothing of one, and Agent 3 only its message. */
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, given: IDataObject): Promise<IDataObject[]> {
 	const call = namedCall(n8n, nameOfCall(n8n, [name, given]));
@@ -79,6 +91,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 			return request;
 		});
 		run = { n8n, api, settings, identity: call.identity };
+		if (name === 'change') await refuseSetByService(run, args);
 		return await tools[name](run, args);
 	};
 	const answer = await answering().catch(async (error: Error) => {
@@ -88,13 +101,14 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
 		const isWriting = name === 'change' || name === 'act';
 		// For a person who reports it to the service; a model has no use for it.
-		const text = failureText(failure).replace(/\s*Request ID: \S+/g, '').replace(/\s*\n\s*/g, ' ');
+		const text = failureText(failure).replace(/\s*Request ID: \S+/g, '').replace(/\s*\n\s*/g, ' ').replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? ' Nothing was written.' : '') };
 	});
-	if ('error' in answer) return answerWithin([{ error: answer.error }], [], settings.longest);
+	if ('error' in answer) return answerWithin([{ error: answer.error }], run ? [dataNotice] : [], settings.longest);
 	call.succeeded();
 	const { data, notes, ifWhole } = answer;
-	return answerWithin(data, notes, settings.longest, ifWhole);
+	const isPreview = data.some(({ token }) => token !== undefined);
+	return answerWithin(data, notes, settings.longest, isPreview ? dataNotice : ifWhole);
 }
 
 /** What services answer where they have not done a write; what else ends one may come from a proxy on the way. */

@@ -1,0 +1,99 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { readPage } from '../api/lists/page';
+import { readPages } from '../api/lists/pages';
+import { isBlank } from '../fields/blank';
+import { withFields } from '../mapping/lookUp';
+import { customFieldsOnce } from '../mapping/acceptedFields';
+import type { Field } from '../fields/field';
+import { outputValue, type OutputField } from '../reading/simplify';
+import { listOfKind, toolQueryOf, type ToolAnswer } from './readingTools';
+import type { ToolArgs } from './toolArgs';
+import { fieldsOfKind, forReading, meantBy } from './toolFields';
+import { toolCollection, type ToolRun } from './toolRun';
+import { dataNotice } from './toolSchemas';
+import type { ToolKind } from './toolSettings';
+
+/** Records whose values are read for groups and sums; counts alone have no bound. */
+const maxCounted = 10_000;
+
+/** What records are grouped by, or what is added up; its kind where the service tells. */
+type CountedField = Pick<Field, 'name' | 'label' | 'path'> & Partial<Field>;
+
+interface CountedGroup {
+	key: IDataObject;
+	count: number;
+	sum: number;
+}
+
+export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
+	const kind = args.kind();
+	const { list, names } = await listOfKind(run, kind);
+	const fields = await fieldsOfKind(run, kind);
+	const known = await countedFields(run, kind, names, fields);
+	const [group, sum] = ['group_by', 'sum'].map((name) => {
+		const given = args.text(name);
+		return given === undefined ? undefined : meantBy(known, given, 'field');
+	});
+	const notNumbers = () =>
+		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${known.filter((one) => one.kind === 'number').map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
+	if (sum?.kind !== undefined && !['number', 'any'].includes(sum.kind)) throw notNumbers();
+	const query = await toolQueryOf(run, kind, list, args);
+	const one = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
+	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: one });
+	if (!group && !sum && total !== undefined) return { data: [{ count: total }], notes: [] };
+	if (total !== undefined && total > maxCounted) throw new Error(`There are ${total} records, and ${maxCounted} at most can be grouped or summed. Narrow them by filters.`);
+
+	const currency = sum && sum.name !== 'currency' ? known.find(({ name }) => name === 'currency') : undefined;
+	const keyed = [group, currency].filter((field) => field !== undefined);
+	const needed = [...keyed, ...(sum ? [sum] : [])].map(({ path: [member = ''] }) => member);
+	const counted = new Map<string, CountedGroup>();
+	let all = 0;
+	const reading = { path: toolCollection(kind), list, query: withFields(list, query, needed), limit: maxCounted + 1 };
+	for await (const { records } of readPages(run.api.send, reading)) {
+		all += records.length;
+		if (all > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them by filters.`);
+		for (const record of records) {
+			const value = sum && valueOf(record, sum.path);
+			const number = isBlank(value) ? 0 : Number(value);
+			// Texts that look like numbers may be phone numbers.
+			if (Number.isNaN(number) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && sum?.kind !== 'number')) throw notNumbers();
+			const key = Object.assign({}, ...keyed.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
+			const place = JSON.stringify(key);
+			const entry = counted.get(place) ?? { key, count: 0, sum: 0 };
+			counted.set(place, entry);
+			entry.count += 1;
+			entry.sum += number;
+		}
+	}
+	const rows = [...counted.values()].sort((first, second) => (sum ? second.sum - first.sum : second.count - first.count));
+	const groups = await groupNames(run, fields, rows, group);
+	const data = rows.map(({ key, count, sum: added }, i) => ({
+		...(group && { [group.name]: groups[i] }),
+		...(currency && { currency: key.currency ?? '(none)' }),
+		count,
+		...(sum && { [`sum_of_${sum.name}`]: Math.round(added * 1e6) / 1e6 }),
+	}));
+	return data.length > 0 ? { data, notes: group ? [dataNotice] : [] } : { data: [{ count: 0 }], notes: [] };
+}
+
+/** The fields of a record, the account's own one by one. */
+async function countedFields({ api }: ToolRun, kind: ToolKind, names: string[], fields: Field[]): Promise<CountedField[]> {
+	const plain = names.filter((name) => name !== 'custom_fields');
+	const own = plain.map((name): CountedField => fields.find((field) => field.name === name) ?? { name, label: name, path: [name] });
+	if (plain.length === names.length) return own;
+	const custom = await customFieldsOnce(api, toolCollection(kind));
+	return [...own, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
+}
+
+const valueOf = (record: IDataObject, path: string[]): unknown => outputValue(record, path as OutputField['path']);
+
+const nested = (path: string[], value: unknown): IDataObject => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as IDataObject;
+
+/** The groups as people call them; with their ids where two are called the same. */
+async function groupNames({ api }: ToolRun, fields: Field[], rows: CountedGroup[], group: CountedField | undefined): Promise<unknown[]> {
+	if (!group) return [];
+	const named = (await forReading(api, fields, rows.map(({ key }) => key))).map((key) => valueOf(key, group.path) ?? '(none)');
+	const ids = rows.map(({ key }) => valueOf(key, group.path));
+	return named.map((name, i) => (named.some((other, k) => other === name && ids[k] !== ids[i] && typeof name === 'string') ? `${String(name)} (${String(ids[i])})` : name));
+}

@@ -1,0 +1,28 @@
+import { customFieldsOnce } from '../mapping/acceptedFields';
+import { wordsOf } from '../mapping/fieldNames';
+import type { ToolArgs } from './toolArgs';
+import { fieldsOfKind } from './toolFields';
+import { toolCollection, toolDescription, type ToolRun } from './toolRun';
+import { actionsOf } from './toolSettings';
+
+/**
+ * Refuses values for fields that records have and that only the service sets.
+ *
+ * @throws Error in the model's words
+ */
+export async function refuseSetByService(run: ToolRun, args: ToolArgs): Promise<void> {
+	// An id is refused with where it belongs instead, where the values are read.
+	const names = Object.keys(args.object('values')).filter((name) => wordsOf(name) !== 'id');
+	if (names.length === 0) return;
+	const kind = args.kind();
+	const fields = await fieldsOfKind(run, kind);
+	const words = new Set(fields.flatMap(({ name, label, path }) => [name, label, name.replace(/_ids?$/, ''), path[0] ?? '', path.slice(1).join('.')].map(wordsOf)));
+	const custom = (await customFieldsOnce(run.api, toolCollection(kind)))?.readOnly ?? [];
+	const known = [...(await toolDescription(run, kind)).fields.map(({ name }) => name), ...custom];
+	const set = names.filter((name) => !words.has(wordsOf(name)) && known.some((one) => one === name || one === `custom_fields.${name}`));
+	if (set.length === 0) return;
+	const { prefix, verbs } = run.settings;
+	const steps = actionsOf(kind, verbs).map(({ option }) => option.value).join(', ');
+	const instead = steps === '' ? '' : ` The steps of ${prefix}_act change some of these: ${steps}.`;
+	throw new Error(`${set.join(', ')}: set by the service alone, and cannot be written.${instead} ${prefix}_describe tells the fields that can be written.`);
+}
