@@ -77,7 +77,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 }
 
 const onceForAll = (items: number): string =>
-	`Done once, not ${items} times: no parameter depends on the input item, so each of the ${items} items would give the same. The output is linked to the first item.`;
+	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
 
 async function* outcomes(
 	execution: Execution,

@@ -83,7 +83,7 @@ test('a record without any key, made by hand in the CRM, is left, and said', asy
 	await add([...records, { last_name: 'By hand', job_title: team }]);
 	const { unchanged, deleted } = await run(records, { filters, ...everything });
 	expect(deleted).toEqual([]);
-	expect(unchanged.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('no source can have it'));
+	expect(unchanged.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('no item can match it'));
 	expect(await listed(team)).toHaveLength(4);
 });
 
@@ -169,9 +169,9 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		['preview', null, 'Preview'],
 		['missingInSource', 'remove', 'When Missing in the Source'],
 		['missingInSource', '', 'When Missing in the Source'],
-		['maxDeletions', 'many', 'Delete at Most'],
-		['maxDeletions', '', 'Delete at Most'],
-		['maxDeletionsShare', 'half', 'Delete at Most (%)'],
+		['maxDeletions', 'many', 'Maximum Deletions'],
+		['maxDeletions', '', 'Maximum Deletions'],
+		['maxDeletionsShare', 'half', 'Maximum Deletions (%)'],
 		['differing', 'overwrite', 'When Values Differ'],
 		['missingInCrm', 'maybe', 'When Missing in the CRM'],
 	])('%s: %j', async (name, value, label) => {
@@ -236,7 +236,7 @@ describe('with the values that both agreed on last', () => {
 	test('values that cannot be read are an error of their item', async () => {
 		const { item } = await edited({});
 		await expect(run([{ ...item, synced: '["Name 0"]' }], { ...rules, bothChanged: 'source' })).rejects.toThrow('synced');
-		await expect(run([{ ...item, at: 'yesterday' }], { ...rules, bothChanged: 'latest' })).rejects.toThrow('at: ‘yesterday’');
+		await expect(run([{ ...item, at: 'yesterday' }], { ...rules, bothChanged: 'latest' })).rejects.toThrow('at: “yesterday”');
 	});
 });
 

@@ -6,14 +6,14 @@ import { isWellFormed, notWellFormed, toAny, toBoolean, toChoice, toList, toMome
 import { calendarDate, instant } from './dates';
 import type { Field, FieldKind } from './field';
 
-/** What a schema says of its values. */
+/** What a schema says about its values. */
 export interface ValueSchema {
 	/** Its JSON type, where it has one: a whole number is a number. */
 	type: string | undefined;
 	format?: string | undefined;
 	/** The kind of the values of an array. */
 	items?: FieldKind | undefined;
-	/** Whether it names the values that there are. */
+	/** Whether it lists its values (`enum`, `const`). */
 	isNamed: boolean;
 	hasMembers: boolean;
 	/** Whether it has what only text can have. */
@@ -33,7 +33,7 @@ interface Kind {
 	order: 'number' | 'time' | undefined;
 	/** What a value may be beside a plain one: the name of another record, an object. */
 	mayHold: Array<'names' | 'objects'>;
-	/** Whether a value is none. */
+	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes. @throws Error in the user's words */
 	convert(field: Field, value: unknown, zone: string): unknown;
@@ -164,7 +164,7 @@ export const kindOfSchema = (schema: ValueSchema): FieldKind => kinds.find(([, {
 /** The kind of a custom field by its type; types the service may gain later are written as text. */
 export const kindOfCustomType = (type: string): FieldKind => kinds.find(([, { customTypes }]) => customTypes.includes(type))?.[0] ?? 'text';
 
-/** Whether a value is none for a field: in a list, so are texts such as `[]` and ` , `, and in JSON objects of blanks. */
+/** Whether a value is blank for a field: for a list, so are texts such as `[]` and ` , `; for JSON, objects of blanks. */
 export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
 
 /** Whether a text that stands for a list, such as `[]` and ` , `, has nothing in it: unlike an empty list, it clears nothing. */

@@ -5,13 +5,13 @@ const least = 500;
 
 /** Of lists only: builders read each parameter anew for each operation. */
 export const longestAnswer: INodeProperties = {
-	displayName: 'Longest Answer (Chars)',
+	displayName: 'Maximum Answer Length (Chars)',
 	name: 'longestAnswer',
 	type: 'number',
 	typeOptions: { minValue: least },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
 	default: usual,
-	description: 'Most characters of an answer to the model; a longer one says what was left out',
+	description: 'Maximum number of characters of an answer to the model; a longer one says what was left out',
 };
 
 export function longestAnswerOf(n8n: IExecuteFunctions): number {

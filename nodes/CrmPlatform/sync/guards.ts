@@ -54,19 +54,19 @@ function refusal(
 	{ share, number }: DeletionLimits,
 	{ inScope, comparable, counted = inScope, inSource, unknown }: Readings,
 ): string | undefined {
-	const missing = `${count} of ${comparable} records in scope that a source can have are not in the source. None of them was changed`;
+	const missing = `${count} of ${comparable} records in scope that have a key are missing from the source. None of them was changed`;
 	if (unknown > 0) {
-		return `${missing}, because ${unknown} items have no key or could not be read, and may be these records.`;
+		return `${missing}, because ${unknown} items have no key or could not be read, and might match these records.`;
 	}
 	if (inSource === 0) return `${missing}, because the source is empty.`;
 	if (counted > inScope) {
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
 	// In this form, a limit that is not a number refuses.
-	if (!(count <= number)) return `${missing}, because Delete at Most allows ${number}.`;
+	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
 	if (!isFew && !(count * 100 <= share * comparable)) {
-		return `${missing}, because Delete at Most (%) allows ${share} % of them.`;
+		return `${missing}, because Maximum Deletions (%) allows ${share} % of them.`;
 	}
 	return undefined;
 }

@@ -23,7 +23,7 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 		const other = textsOf(item).findIndex((text, i) => text !== first[i]);
 		if (other === -1) continue;
 		throw new Error(
-			`${given[other]!.label}: the expression gives ${shown(first[other])} for item 0, but ${shown(textsOf(item)[other])} for item ${item}. It counts for all items together, so nothing was written. Have it give the same for all, or split the items into several runs.`,
+			`${given[other]!.label}: the expression gives ${shown(first[other])} for item 0, but ${shown(textsOf(item)[other])} for item ${item}. This setting applies to the whole run, so nothing was written. Use the same value for all items, or sync them in several runs.`,
 		);
 	}
 }

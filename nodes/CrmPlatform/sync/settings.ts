@@ -103,7 +103,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	if (missingInSource === 'set') {
 		rules.missingValues = (await readFields(execution, 'missingValues', upsert.fields, 'clear'))(0);
 		if (Object.keys(rules.missingValues).length === 0) {
-			throw new Error('Fields to Set: choose the values for records that the source does not have.');
+			throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 		}
 	}
 	const changedAt = rules.bothChanged === 'latest' ? givenText(n8n, changedAtField) : '';

@@ -134,7 +134,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			deletes.push(...others.filter(({ action }) => action === 'delete'));
 		}
 	};
-	/** Deletes the created records that nothing links to which stays. What links to others goes before them. */
+	/** Deletes the created records that no surviving record links to, dependents first. */
 	const remove = async () => {
 		if (deletes.length === 0) return;
 		await catchUp();
@@ -208,7 +208,7 @@ function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
 	const { action: _, ...rest } = { ...one, changes: kept };
 	if (isAnsweredWith(refused, 404, 410)) {
-		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone already.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
+		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is already gone.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
 	}
 	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
 	const { code } = ((refused as { context?: IDataObject }).context?.data ?? {}) as { code?: unknown };
