@@ -120,7 +120,7 @@ describe('a column of a spreadsheet', () => {
 
 	test('that means the same as another, with another value, is refused', () => {
 		expect(() => readContact({ Email: 'a', 'E-Mail': 'b' })).toThrow(/“Email” and “E-Mail”/);
-		expect(() => readContact({ Email: 'a', email: 'b' })).toThrow(/"Email" and "email"/);
+		expect(() => readContact({ Email: 'a', email: 'b' })).toThrow(/“Email” and “email”/);
 		expect(readContact({ Email: 'a', 'E-Mail': 'a' }).values).toEqual({ email: 'a' });
 	});
 });

@@ -14,7 +14,7 @@ export interface ValueSchema {
 	/** The kind of the values of an array. */
 	items?: FieldKind | undefined;
 	/** Whether it lists its values (`enum`, `const`). */
-	isNamed: boolean;
+	isEnumerated: boolean;
 	hasMembers: boolean;
 	/** Whether it has what only text can have. */
 	isTextual: boolean;
@@ -33,6 +33,12 @@ interface Kind {
 	order: 'number' | 'time' | undefined;
 	/** What a value may be beside a plain one: the name of another record, an object. */
 	mayHold: Array<'names' | 'objects'>;
+	/** Whether the objects of a list can have it as a field of their own. */
+	isMember: boolean;
+	/** Whether values can be added up. */
+	isSummable: boolean;
+	/** What a value is as it is sent, if not any text. */
+	sent: { fits(value: unknown): boolean; words: string } | undefined;
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes. @throws Error in the user's words */
@@ -43,7 +49,7 @@ interface Kind {
 
 const asText = (one: string): string => one;
 
-/** All that is particular to each kind of field. */
+/** What is particular to each kind of field; its filters are in `filterOperators`. */
 export const fieldKinds: Record<FieldKind, Kind> = {
 	list: {
 		isDescribedBy: ({ type, items }) => type === 'array' && items !== 'json' && items !== 'list',
@@ -53,6 +59,9 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: '',
 		order: undefined,
 		mayHold: ['names'],
+		isMember: false,
+		isSummable: false,
+		sent: undefined,
 		isBlank: (value) => isBlank(typeof value === 'string' ? listIn(value) : value),
 		convert: (field, value, zone) =>
 			toList(value)
@@ -68,17 +77,23 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: undefined,
 		mayHold: [],
+		isMember: true,
+		isSummable: false,
+		sent: { fits: (value) => typeof value === 'boolean', words: 'true or false' },
 		isBlank,
 		convert: toBoolean,
 		compared: asText,
 	},
 	choice: {
-		isDescribedBy: ({ type, isNamed }) => isNamed && type !== 'array',
+		isDescribedBy: ({ type, isEnumerated }) => isEnumerated && type !== 'array',
 		customTypes: ['select'],
 		control: 'options',
 		note: undefined,
 		order: undefined,
 		mayHold: [],
+		isMember: true,
+		isSummable: false,
+		sent: undefined,
 		isBlank,
 		convert: toChoice,
 		compared: asText,
@@ -90,6 +105,9 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: 'number',
 		mayHold: [],
+		isMember: true,
+		isSummable: true,
+		sent: { fits: (value) => typeof value === 'number', words: 'a number such as 12.5' },
 		isBlank,
 		convert: toNumber,
 		// Some services write decimals as text.
@@ -102,6 +120,9 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: 'JSON',
 		order: undefined,
 		mayHold: ['objects'],
+		isMember: false,
+		isSummable: false,
+		sent: undefined,
 		isBlank: (value) => {
 			if (isPlainObject(value)) return false;
 			return isBlank(withoutBlanks(typeof value === 'string' ? (parseJson(value) ?? value) : value));
@@ -117,6 +138,9 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: 'Y-M-D',
 		order: 'time',
 		mayHold: [],
+		isMember: false,
+		isSummable: false,
+		sent: undefined,
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
 		compared: asText,
@@ -128,6 +152,9 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: 'time',
 		mayHold: [],
+		isMember: false,
+		isSummable: false,
+		sent: undefined,
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (one) => (Number.isNaN(Date.parse(one)) ? one : Date.parse(one)),
@@ -139,6 +166,9 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: undefined,
 		mayHold: ['names'],
+		isMember: true,
+		isSummable: false,
+		sent: undefined,
 		isBlank,
 		convert: toText,
 		compared: asText,
@@ -150,6 +180,9 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: undefined,
 		mayHold: ['names', 'objects'],
+		isMember: false,
+		isSummable: false,
+		sent: undefined,
 		isBlank,
 		convert: toAny,
 		compared: asText,

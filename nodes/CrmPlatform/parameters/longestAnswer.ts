@@ -5,7 +5,7 @@ const least = 500;
 
 /** Of lists only: builders read each parameter anew for each operation. */
 export const longestAnswer: INodeProperties = {
-	displayName: 'Maximum Answer Length (Chars)',
+	displayName: 'Maximum Answer Length',
 	name: 'longestAnswer',
 	type: 'number',
 	typeOptions: { minValue: least },

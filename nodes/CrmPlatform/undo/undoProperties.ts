@@ -45,7 +45,7 @@ export const since: INodeProperties = {
 };
 
 export const asFar: INodeProperties = {
-	displayName: 'Undo What the Log Still Has',
+	displayName: 'Undo What the Log Has',
 	name: 'asFarAsLog',
 	type: 'boolean',
 	default: true,

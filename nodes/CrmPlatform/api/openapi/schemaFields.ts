@@ -1,5 +1,5 @@
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
-import { kindOfSchema } from '../../fields/fieldKinds';
+import { fieldKinds, kindOfSchema } from '../../fields/fieldKinds';
 import type { OpenApiDocument, Schema } from './openapi';
 import { isSafePattern } from '../http/pattern';
 import { flatten, namedValues } from './schema';
@@ -60,9 +60,9 @@ export function field(
 	if (items !== undefined) result.items = items;
 	if (kind === 'json' && own.items) {
 		const { properties = {}, required: needed = [] } = flatten(document, own.items);
-		const isPlain = (one: Schema) => ['text', 'choice', 'number', 'boolean'].includes(kindOf(document, flatten(document, one)));
+		const isMember = (one: Schema) => fieldKinds[kindOf(document, flatten(document, one))].isMember;
 		result.members = writableIn(document, properties)
-			.filter(([, one]) => isPlain(one))
+			.filter(([, one]) => isMember(one))
 			.map(([name, one]) => field(document, [name], one.title ?? labelFor(name), one, needed.includes(name)));
 	}
 	if (linksTo.length > 0) result.linksTo = linksTo;
@@ -121,7 +121,7 @@ export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): Fi
 		type,
 		format: schema.format,
 		items: type === 'array' ? itemsOf() : undefined,
-		isNamed: namedValues(document, schema).length > 0,
+		isEnumerated: namedValues(document, schema).length > 0,
 		hasMembers: schema.properties !== undefined,
 		isTextual: isTextual(schema),
 	});
