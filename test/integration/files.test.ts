@@ -135,7 +135,7 @@ describe('an import', () => {
 		await sandbox.faults({ path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } });
 		const cancel = new AbortController();
 		const running = importOf(csv, { importAs: 'upsert' }, { abort: cancel.signal });
-		const ended = expect(running).rejects.toThrow('The execution was cancelled');
+		const ended = expect(running).rejects.toThrow('The execution was canceled');
 		await sandbox.logged(3);
 		cancel.abort();
 		await ended;

@@ -189,7 +189,7 @@ describe('what is not understood is refused:', () => {
 		[row('created_at', 'isOn', { date: '2026-03-08T12:00:00Z' }), 'Created At: "Is On" takes a day, and 2026-03-08T08:00:00.000-04:00 is a time of day. Use a day such as 2026-03-08 or {{ $today }}'],
 		[row('created_at', 'isBetweenDates', { date: day }), 'Created At: the filter has no value'],
 		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the service cannot filter this field by “Contains”'],
-		[row('email', 'is', { value: 'a@b.example, c@d.example' }), 'contains ","'],
+		[row('email', 'is', { value: 'a@b.example, c@d.example' }), 'contains “,”'],
 		[row('lifecycle_stage', 'isOneOfChoices', { choices: [] }), 'Lifecycle Stage: the filter has no value'],
 		[row('lifecycle_stage', 'is', { value: 'Customers' }), 'Lifecycle Stage: “Customers” is not one of: Lead, Marketing Qualified, Sales Qualified, '],
 		[row('custom_fields.contract_tier', 'isOneOf', { value: 'Gold, Platinum' }), 'Contract Tier: “Platinum” is not one of: '],

@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 const usual = 4_000;
 const least = 500;
 
-/** Of lists only: builders read each parameter anew for each operation. */
+/** Of lists only: builders read each parameter again for each operation. */
 export const longestAnswer: INodeProperties = {
 	displayName: 'Maximum Answer Length',
 	name: 'longestAnswer',

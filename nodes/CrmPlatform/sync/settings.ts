@@ -163,7 +163,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
 		workflow: n8n.getWorkflow().id ?? '',
 		execution: originalExecution(n8n, n8n.getExecutionId() ?? ''),
 		node: n8n.getNode().id,
-		// An attempt plans anew and must not repeat the keys of an earlier one.
+		// An attempt plans again and must not repeat the keys of an earlier one.
 		run: randomUUID(),
 	};
 	return { n8n, api, resource, operation, identity };
