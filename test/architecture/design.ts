@@ -32,13 +32,13 @@ export const design: Record<string, Part> = {
 	},
 	toolCall: {
 		files: ['nodes/CrmPlatform/toolCall.ts', 'nodes/CrmPlatform/toolArguments.ts'],
-		imports: ['plainValues', 'writing', 'n8n-workflow', 'node:crypto'],
+		imports: ['plainValues', 'writing', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['http'],
 	},
 	// What the node answers a model.
 	toolAnswer: {
 		files: ['nodes/CrmPlatform/toolAnswer.ts'],
-		imports: ['failure', 'parameters', 'toolCall', 'n8n-workflow'],
+		imports: ['failure', 'parameters', 'toolCall', 'api', 'n8n-workflow'],
 	},
 	// The tools of CRM Platform Tools: what a model sends becomes an operation of the node.
 	agent: {
