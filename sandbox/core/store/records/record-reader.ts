@@ -1,5 +1,5 @@
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
-import type { Column } from './columns.ts';
+import type { Cell, Column } from './columns.ts';
 import type { Condition } from './condition.ts';
 import { live, sqlName } from './table-definition.ts';
 import type { QueryCache } from './query-cache.ts';
@@ -17,6 +17,9 @@ const maxSorted = 2000;
 
 /** The most deleted records that a page may have to skip while others wait. */
 const maxSkipped = 2000;
+
+/** The most text that is read while others wait, in characters. */
+const maxQuickSize = 1_000_000;
 
 /** The parts of a table that every reader of it shares. */
 export interface RecordSource {
@@ -134,15 +137,15 @@ export class RecordReader {
 	 * Reads a page, and counts all records that meet the conditions. A query that may look at many
 	 * rows runs on another thread, so that other requests are answered meanwhile.
 	 */
-	async list(selection: Selection): Promise<RecordPage & { total: number }> {
-		const { conditions, includeDeleted, limit } = selection;
+	async list(selection: Selection): Promise<ListedPage> {
+		const { conditions, includeDeleted } = selection;
 		const query = this.listQuery(selection);
 		if (this.isQuick(selection)) {
-			const rows = readRows(this.source.statements.get(query.sql), query);
-			return { ...documentsOf(rows, limit), total: this.count(conditions, includeDeleted) };
+			const rows = readRows(this.source.statements.get(query.sql), query, maxQuickSize);
+			if (rows) return { ...listedOf(rows, selection), total: this.count(conditions, includeDeleted) };
 		}
 		const { rows, total } = await this.readAndCount(query, conditions, includeDeleted);
-		return { ...documentsOf(rows, limit), total };
+		return { ...listedOf(rows, selection), total };
 	}
 
 	/** Whether a page comes from an index alone, however many records there are. */
@@ -238,9 +241,23 @@ export interface RecordPage {
 	hasMore: boolean;
 }
 
+/** A page of a list. */
+interface ListedPage extends RecordPage {
+	/** Where the next page begins, if there is one: what this one ends with in the columns of the order. */
+	end: Cell[] | undefined;
+	/** Of the whole list. */
+	total: number;
+}
+
 function documentsOf(rows: Row[], limit: number): RecordPage {
 	const { page, hasMore } = pageOf(rows, limit);
 	return { documents: page.map(documentOf), hasMore };
+}
+
+function listedOf(rows: Row[], { order, limit }: Selection): Omit<ListedPage, 'total'> {
+	const page = documentsOf(rows, limit);
+	const last = page.hasMore ? rows[page.documents.length - 1] : undefined;
+	return { ...page, end: last && order.map(({ column }) => last[column] as Cell) };
 }
 
 const totalOf = (rows: Row[]): number => rows[0]!['total'] as number;
