@@ -1,12 +1,13 @@
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
-import type { Cell, Column } from './columns.ts';
+import type { Column } from './columns.ts';
 import type { Condition } from './condition.ts';
 import { live, sqlName } from './table-definition.ts';
 import type { QueryCache } from './query-cache.ts';
 import type { PreparedStatements } from '../threads/prepared-statements.ts';
-import { pageOf, readRows } from '../threads/page-rows.ts';
+import { readRows } from '../threads/page-rows.ts';
 import type { Query, Row } from '../threads/select.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
+import { documentOf, documentsOf, type ListedPage, listedOf, type RecordPage } from './page-of-records.ts';
 import { idOfJson, parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
 import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './selection.ts';
@@ -234,32 +235,4 @@ export class RecordReader {
 	}
 }
 
-/** Some records in their order, as JSON texts. */
-export interface RecordPage {
-	documents: string[];
-	/** Whether further records follow. */
-	hasMore: boolean;
-}
-
-/** A page of a list. */
-interface ListedPage extends RecordPage {
-	/** Where the next page begins, if there is one: what this one ends with in the columns of the order. */
-	end: Cell[] | undefined;
-	/** Of the whole list. */
-	total: number;
-}
-
-function documentsOf(rows: Row[], limit: number): RecordPage {
-	const { page, hasMore } = pageOf(rows, limit);
-	return { documents: page.map(documentOf), hasMore };
-}
-
-function listedOf(rows: Row[], { order, limit }: Selection): Omit<ListedPage, 'total'> {
-	const page = documentsOf(rows, limit);
-	const last = page.hasMore ? rows[page.documents.length - 1] : undefined;
-	return { ...page, end: last && order.map(({ column }) => last[column] as Cell) };
-}
-
 const totalOf = (rows: Row[]): number => rows[0]!['total'] as number;
-
-export const documentOf = (row: Row): string => row['document'] as string;
