@@ -26,15 +26,15 @@ export function readRows(
 }
 
 /** Some rows of one of several queries, by its number. */
-export type Part = [query: number, rows: Row[]];
+export type PartOfRows = [query: number, rows: Row[]];
 
 /** Rows with so much text, in characters, are taken from another thread without a break. */
 export const partSize = 256 * 1024;
 
 /** Cuts the rows of queries into parts of some size, or of one row each if they are large. */
-export function partsOf(results: Row[][]): Part[] {
+export function partsOf(results: Row[][]): PartOfRows[] {
 	return results.flatMap((rows, query) => {
-		const parts: Part[] = [];
+		const parts: PartOfRows[] = [];
 		let size = Infinity;
 		for (const row of rows) {
 			size += sizeOf(row);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { nextTurn } from '../../foundation/background.ts';
-import type { Part } from './page-rows.ts';
+import type { PartOfRows } from './page-rows.ts';
 import type { Query, Row } from './select.ts';
 import type { Parts, ReadAnswer, ReadRequest, ThreadSetup } from './reader-thread.ts';
 
@@ -64,7 +64,7 @@ async function takeParts({ port, count }: Parts, queries: number): Promise<Row[]
 	const results: Row[][] = Array.from({ length: queries }, () => []);
 	for (let i = 0; i < count; i++) {
 		await nextTurn();
-		const part = receiveMessageOnPort(port) as { message: Part } | undefined;
+		const part = receiveMessageOnPort(port) as { message: PartOfRows } | undefined;
 		if (!part) throw new Error('The store was closed.');
 		const [query, rows] = part.message;
 		for (const row of rows) results[query]!.push(row);
