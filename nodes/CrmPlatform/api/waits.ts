@@ -1,6 +1,6 @@
 import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
-import { readWholeNumber } from '../parameters/readers';
+import { readPercent, readWholeNumber } from '../parameters/readers';
 import type { Clock } from './http/clock';
 import type { Turns } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
@@ -21,8 +21,15 @@ export function longestWait(n8n: IAllExecuteFunctions): number | undefined {
 	return seconds < 0 ? undefined : seconds * 1000;
 }
 
+/** More would leave too little to the one who asks for it. */
+const mostForOthers = 90;
+
+/** Part of the plan (0 to 1) that the credential leaves to others. @throws Error in the user's words */
+export const roomForOthers = (percent: unknown): number =>
+	readPercent('Leave Room for Others', percent, { otherwise: 0, most: mostForOthers }) / 100;
+
 /** How the requests of this node are queued beside those of others. */
-export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<Turns, 'account'> {
+export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<Turns, 'account' | 'forOthers'> {
 	const { id = '' } = n8n.getWorkflow();
 	const rank = rankOf(n8n);
 	// A trigger runs for months, and sends little at a time.

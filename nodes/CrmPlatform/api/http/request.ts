@@ -124,11 +124,13 @@ export function createSender(options: SenderOptions): Sender {
 		};
 		const sendInTurn = async (rank: Rank, maxWait: number) => {
 			const asked = clock.now();
-			const ended = options.waiting?.(queue().delay(), queue().othersThan(workflow));
+			const forOthers = rank === 'bulk' ? (turns?.forOthers ?? 0) : 0;
+			const ended = options.waiting?.(queue().delay(forOthers), queue().othersThan(workflow));
 			const turn = {
 				rank,
 				workflow,
 				until: asked + maxWait - waited - queued,
+				forOthers,
 				deadline,
 				isRepeated: refusals > 0,
 				signal,
