@@ -7,6 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
+import { systemClock } from './api/http/clock';
 import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
 import type { Batched, Execution, GoesOn, Operation, Resource, Run } from './model';
 import { allItems, summaryItem } from './output';
@@ -44,6 +45,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	let done = 0;
+	let told = systemClock.now();
 	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
 	const count = isOnce ? 1 : items.length;
 	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count) : allItems();
@@ -59,6 +61,9 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 			done += 1;
 			for (const one of Array.isArray(result) ? result : [result]) output.add(item, one);
 		}
+		if (systemClock.now() - told < betweenReports) continue;
+		told = systemClock.now();
+		n8n.logger.info(`${n8n.getNode().name}: ${done + failures.length} of ${count} items done, ${failures.length} of them failed`);
 	}
 
 	const [first] = failures;
@@ -71,6 +76,9 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	}
 	return { items: output.items(done), notices: api.notices };
 }
+
+/** Milliseconds between two lines of n8n's log about the progress of a long run. */
+const betweenReports = 30_000;
 
 function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): boolean {
 	try {

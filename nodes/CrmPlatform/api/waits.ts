@@ -54,7 +54,7 @@ function answersCaller(n8n: IExecuteFunctions): boolean {
 	return before.some(({ parameters }) => (parameters?.responseMode ?? 'onReceived') !== 'onReceived');
 }
 
-/** Reports waits that a user would notice: in n8n's log when they begin, on the node afterwards. */
+/** Reports waits that a user would notice: in n8n's log when they begin, as far as that is known, and end; on the node afterwards. */
 export function waitReport(
 	n8n: IAllExecuteFunctions,
 	notices: Set<string>,
@@ -75,7 +75,9 @@ export function waitReport(
 			waiting -= 1;
 			if (waiting > 0) return;
 			notices.delete(waitNotice(total, mostOthers));
-			total += clock.now() - since;
+			const waited = clock.now() - since;
+			total += waited;
+			if (waited >= noticeable) n8n.logger.info(`${n8n.getNode().name}: waited ${Math.round(waited / 1000)} s for the service, ${Math.round(total / 1000)} s in all; goes on`);
 			mostOthers = Math.max(mostOthers, others);
 			if (total >= noticeable) notices.add(waitNotice(total, mostOthers));
 		};

@@ -7,6 +7,7 @@ import {
 	asksToWait,
 	decideRetry,
 	leavesOutcomeOpen,
+	rateLimited,
 	retryPolicy,
 	type RetryDecision,
 	type RetryPolicy,
@@ -174,7 +175,7 @@ export function createSender(options: SenderOptions): Sender {
 					: decideRetry(
 							failure,
 							{ tries, refusals, waited, repeatable, hasKey, now: clock.now(), random: clock.random() },
-							policy,
+							failure.status === rateLimited ? { ...policy, maxWait } : policy,
 						);
 			if (!decision.retry) {
 				return failed(finalProblem(problem), decision.returnAt);
