@@ -23,12 +23,17 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'schedule', 'failure', 'toolAnswer', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'resources', 'schedule', 'failure', 'output', 'toolAnswer', 'toolCall', 'writing', 'http', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	failure: {
 		files: ['nodes/CrmPlatform/failure.ts'],
 		imports: ['api', 'n8n-workflow'],
+	},
+	output: {
+		files: ['nodes/CrmPlatform/output.ts'],
+		imports: ['failure', 'files', 'api'],
+		types: ['model', 'n8n-workflow'],
 	},
 	toolCall: {
 		files: ['nodes/CrmPlatform/toolCall.ts', 'nodes/CrmPlatform/toolArguments.ts'],
