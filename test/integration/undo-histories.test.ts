@@ -120,5 +120,5 @@ test('a history of changes by a workflow and by others is undone, told, and undo
 	const property = fc.asyncProperty(undoHistories, async (history) => {
 		expect(await brokenBy(history)).toEqual([]);
 	});
-	await fc.assert(property, { ...randomRuns(60, 3), endOnFailure: true });
+	await fc.assert(property, { ...randomRuns(500, 3), endOnFailure: true });
 }, looksFurther ? 7_200_000 : 600_000);
