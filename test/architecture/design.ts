@@ -170,7 +170,7 @@ export const design: Record<string, Part> = {
 	...sandboxDesign,
 	tools: {
 		files: ['tools/**'],
-		imports: ['typescript', 'zod', 'node:**'],
+		imports: ['typescript', '@rollup/wasm-node', 'zod', 'node:**'],
 		types: ['n8n-core', 'n8n-workflow'],
 	},
 	demo: {
