@@ -97,7 +97,7 @@ export const leavesByChange = (change: ToolChange, kind: ToolKind): boolean => [
 export const leavesTheCrm = ({ resource }: ToolKind): boolean => resource.operations.some(({ option }) => sending.includes(String(option.value)));
 
 /** The operations that crm_change, or a tool that reads, has. */
-const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile'];
+const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'sendAndWait'];
 
 /** What leaves the CRM. */
 export const sending = ['send', 'sendNow', 'schedule', 'reschedule'];
