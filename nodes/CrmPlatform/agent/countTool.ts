@@ -6,7 +6,6 @@ import { isBlank } from '../fields/blank';
 import { withFields } from '../mapping/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Field } from '../fields/field';
-import { fieldKinds } from '../fields/fieldKinds';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { listOfKind, toolQueryOf, type ToolAnswer } from './readingTools';
 import type { ToolArgs } from './toolArgs';
@@ -37,8 +36,8 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 		return given === undefined ? undefined : meantBy(known, given, 'field');
 	});
 	const notNumbers = () =>
-		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${known.filter(({ kind: of }) => of !== undefined && fieldKinds[of].isSummable).map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
-	if (sum?.kind !== undefined && sum.kind !== 'any' && !fieldKinds[sum.kind].isSummable) throw notNumbers();
+		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${known.filter((one) => one.kind === 'number').map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
+	if (sum?.kind !== undefined && !['number', 'any'].includes(sum.kind)) throw notNumbers();
 	const query = await toolQueryOf(run, kind, list, args);
 	const one = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
 	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: one });

@@ -46,8 +46,8 @@ function expected(field: Field, value: unknown): string | undefined {
 		const named = choices.slice(0, maxNamed).map(({ label }) => label).join(', ');
 		return `one of: ${named}${choices.length > maxNamed ? ', …' : ''}`;
 	}
-	const { sent } = fieldKinds[kind ?? 'any'];
-	if (sent) return sent.fits(value) ? undefined : sent.words;
+	const only = kind && fieldKinds[kind].only;
+	if (only) return only.fits(value) ? undefined : only.words;
 	if (typeof value !== 'string') return undefined;
 	if (matchesPattern(field, value) === false) return `in the form that the service takes${descriptionOf(field)}`;
 	return (formats[format]?.fits(value) ?? true) ? undefined : formats[format]!.words;

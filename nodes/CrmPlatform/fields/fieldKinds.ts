@@ -14,7 +14,7 @@ export interface ValueSchema {
 	/** The kind of the values of an array. */
 	items?: FieldKind | undefined;
 	/** Whether it lists its values (`enum`, `const`). */
-	isEnumerated: boolean;
+	isNamed: boolean;
 	hasMembers: boolean;
 	/** Whether it has what only text can have. */
 	isTextual: boolean;
@@ -33,23 +33,21 @@ interface Kind {
 	order: 'number' | 'time' | undefined;
 	/** What a value may be beside a plain one: the name of another record, an object. */
 	mayHold: Array<'names' | 'objects'>;
-	/** Whether the objects of a list can have it as a field of their own. */
-	isMember: boolean;
-	/** Whether values can be added up. */
-	isSummable: boolean;
-	/** What a value is as it is sent, if not any text. */
-	sent: { fits(value: unknown): boolean; words: string } | undefined;
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes. @throws Error in the user's words */
 	convert(field: Field, value: unknown, zone: string): unknown;
 	/** What a text is compared by: texts in two notations are the same value. */
 	compared(text: string): unknown;
+	/** What a value in a file has to be, where only one type of values will do. */
+	only: { fits(value: unknown): boolean; words: string } | undefined;
+	/** Whether it can be a member of an object in a list, which a form then shows. */
+	isMember: boolean;
 }
 
 const asText = (one: string): string => one;
 
-/** What is particular to each kind of field; its filters are in `filterOperators`. */
+/** All that is particular to each kind of field. */
 export const fieldKinds: Record<FieldKind, Kind> = {
 	list: {
 		isDescribedBy: ({ type, items }) => type === 'array' && items !== 'json' && items !== 'list',
@@ -59,15 +57,14 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: '',
 		order: undefined,
 		mayHold: ['names'],
-		isMember: false,
-		isSummable: false,
-		sent: undefined,
 		isBlank: (value) => isBlank(typeof value === 'string' ? listIn(value) : value),
 		convert: (field, value, zone) =>
 			toList(value)
 				.filter((one) => !isBlank(one))
 				.map((one) => apiValue({ ...field, kind: field.items ?? 'choice' }, one, zone)),
 		compared: asText,
+		only: undefined,
+		isMember: false,
 	},
 	boolean: {
 		isDescribedBy: ({ type }) => type === 'boolean',
@@ -77,26 +74,24 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: undefined,
 		mayHold: [],
-		isMember: true,
-		isSummable: false,
-		sent: { fits: (value) => typeof value === 'boolean', words: 'true or false' },
 		isBlank,
 		convert: toBoolean,
 		compared: asText,
+		only: { fits: (value) => typeof value === 'boolean', words: 'true or false' },
+		isMember: true,
 	},
 	choice: {
-		isDescribedBy: ({ type, isEnumerated }) => isEnumerated && type !== 'array',
+		isDescribedBy: ({ type, isNamed }) => isNamed && type !== 'array',
 		customTypes: ['select'],
 		control: 'options',
 		note: undefined,
 		order: undefined,
 		mayHold: [],
-		isMember: true,
-		isSummable: false,
-		sent: undefined,
 		isBlank,
 		convert: toChoice,
 		compared: asText,
+		only: undefined,
+		isMember: true,
 	},
 	number: {
 		isDescribedBy: ({ type }) => type === 'number',
@@ -105,13 +100,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: 'number',
 		mayHold: [],
-		isMember: true,
-		isSummable: true,
-		sent: { fits: (value) => typeof value === 'number', words: 'a number such as 12.5' },
 		isBlank,
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (one) => exactNumber(one) ?? one,
+		only: { fits: (value) => typeof value === 'number', words: 'a number such as 12.5' },
+		isMember: true,
 	},
 	json: {
 		isDescribedBy: ({ type, hasMembers }) => type === 'object' || type === 'array' || hasMembers,
@@ -120,15 +114,14 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: 'JSON',
 		order: undefined,
 		mayHold: ['objects'],
-		isMember: false,
-		isSummable: false,
-		sent: undefined,
 		isBlank: (value) => {
 			if (isPlainObject(value)) return false;
 			return isBlank(withoutBlanks(typeof value === 'string' ? (parseJson(value) ?? value) : value));
 		},
 		convert: toStructure,
 		compared: asText,
+		only: undefined,
+		isMember: false,
 	},
 	date: {
 		isDescribedBy: ({ format }) => format === 'date',
@@ -138,12 +131,11 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: 'Y-M-D',
 		order: 'time',
 		mayHold: [],
-		isMember: false,
-		isSummable: false,
-		sent: undefined,
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
 		compared: asText,
+		only: undefined,
+		isMember: false,
 	},
 	dateTime: {
 		isDescribedBy: ({ format }) => format === 'date-time',
@@ -152,12 +144,11 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: 'time',
 		mayHold: [],
-		isMember: false,
-		isSummable: false,
-		sent: undefined,
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (one) => (Number.isNaN(Date.parse(one)) ? one : Date.parse(one)),
+		only: undefined,
+		isMember: false,
 	},
 	text: {
 		isDescribedBy: ({ type, isTextual }) => type === 'string' || isTextual,
@@ -166,12 +157,11 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: undefined,
 		mayHold: ['names'],
-		isMember: true,
-		isSummable: false,
-		sent: undefined,
 		isBlank,
 		convert: toText,
 		compared: asText,
+		only: undefined,
+		isMember: true,
 	},
 	any: {
 		isDescribedBy: () => true,
@@ -180,12 +170,11 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		note: undefined,
 		order: undefined,
 		mayHold: ['names', 'objects'],
-		isMember: false,
-		isSummable: false,
-		sent: undefined,
 		isBlank,
 		convert: toAny,
 		compared: asText,
+		only: undefined,
+		isMember: false,
 	},
 };
 

@@ -60,9 +60,9 @@ export function field(
 	if (items !== undefined) result.items = items;
 	if (kind === 'json' && own.items) {
 		const { properties = {}, required: needed = [] } = flatten(document, own.items);
-		const isMember = (one: Schema) => fieldKinds[kindOf(document, flatten(document, one))].isMember;
+		const isPlain = (one: Schema) => fieldKinds[kindOf(document, flatten(document, one))].isMember;
 		result.members = writableIn(document, properties)
-			.filter(([, one]) => isMember(one))
+			.filter(([, one]) => isPlain(one))
 			.map(([name, one]) => field(document, [name], one.title ?? labelFor(name), one, needed.includes(name)));
 	}
 	if (linksTo.length > 0) result.linksTo = linksTo;
@@ -121,7 +121,7 @@ export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): Fi
 		type,
 		format: schema.format,
 		items: type === 'array' ? itemsOf() : undefined,
-		isEnumerated: namedValues(document, schema).length > 0,
+		isNamed: namedValues(document, schema).length > 0,
 		hasMembers: schema.properties !== undefined,
 		isTextual: isTextual(schema),
 	});
