@@ -161,7 +161,7 @@ describe('an item that fails', () => {
 		});
 		expect(output.map(({ json }) => json.amount ?? json.error)).toEqual([
 			1,
-			"Amount: 'much' is not a number such as 12.5",
+			"Amount: “much” is not a number such as 12.5",
 			3,
 		]);
 	});

@@ -232,7 +232,7 @@ test('a cancelled execution stops waiting', async () => {
 	const abort = new AbortController();
 	await sandbox.faults({ path: '/v1/contacts', status: 503, headers: { 'retry-after': '100' } });
 	const running = run({ parameters: getMany('contact'), abort: abort.signal });
-	const refused = expect(running).rejects.toThrow('cancelled');
+	const refused = expect(running).rejects.toThrow('canceled');
 	await sandbox.logged(1);
 	abort.abort();
 	await refused;
