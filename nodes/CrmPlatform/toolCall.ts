@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
 import type { WriteIdentity } from './api/http/idempotency';
+import { isToolCall } from './api/toolNode';
 import { argumentsOf, readsItem } from './toolArguments';
 import { nodeContext, originalExecution } from './writing/runState';
 
@@ -27,9 +28,6 @@ interface CallCounts {
 	/** Attempts of Retry On Fail since the last success. */
 	failed: Record<string, number>;
 }
-
-/** The one sign that all versions of AI Agent, MCP Server Trigger and n8n's own agents share (n8n 2.41). */
-export const isToolCall = (n8n: IExecuteFunctions): boolean => n8n.getNode().type.endsWith('Tool');
 
 /**
  * Whether the model would read nothing of an error that is thrown now: AI Agent 2 answers it with an empty text
