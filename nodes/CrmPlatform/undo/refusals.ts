@@ -22,7 +22,7 @@ export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	const { code, existing_id: holder } = detailsOf(refused);
 	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) };
 	const part = withoutRefused(one, refused);
-	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...wordsOf(refused)].join(' ');
+	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...saidOf(refused)].join(' ');
 	return { ...rest, ...isDuplicate, ...(part && { part }), result: 'cannot_be_undone', reason };
 }
 
@@ -47,7 +47,7 @@ function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
 		return [{ ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !keys.includes(key))) }];
 	});
 	if (left.length === 0 || changes.every(({ kept }) => kept)) return undefined;
-	const reason = [one.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...wordsOf(refused)].filter(Boolean).join(' ');
+	const reason = [one.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...saidOf(refused)].filter(Boolean).join(' ');
 	return { ...one, changes, reason, result: 'cannot_be_undone' };
 }
 
@@ -64,7 +64,7 @@ function namesIn(pointer: string): string[] {
 const detailsOf = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
 
 /** What the service says, without advice about a form that nobody has filled in. */
-function wordsOf(refused: Error): string[] {
+function saidOf(refused: Error): string[] {
 	const { message, description } = refused as { message: string; description?: string | null };
 	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !forForms.test(line));
 	return [message, ...lines];
