@@ -22,15 +22,17 @@ export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	const { code, existing_id: holder } = detailsOf(refused);
 	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) };
 	const part = withoutRefused(one, refused);
-	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...wordsOf(refused)].join(' ');
+	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...saidOf(refused)].join(' ');
 	return { ...rest, ...isDuplicate, ...(part && { part }), result: 'cannot_be_undone', reason };
 }
 
 /** The same without the values that the service refuses by name; undefined if it names none of them, or nothing is left. */
 function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
-	const { errors } = detailsOf(refused);
+	const { code, errors } = detailsOf(refused);
 	const named = new Set((Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : namesIn(pointer))));
-	const isNamed = ({ field, kept }: UndoneChange) => !kept && named.has(field);
+	// The service may have a unique value in two fields: the main address, and the list of all.
+	const taken = new Set(code === 'duplicate' ? one.changes.flatMap(({ field, to }) => (named.has(field) && typeof to === 'string' ? [to] : [])) : []);
+	const isNamed = ({ field, to, kept }: UndoneChange) => !kept && (named.has(field) || holds(to, taken));
 	const left: string[] = [];
 	const changes = one.changes.flatMap((change): UndoneChange[] => {
 		if (isNamed(change)) {
@@ -45,9 +47,12 @@ function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
 		return [{ ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !keys.includes(key))) }];
 	});
 	if (left.length === 0 || changes.every(({ kept }) => kept)) return undefined;
-	const reason = [one.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...wordsOf(refused)].filter(Boolean).join(' ');
+	const reason = [one.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...saidOf(refused)].filter(Boolean).join(' ');
 	return { ...one, changes, reason, result: 'cannot_be_undone' };
 }
+
+const holds = (value: unknown, some: ReadonlySet<string>): boolean =>
+	typeof value === 'string' ? some.has(value) : typeof value === 'object' && value !== null && Object.values(value).some((one) => holds(one, some));
 
 /** The field that a pointer (RFC 6901) is about, by the names that changes give it. */
 function namesIn(pointer: string): string[] {
@@ -59,13 +64,13 @@ function namesIn(pointer: string): string[] {
 const detailsOf = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
 
 /** What the service says, without advice about a form that nobody has filled in. */
-function wordsOf(refused: Error): string[] {
+function saidOf(refused: Error): string[] {
 	const { message, description } = refused as { message: string; description?: string | null };
 	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !forForms.test(line));
 	return [message, ...lines];
 }
 
-const forForms = /use Create or Update|Correct the values|try again\.?$/i;
+const forForms = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;
 const changedMeanwhile = 'Someone else has changed the record while the undo ran. Nothing was overwritten.';
 const goneMeanwhile = 'Someone else has deleted the record while the undo ran.';
 const duplicate = 'Another record has one of the former values, which must be unique.';
