@@ -16,7 +16,8 @@ import { chosenResource } from './resources';
 import { dependsOnItem, runAll, type ItemOutcome } from './schedule';
 import { asAnswer, type NodeOutput } from './toolAnswer';
 import { refuseForeignArguments } from './toolArguments';
-import { isToolCall, toolCallOf, type ToolCall } from './toolCall';
+import { toolCallOf, type ToolCall } from './toolCall';
+import { isToolCall } from './api/toolNode';
 import { nameExisting } from './writing/existingRecord';
 import { originalExecution } from './writing/runState';
 
@@ -89,7 +90,7 @@ function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): bool
 }
 
 const onceForAll = (items: number): string =>
-	`Done once, not ${items} times: no parameter depends on the input item, so each of the ${items} items would give the same. The output is linked to the first item.`;
+	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
 
 async function* outcomes(
 	execution: Execution,

@@ -5,6 +5,7 @@ import type { Clock } from './http/clock';
 import type { Turns } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
 import type { Rank } from './http/turnOrder';
+import { isToolCall } from './toolNode';
 
 /** Milliseconds a request may stand in the queue where nobody waits for it: an import ends by itself. */
 export const patientWait = 60 * 60_000;
@@ -39,7 +40,7 @@ export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<
 function rankOf(n8n: IAllExecuteFunctions): Rank {
 	if (!isExecution(n8n)) return 'emit' in n8n || '__emit' in n8n ? 'ordinary' : 'awaited';
 	// The newest agents run their tools as ordinary nodes, whose type n8n names after the node.
-	if (n8n.isToolExecution() || n8n.getNode().type.endsWith('Tool')) return 'awaited';
+	if (n8n.isToolExecution() || isToolCall(n8n)) return 'awaited';
 	const mode = n8n.getMode();
 	return mode === 'manual' || mode === 'chat' || (mode === 'webhook' && answersCaller(n8n)) ? 'awaited' : 'ordinary';
 }
