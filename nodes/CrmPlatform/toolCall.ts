@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-import type { IExecuteFunctions, INode } from 'n8n-workflow';
+import { NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import type { WriteIdentity } from './api/http/idempotency';
+import { isToolCall } from './api/toolNode';
 import { argumentsOf, readsItem } from './toolArguments';
 import { nodeContext, originalExecution } from './writing/runState';
 
@@ -28,8 +29,13 @@ interface CallCounts {
 	failed: Record<string, number>;
 }
 
-/** The one sign that all versions of AI Agent, MCP Server Trigger and n8n's own agents share (n8n 2.41). */
-export const isToolCall = (n8n: IExecuteFunctions): boolean => n8n.getNode().type.endsWith('Tool');
+/** @throws NodeOperationError where an agent calls the operation as a tool: its answer cannot wait */
+export function refuseAsTool(n8n: IExecuteFunctions): void {
+	if (!isToolCall(n8n)) return;
+	throw new NodeOperationError(n8n.getNode(), 'A tool cannot wait for an approval, so nobody was asked', {
+		description: 'The workflow’s author has to put CRM Platform between the agent and its tools, as Human Review.',
+	});
+}
 
 /**
  * Whether the model would read nothing of an error that is thrown now: AI Agent 2 answers it with an empty text
