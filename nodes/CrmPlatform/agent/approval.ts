@@ -23,17 +23,41 @@ interface Token {
 export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): string {
 	const versions = writes.map(stateOf);
 	const made = now.toString(36);
-	return [made, versions.join('-'), signature(run, writes, made, versions)].join('.');
+	return [made, versions.join('-'), ...namedIds(writes), signature(run, writes, made, versions)].join('.');
 }
+
+/** The records that were given by a name, which the write itself may change. */
+function namedIds(writes: PlannedWrite[]): string[] {
+	const named = writes.flatMap(({ target }) => (target?.given === undefined || target.given === target.id ? [] : [`${nameDigest(target.given)}${plainText(target.id)}`]));
+	return named.length > 0 ? [named.join('-')] : [];
+}
+
+/** The id of the record that had this name when the token was made; the signature says whether it counts. */
+export function idBehindName(token: string | undefined, given: string): string | undefined {
+	const parts = (token ?? '').trim().replace(/\.$/, '').split('.');
+	const own = parts.length === 4 ? parts[2]!.split('-').find((one) => one.startsWith(nameDigest(given))) : undefined;
+	if (own === undefined) return undefined;
+	try {
+		return decodeURIComponent(own.slice(nameDigest('').length));
+	} catch {
+		return undefined;
+	}
+}
+
+const nameDigest = (name: string): string => createHash('sha256').update(name.trim().toLowerCase()).digest('hex').slice(0, 8);
+
+const plainText = (id: string): string => encodeURIComponent(id).replace(/[.~!'()*-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 
 /** What a token says, if it was made for these very writes; else why it does not count. */
 export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string, now: number): Token | string {
 	// A full stop behind it ends a sentence.
 	const text = token.trim().replace(/\.$/, '');
-	const [made = '', joined = '', given = '', ...more] = text.split('.');
+	const parts = text.split('.');
+	const [made = '', joined = ''] = parts;
+	const given = parts.length > 2 ? parts.at(-1)! : '';
 	const versions = joined.split('-');
 	const at = parseInt(made, 36);
-	if (!given || more.length > 0 || Number.isNaN(at)) return 'This is no token of a preview.';
+	if (!given || parts.length > 4 || Number.isNaN(at)) return 'This is no token of a preview.';
 	if (now - at > lifetime) return 'The preview is too old.';
 	if (signature(run, writes, made, versions) !== given) return 'The token is of a preview with other values.';
 	return { made: at, versions, text };
@@ -56,7 +80,7 @@ const digest = (record: IDataObject): string => `x${createHash('sha256').update(
 export const isServiceVersion = (write: PlannedWrite, version: string): boolean => String(write.target?.record.version) === version || /^\d+$/.test(version);
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], made: string, versions: string[]): string {
-	const meant = writes.map(({ kind, verb, request: { method, path, query, body } }) => [kind.name, verb, method, path, query ?? null, body ?? null]);
+	const meant = writes.map(({ kind, verb, meaning, request: { method, path, query, body } }) => [kind.name, verb, method, path, query ?? null, body ?? null, meaning]);
 	const place = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
 	return api.sign(JSON.stringify([place, made, versions, meant]));
 }
