@@ -3,20 +3,18 @@ import {
 	build,
 	conformance,
 	endToEnd,
-	gate,
+	gateUnitAndSandbox,
 	large,
 	lintAndTypes,
 	oldestN8n,
 	queueMode,
-	unitAndSandbox,
 } from './steps.ts';
 
 /** npm test: everything. */
 const steps = [
 	lintAndTypes,
 	build,
-	gate,
-	unitAndSandbox,
+	gateUnitAndSandbox,
 	oldestN8n,
 	conformance,
 	large,

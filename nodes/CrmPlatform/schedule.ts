@@ -12,7 +12,7 @@ const parallelItems = 4;
 /** What expressions may have in them and give the same for each item. */
 const sameForAll = /\$(now|today|vars|env|secrets|workflow|execution|max|min|if|ifEmpty)\b/g;
 
-/** Whether any of the node's parameters may be another one for another item; one that is not understood may be. */
+/** Whether any parameter may differ between items: an expression that is not understood may. */
 export function dependsOnItem(parameters: unknown): boolean {
 	if (typeof parameters === 'object' && parameters !== null) return Object.values(parameters).some(dependsOnItem);
 	if (typeof parameters !== 'string' || !parameters.startsWith('=')) return false;

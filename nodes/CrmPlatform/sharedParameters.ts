@@ -7,7 +7,7 @@ export interface Form {
 	parameters: INodeProperties[];
 }
 
-/** A parameter as it is in some forms. */
+/** A variant of a parameter, and the forms that show it. */
 interface Variant {
 	property: INodeProperties;
 	forms: Form[];

@@ -2,7 +2,8 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { nodeFailure, type NodeFailure } from './failure';
 import { longestAnswerOf } from './parameters/longestAnswer';
-import { isSwallowed, isToolCall } from './toolCall';
+import { isToolCall } from './api/toolNode';
+import { isSwallowed } from './toolCall';
 
 /** What the node has done: its items, and what the user should know besides. */
 export interface NodeOutput {

@@ -3,6 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import type { WriteIdentity } from './api/http/idempotency';
+import { isToolCall } from './api/toolNode';
 import { argumentsOf, readsItem } from './toolArguments';
 import { nodeContext, originalExecution } from './writing/runState';
 
@@ -27,12 +28,6 @@ interface CallCounts {
 	/** Attempts of Retry On Fail since the last success. */
 	failed: Record<string, number>;
 }
-
-/** The one sign that all versions of AI Agent, MCP Server Trigger and n8n's own agents share (n8n 2.41). */
-export const isToolCall = (n8n: IExecuteFunctions): boolean => n8n.getNode().type.endsWith('Tool') && !isHumanReview(n8n);
-
-/** Whether n8n runs the node to ask a person for the consent to the call of another tool. */
-const isHumanReview = (n8n: IExecuteFunctions): boolean => n8n.getNode().type.endsWith('HitlTool');
 
 /** @throws NodeOperationError where an agent calls the operation as a tool: its answer cannot wait */
 export function refuseAsTool(n8n: IExecuteFunctions): void {

@@ -23,22 +23,27 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'schedule', 'failure', 'toolAnswer', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'resources', 'schedule', 'failure', 'output', 'toolAnswer', 'toolCall', 'writing', 'http', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	failure: {
 		files: ['nodes/CrmPlatform/failure.ts'],
 		imports: ['api', 'n8n-workflow'],
 	},
+	output: {
+		files: ['nodes/CrmPlatform/output.ts'],
+		imports: ['failure', 'files', 'api'],
+		types: ['model', 'n8n-workflow'],
+	},
 	toolCall: {
 		files: ['nodes/CrmPlatform/toolCall.ts', 'nodes/CrmPlatform/toolArguments.ts'],
-		imports: ['plainValues', 'writing', 'n8n-workflow', 'node:crypto'],
+		imports: ['plainValues', 'writing', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['http'],
 	},
 	// What the node answers a model.
 	toolAnswer: {
 		files: ['nodes/CrmPlatform/toolAnswer.ts'],
-		imports: ['failure', 'parameters', 'toolCall', 'n8n-workflow'],
+		imports: ['failure', 'parameters', 'toolCall', 'api', 'n8n-workflow'],
 	},
 	// The tools of CRM Platform Tools: what a model sends becomes an operation of the node.
 	agent: {
@@ -171,7 +176,7 @@ export const design: Record<string, Part> = {
 	...sandboxDesign,
 	tools: {
 		files: ['tools/**'],
-		imports: ['typescript', 'zod', 'node:**'],
+		imports: ['typescript', '@rollup/wasm-node', 'zod', 'node:**'],
 		types: ['n8n-core', 'n8n-workflow'],
 	},
 	demo: {

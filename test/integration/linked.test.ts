@@ -47,7 +47,7 @@ describe('records that are picked', () => {
 		const parameters = { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked } as never;
 		const items = [{ field: 'company_id' }, { field: 'owner_id' }];
 		const { message } = await failure({ credential: sandbox.credential, parameters, items });
-		expect(message).toContain('Linked Records: the expression for the field gives several fields.');
+		expect(message).toContain('Linked Records: the field must be the same for all items, but its expression gives several.');
 		const [first, second] = await written(parameters, [items[0]!, items[0]!]);
 		expect([first!.company_id, second!.company_id]).toEqual([company!.id, company!.id]);
 	});

@@ -83,7 +83,7 @@ test('a record without any key, made by hand in the CRM, is left, and said', asy
 	await add([...records, { last_name: 'By hand', job_title: team }]);
 	const { unchanged, deleted } = await run(records, { filters, ...everything });
 	expect(deleted).toEqual([]);
-	expect(unchanged.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('no source can have it'));
+	expect(unchanged.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('no item can match it'));
 	expect(await listed(team)).toHaveLength(4);
 });
 

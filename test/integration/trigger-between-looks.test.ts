@@ -1,4 +1,5 @@
 import { useAlteredService } from './altered-trigger';
+import { quickRetries } from './quick-retries';
 import { until } from '../until.ts';
 import { came, change, happen, own, sandbox, trigger } from './watched-trigger';
 
@@ -71,6 +72,7 @@ test.each([
 	['list of deliveries', 403],
 	['list of deliveries', 404],
 ])('the %s that answers %d stops neither the watch nor an unpublish, and nothing is lost', async (what, status) => {
+	quickRetries();
 	await trigger.activate();
 	trigger.fails = 503;
 	await happen('failed');

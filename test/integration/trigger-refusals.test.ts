@@ -1,4 +1,5 @@
 import { useAlteredService } from './altered-trigger';
+import { quickRetries } from './quick-retries';
 import { until } from '../until.ts';
 import { came, change, happen, oneTakenOneRefused, own, sandbox, subscriptions, trigger } from './watched-trigger';
 
@@ -75,6 +76,7 @@ describe('A service that refuses to change a subscription, though it describes i
 	});
 
 	test('a subscription whose first answer was lost is not left beside the other', async () => {
+		quickRetries();
 		await trigger.activate();
 		let lost = 0;
 		service.alter({

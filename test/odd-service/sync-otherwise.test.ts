@@ -51,12 +51,12 @@ describe('a service that ignores the filter of the scope', () => {
 	});
 });
 
-test('records that no source can have do not let more be deleted', async () => {
+test('records without a key do not let more be deleted', async () => {
 	const { run, held, service } = contacts(numbers(0, 20));
 	for (let i = 0; i < 200; i++) service.add({ last_name: `by hand ${i}` });
 	const { deleted, hints } = await run(same(numbers(0, 10)), { maxDeletionsShare: 10 });
 	expect(deleted).toEqual([]);
-	expect(hints.join()).toContain('10 of 20 records in scope that a source can have');
+	expect(hints.join()).toContain('10 of 20 records in scope that have a key');
 	expect(held().filter(Boolean)).toHaveLength(20);
 });
 

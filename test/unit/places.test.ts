@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Workflow, type INodeTypes } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { forgetPlaces, readPlace, storePlace, type PlaceKeeper } from '../../nodes/CrmPlatform/trigger/places';
+import { forgetPlaces, placeInCopy, readPlace, storePlace, type PlaceKeeper } from '../../nodes/CrmPlatform/trigger/places';
 import { randomRuns } from '../random-runs.ts';
 
 const schema = z.object({ at: z.number() });
@@ -139,4 +139,29 @@ test('reading marks nothing as changed, so that n8n stores nothing for it', () =
 	expect(reader.staticData.__dataChanged).toBe(false);
 	storePlace(keeper(reader, 'poll'), { at: 2 });
 	expect(reader.staticData.__dataChanged).toBe(true);
+});
+
+test('what another process has stored later is newer, though it has missed earlier stores', () => {
+	const clock = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
+	const first = workflowOf('{}');
+	storePlace(keeper(first, 'poll'), { at: 1 });
+	const second = workflowOf(JSON.stringify(first.staticData));
+	for (const at of [2, 3]) storePlace(keeper(first, 'poll'), { at });
+
+	forgetPlaces();
+	clock.mockReturnValue(2_000_000);
+	storePlace(keeper(second, 'poll'), { at: 4 });
+	forgetPlaces();
+	expect(readPlace(keeper(first, 'poll'), schema)).toEqual({ at: 3 });
+	expect(readPlace(keeper(second, 'poll'), schema)).toEqual({ at: 4 });
+});
+
+test('a copy is read as it is, though this process knows a newer place', () => {
+	const workflow = workflowOf('{}');
+	expect(placeInCopy(keeper(workflow, 'poll'), schema)).toBeUndefined();
+	storePlace(keeper(workflow, 'poll'), { at: 1 });
+	const copy = workflowOf(JSON.stringify(workflow.staticData));
+	storePlace(keeper(workflow, 'poll'), { at: 2 });
+	expect(placeInCopy(keeper(copy, 'poll'), schema)).toEqual({ at: 1 });
+	expect(placeInCopy(keeper(copy, 'poll', { workflow: 'other' }), schema)).toBeUndefined();
 });

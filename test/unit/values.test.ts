@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { apiValue, filterValue } from '../../nodes/CrmPlatform/fields/fieldKinds';
+import { apiValue, fieldKinds, filterValue } from '../../nodes/CrmPlatform/fields/fieldKinds';
 
 const zone = 'America/New_York';
 
@@ -12,7 +12,9 @@ function field(kind: FieldKind, more: Partial<Field> = {}): Field {
 const given = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
 	apiValue(field(kind, more), value, zone);
 
-test.each(['text', 'number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'json'] as const)(
+const kinds = Object.keys(fieldKinds) as FieldKind[];
+
+test.each(kinds)(
 	'an empty value of kind %s clears the field',
 	(kind) => {
 		for (const empty of [null, undefined, '']) expect(given(kind, empty)).toBeNull();
@@ -24,7 +26,7 @@ test.each(['text', 'choice', 'any'] as const)('what a calculation without a resu
 	expect(() => given('list', ['a', NaN], { items: 'text' })).toThrow('is not a value');
 });
 
-test.each(['number', 'boolean', 'date', 'dateTime', 'choice', 'list', 'json'] as const)(
+test.each(kinds.filter((kind) => kind !== 'text'))(
 	'white space clears a field of kind %s, and is no value such as 0',
 	(kind) => expect(given(kind, ' \n')).toBeNull(),
 );

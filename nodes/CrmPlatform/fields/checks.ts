@@ -3,6 +3,7 @@ import { ownMember } from '../api/http/ownMembers';
 import { isBlank } from './blank';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
+import { fieldKinds } from './fieldKinds';
 
 /**
  * Why the service would refuse a value, as far as its description says.
@@ -20,7 +21,7 @@ export function whyRefused(field: Field, value: unknown): string | undefined {
 		if (words !== undefined) return `${label}: ‘${String(one).slice(0, maxQuoted)}’ is not ${words}.`;
 	}
 	const tooLong = values.map((one) => (typeof one === 'string' ? [...one].length : 0)).find((length) => length > maxLength);
-	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and may have ${maxLength}.`;
+	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and the maximum is ${maxLength}.`;
 }
 
 /** The same for the objects of a list. */
@@ -45,8 +46,8 @@ function expected(field: Field, value: unknown): string | undefined {
 		const named = choices.slice(0, maxNamed).map(({ label }) => label).join(', ');
 		return `one of: ${named}${choices.length > maxNamed ? ', …' : ''}`;
 	}
-	if (kind === 'number') return typeof value === 'number' ? undefined : 'a number such as 12.5';
-	if (kind === 'boolean') return typeof value === 'boolean' ? undefined : 'true or false';
+	const only = kind && fieldKinds[kind].only;
+	if (only) return only.fits(value) ? undefined : only.words;
 	if (typeof value !== 'string') return undefined;
 	if (matchesPattern(field, value) === false) return `in the form that the service takes${descriptionOf(field)}`;
 	return (formats[format]?.fits(value) ?? true) ? undefined : formats[format]!.words;

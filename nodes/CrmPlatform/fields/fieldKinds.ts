@@ -6,14 +6,14 @@ import { isWellFormed, notWellFormed, toAny, toBoolean, toChoice, toList, toMome
 import { calendarDate, instant } from './dates';
 import type { Field, FieldKind } from './field';
 
-/** What a schema says of its values. */
+/** What a schema says about its values. */
 export interface ValueSchema {
 	/** Its JSON type, where it has one: a whole number is a number. */
 	type: string | undefined;
 	format?: string | undefined;
 	/** The kind of the values of an array. */
 	items?: FieldKind | undefined;
-	/** Whether it names the values that there are. */
+	/** Whether it lists its values (`enum`, `const`). */
 	isNamed: boolean;
 	hasMembers: boolean;
 	/** Whether it has what only text can have. */
@@ -33,12 +33,16 @@ interface Kind {
 	order: 'number' | 'time' | undefined;
 	/** What a value may be beside a plain one: the name of another record, an object. */
 	mayHold: Array<'names' | 'objects'>;
-	/** Whether a value is none. */
+	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes. @throws Error in the user's words */
 	convert(field: Field, value: unknown, zone: string): unknown;
 	/** What a text is compared by: texts in two notations are the same value. */
 	compared(text: string): unknown;
+	/** What a value in a file has to be, where only one type of values will do. */
+	only: { fits(value: unknown): boolean; words: string } | undefined;
+	/** Whether it can be a member of an object in a list, which a form then shows. */
+	isMember: boolean;
 }
 
 const asText = (one: string): string => one;
@@ -59,6 +63,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 				.filter((one) => !isBlank(one))
 				.map((one) => apiValue({ ...field, kind: field.items ?? 'choice' }, one, zone)),
 		compared: asText,
+		only: undefined,
+		isMember: false,
 	},
 	boolean: {
 		isDescribedBy: ({ type }) => type === 'boolean',
@@ -71,6 +77,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toBoolean,
 		compared: asText,
+		only: { fits: (value) => typeof value === 'boolean', words: 'true or false' },
+		isMember: true,
 	},
 	choice: {
 		isDescribedBy: ({ type, isNamed }) => isNamed && type !== 'array',
@@ -82,6 +90,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toChoice,
 		compared: asText,
+		only: undefined,
+		isMember: true,
 	},
 	number: {
 		isDescribedBy: ({ type }) => type === 'number',
@@ -94,6 +104,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (one) => exactNumber(one) ?? one,
+		only: { fits: (value) => typeof value === 'number', words: 'a number such as 12.5' },
+		isMember: true,
 	},
 	json: {
 		isDescribedBy: ({ type, hasMembers }) => type === 'object' || type === 'array' || hasMembers,
@@ -108,6 +120,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		},
 		convert: toStructure,
 		compared: asText,
+		only: undefined,
+		isMember: false,
 	},
 	date: {
 		isDescribedBy: ({ format }) => format === 'date',
@@ -120,6 +134,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
 		compared: asText,
+		only: undefined,
+		isMember: false,
 	},
 	dateTime: {
 		isDescribedBy: ({ format }) => format === 'date-time',
@@ -131,6 +147,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (one) => (Number.isNaN(Date.parse(one)) ? one : Date.parse(one)),
+		only: undefined,
+		isMember: false,
 	},
 	text: {
 		isDescribedBy: ({ type, isTextual }) => type === 'string' || isTextual,
@@ -142,6 +160,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toText,
 		compared: asText,
+		only: undefined,
+		isMember: true,
 	},
 	any: {
 		isDescribedBy: () => true,
@@ -153,6 +173,8 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toAny,
 		compared: asText,
+		only: undefined,
+		isMember: false,
 	},
 };
 
@@ -164,7 +186,7 @@ export const kindOfSchema = (schema: ValueSchema): FieldKind => kinds.find(([, {
 /** The kind of a custom field by its type; types the service may gain later are written as text. */
 export const kindOfCustomType = (type: string): FieldKind => kinds.find(([, { customTypes }]) => customTypes.includes(type))?.[0] ?? 'text';
 
-/** Whether a value is none for a field: in a list, so are texts such as `[]` and ` , `, and in JSON objects of blanks. */
+/** Whether a value is blank for a field: for a list, so are texts such as `[]` and ` , `; for JSON, objects of blanks. */
 export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
 
 /** Whether a text that stands for a list, such as `[]` and ` , `, has nothing in it: unlike an empty list, it clears nothing. */

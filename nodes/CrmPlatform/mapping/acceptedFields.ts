@@ -62,7 +62,7 @@ export async function acceptedFieldsByCollection(
 	};
 }
 
-/** The custom field with the name of a field that is only read. */
+/** The custom field that has the name of a read-only field. */
 export const customNamesake = ({ fields, recordNames }: AcceptedFields, name: string): Field | undefined =>
 	recordNames.has(name) ? fields.find((field) => field.name === prefix + name) : undefined;
 
@@ -142,7 +142,7 @@ function mayNameCustom(
 	known.delete(customFields);
 	return (item) => {
 		const others = namesOf(item).filter((name) => isCustom(name) || !known.has(name));
-		// A name or two that are only read may be meant for custom fields; more come with a record.
+		// A name or two of read-only fields may be meant for custom fields; more come with a record.
 		return others.length > 0 && (others.length < 3 || others.some((name) => isCustom(name) || !recordNames.has(name)));
 	};
 }

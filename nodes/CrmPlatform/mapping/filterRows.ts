@@ -2,6 +2,7 @@ import type { DateTime } from 'luxon';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
+import { isToolCall } from '../api/toolNode';
 import type { FilteredField } from '../api/openapi/filteredFields';
 import {
 	constantOf,
@@ -52,7 +53,7 @@ export function filterRowValues(
 	);
 	const zone = n8n.getTimezone();
 	// In other workflows, n8n gives the default of $fromAI.
-	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && n8n.getNode().type.endsWith('Tool') && isFilledByModel(locatorValue(value));
+	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
 	return (item, fields) => {
 		const values = read(item);
 		return rows.flatMap((row, i) => {

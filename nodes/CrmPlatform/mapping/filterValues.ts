@@ -110,7 +110,7 @@ async function filterValues(
 }
 
 const unfiltered =
-	'No filter was used because the AI agent’s model left all of their values empty. These are the first of all records, whatever was looked for.';
+	'The AI agent’s model left all filter values empty, so no filter was applied: these are simply the first records.';
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(

@@ -21,8 +21,8 @@ import { choiceOf, partNamed, partsWithIds, readParts, type Part } from './recor
 export type LinkedIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
 
 /**
- * What a value is for that may be an id, and is no record's name: the service is left to refuse it where
- * it is written. As a filter it would find nothing, silently, and is refused here.
+ * What a reference is used for. If no record has the name, but the value may be an ID, it is sent where it is
+ * written, so that the service refuses it. As a filter it would silently find nothing, so it is refused here.
  */
 type ReferenceUse = 'written' | 'filter';
 
@@ -133,7 +133,7 @@ function numericId({ name, path, label, description, required }: Field, id: stri
 
 const keyOf = ({ reference, part }: Field): string => JSON.stringify([reference, part]);
 
-/** The value of a field as it has ids in it; undefined where it can have no names. */
+/** The value in the form that holds IDs; undefined if the field cannot hold names. */
 function plainValue(field: Field, value: unknown): unknown {
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
 	if (!fieldKinds[field.kind].mayHold.includes('names') && !hasNumbers(field)) return undefined;

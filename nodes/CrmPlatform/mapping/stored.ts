@@ -70,7 +70,7 @@ function fieldForAll(n8n: IExecuteFunctions, field: unknown): string {
 	const first = fieldOf(0);
 	const isSame = !isExpression(field) || [...n8n.getInputData().keys()].every((item) => fieldOf(item) === first);
 	if (isSame) return first;
-	throw new Error('Linked Records: the expression for the field gives several fields. It counts for all items together: choose one field, or map the values instead.');
+	throw new Error('Linked Records: the field must be the same for all items, but its expression gives several. Choose one field, or map the values instead.');
 }
 
 /** Whether an AI agent's model fills in the value: it answers for every field it is shown. */
@@ -78,7 +78,7 @@ export function isFilledByModel(value: unknown): boolean {
 	return typeof value === 'string' && /\$fromAI\s*\(/i.test(value.replace(comment, ' '));
 }
 
-/** What stands after the slashes of an address is taken for one, too: then the value counts as the user's. */
+/** What follows the slashes of a URL is removed, too: such a value is treated as the user's. */
 const comment = /\/\*[^]*?\*\/|\/\/.*/g;
 
 /** The field the user chose to match on (upsert). */

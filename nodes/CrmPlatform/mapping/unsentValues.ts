@@ -5,7 +5,7 @@ import type { Field } from '../fields/field';
 export interface UnsentValues {
 	/** A name that belongs to no field. @throws Error where the service's own fields could not be read */
 	unknown(name: string): void;
-	/** A custom field with the name of a field that is only read, which that name means. */
+	/** A custom field whose name means a read-only field. */
 	onlyRead(field: Field): void;
 	/** The name of an object whose value is not an object. */
 	noObject(name: string): void;

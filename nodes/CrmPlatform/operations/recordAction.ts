@@ -5,7 +5,7 @@ import type { Operation } from '../model';
 import { fieldsProperties } from '../parameters/fieldParameters';
 import { describedWrite } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
-import { simplifyProperty } from '../parameters/outputParameters';
+import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
@@ -14,16 +14,14 @@ import { writeRecords } from '../writing/batches';
  *
  * @param action the entry in n8n's list of actions, such as `Win a deal`
  * @param step the last step of its path: `win` of `POST /deals/{id}/win`
- * @param special its entry in the menu, and its output where that is not the record
- * @param asks whether it takes values
+ * @param special its entry in the menu, its output where that is not the record, and whether it takes values
  */
 export function recordAction(
 	action: string,
 	step: string,
-	special: Pick<Operation['option'], 'name' | 'value' | 'description'> & Pick<Operation, 'output'>,
-	asks = false,
+	special: Pick<Operation['option'], 'name' | 'value' | 'description'> & Pick<Operation, 'output'> & { takesValues?: true },
 ): Operation {
-	const { output, ...option } = special;
+	const { output, takesValues, ...option } = special;
 	const answersRecord = output === undefined;
 	return {
 		option: { ...option, action },
@@ -31,21 +29,21 @@ export function recordAction(
 
 		properties: (resource) => [
 			recordProperty(resource),
-			...(asks ? fieldsProperties() : []),
+			...(takesValues ? fieldsProperties() : []),
 			...(answersRecord ? [simplifyProperty] : []),
 		],
+		options: [outputOption],
 		write: ({ actions }) => actions[step],
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const fieldsOf = asks ? await readFields(execution, 'fields', description.fields, 'skip') : undefined;
+			const fieldsOf = takesValues ? await readFields(execution, 'fields', description.fields, 'skip') : undefined;
 			const write = (item: number) => {
 				const record = recordAt(execution, item);
 				const path = `${record.path}/${step}`;
 				return { ...record, path, ...(fieldsOf && { body: fieldsOf(item) }) };
 			};
-			const whole = (answer: IDataObject) => answer;
-			return writeRecords(execution, description, write, answersRecord ? await simplifyWritten(execution) : whole);
+			return writeRecords(execution, description, write, answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer);
 		},
 	};
 }

@@ -6,6 +6,7 @@ import type {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { isToolCall } from '../api/toolNode';
 import { labelFor, type Field } from '../fields/field';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
@@ -48,7 +49,7 @@ export async function fieldsToWrite(
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
 	const shown = shownAtFirst(fields, needed);
 	const isSettled = api.notices.size === 0;
-	const isTool = n8n.getNode().type.endsWith('Tool');
+	const isTool = isToolCall(n8n);
 	const stored = storedValues(n8n, parameter);
 	const mapped = [...new Set([...needed, ...fields])].map((one) => {
 		// An upsert requires them of new records alone.

@@ -11,12 +11,12 @@ export const deal: Resource = {
 	operations: [
 		...recordOperations('a deal', 'deals'),
 		...tagOperations,
-		recordAction(
-			'Lose a deal',
-			'lose',
-			{ name: 'Lose', value: 'lose', description: 'Close a deal as lost, with the reason' },
-			true,
-		),
+		recordAction('Lose a deal', 'lose', {
+			name: 'Lose',
+			value: 'lose',
+			description: 'Close a deal as lost, with the reason',
+			takesValues: true,
+		}),
 		change('Move a deal to a stage', {
 			name: 'Move to Stage',
 			value: 'moveToStage',

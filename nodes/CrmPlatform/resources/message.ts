@@ -33,16 +33,12 @@ export const message: Resource = {
 			preset: { direction: 'inbound' },
 			without: ['scheduled_at'],
 		}),
-		recordAction(
-			'Reschedule a message',
-			'schedule',
-			{
-				name: 'Reschedule',
-				value: 'reschedule',
-				description: 'Change when a scheduled message is sent',
-			},
-			true,
-		),
+		recordAction('Reschedule a message', 'schedule', {
+			name: 'Reschedule',
+			value: 'reschedule',
+			description: 'Change when a scheduled message is sent',
+			takesValues: true,
+		}),
 		create('Schedule a message', {
 			name: 'Schedule',
 			value: 'schedule',

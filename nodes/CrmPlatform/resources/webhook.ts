@@ -15,17 +15,13 @@ export const webhook: Resource = {
 		deleteRecord('Delete a webhook'),
 		get('Get a webhook'),
 		getMany('Get many webhooks'),
-		recordAction(
-			'Recover the events of a webhook',
-			'recover',
-			{
-				name: 'Recover Events',
-				value: 'recover',
-				description: 'Redeliver the events that could not be delivered',
-				output: null,
-			},
-			true,
-		),
+		recordAction('Recover the events of a webhook', 'recover', {
+			name: 'Recover Events',
+			value: 'recover',
+			description: 'Redeliver the events that could not be delivered',
+			output: null,
+			takesValues: true,
+		}),
 		recordAction('Rotate the secret of a webhook', 'rotate-secret', {
 			name: 'Rotate Secret',
 			value: 'rotateSecret',

@@ -37,7 +37,7 @@ export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[])
 		);
 		return `Overwritten in record ${record!.id} (item ${item}): ${values.join(', ')}. ${reason}`;
 	});
-	if (decided.length > maxReported) lines.push(`… and ${decided.length - maxReported} more, which are in the data of this error.`);
+	if (decided.length > maxReported) lines.push(`… and ${decided.length - maxReported} more: see overwritten in the data of this error.`);
 	const overwritten = decided.map(({ item, record, changes, reason }) => ({ item, id: record!.id, changes, reason }));
 	return { lines, overwritten: overwritten };
 }

@@ -54,9 +54,9 @@ function refusal(
 	{ share, number }: DeletionLimits,
 	{ inScope, comparable, counted = inScope, inSource, unknown }: Readings,
 ): string | undefined {
-	const missing = `${count} of ${comparable} records in scope that a source can have are not in the source. None of them was changed`;
+	const missing = `${count} of ${comparable} records in scope that have a key are missing from the source. None of them was changed`;
 	if (unknown > 0) {
-		return `${missing}, because ${unknown} items have no key or could not be read, and may be these records.`;
+		return `${missing}, because ${unknown} items have no key or could not be read, and might match these records.`;
 	}
 	if (inSource === 0) return `${missing}, because the source is empty.`;
 	if (counted > inScope) {

@@ -35,7 +35,7 @@ const missingValues: INodeProperties = {
 		{
 			displayName: 'Fields to Set',
 			name: 'missingValues',
-			description: 'The values for records that the source does not have',
+			description: 'The values for records that are missing from the source',
 		},
 		{
 			resourceMapperMethod: 'getFieldsToSet',
@@ -64,7 +64,7 @@ export const maxDeletionsShare: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 10,
 	displayOptions: ofMissing,
-	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply, but up to three records may go as long as no fewer stay. 0 allows none.',
+	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. Up to three records may always be deleted or set if at least as many remain. 0 allows none.',
 };
 
 /** What to do with records of the CRM that the source does not have, and how many of them at most. */

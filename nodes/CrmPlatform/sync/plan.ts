@@ -103,7 +103,7 @@ const mayBeRecord = (id: string, label: string) =>
 const pointedTo = ({ items, label }: Pointer) =>
 	`No item has this record’s key, but item ${items[0]} has its ${label}, so it may be that record. It was left unchanged. Correct the key.`;
 const withoutKey = (labels: readonly string[]) =>
-	`The record has no ${labels.join(' and no ')}, so no source can have it. It was left unchanged.`;
+	`The record has no ${labels.join(' and no ')}, so no item can match it. It was left unchanged.`;
 const severalRecords = (ids: string[]) =>
 	`Several records of the CRM have this key: ${listed(ids)}. Merge or correct them.`;
 const hasOtherKey = (id: string, key: string, labels: readonly string[], field: number, other: number) =>

@@ -11,19 +11,19 @@ import { dependsOnItem } from '../schedule';
  */
 export function refuseDiffering(n8n: IExecuteFunctions, settings: INodeProperties[]): void {
 	const { parameters } = n8n.getNode();
-	const given = settings.flatMap(({ displayName, name }) => {
+	const expressions = settings.flatMap(({ displayName, name }) => {
 		const label = displayName.replace(/ Name or ID$/, '');
-		return expressionsIn(parameters[name]).filter(dependsOnItem).map((value) => ({ label, value }));
+		return textsIn(parameters[name]).filter(dependsOnItem).map((value) => ({ label, value }));
 	});
-	if (given.length === 0) return;
-	const read = evaluateValues(n8n, given);
+	if (expressions.length === 0) return;
+	const read = evaluateValues(n8n, expressions);
 	const textsOf = (item: number) => read(item).map((value) => JSON.stringify(value) ?? '');
 	const first = textsOf(0);
 	for (const item of n8n.getInputData().keys()) {
 		const other = textsOf(item).findIndex((text, i) => text !== first[i]);
 		if (other === -1) continue;
 		throw new Error(
-			`${given[other]!.label}: the expression gives ${shown(first[other])} for item 0, but ${shown(textsOf(item)[other])} for item ${item}. It counts for all items together, so nothing was written. Have it give the same for all, or split the items into several runs.`,
+			`${expressions[other]!.label}: the expression gives ${shown(first[other])} for item 0, but ${shown(textsOf(item)[other])} for item ${item}. This setting applies to the whole run, so nothing was written. Use the same value for all items, or sync them in several runs.`,
 		);
 	}
 }
@@ -31,7 +31,7 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 const shown = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
 
 /** The texts in a parameter. */
-function expressionsIn(value: unknown): string[] {
+function textsIn(value: unknown): string[] {
 	if (typeof value === 'string') return [value];
-	return typeof value === 'object' && value !== null ? Object.values(value).flatMap(expressionsIn) : [];
+	return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

@@ -120,8 +120,7 @@ function versionIn(value: unknown, name: string): string | undefined {
 	);
 }
 
-/** @throws Error in the user's words where a value is not an object of values */
-/** @throws Error in the user's words for values of which none is of a field: under labels, they would say nothing */
+/** @throws Error in the user's words if none of the values belongs to a field: under labels, they would say nothing */
 function ofFields(known: IDataObject, name: string, values: IDataObject): IDataObject {
 	const names = Object.keys(known);
 	if (names.length === 0 || names.some((one) => Object.hasOwn(values, one.split('.')[0]!))) return known;
@@ -130,6 +129,7 @@ function ofFields(known: IDataObject, name: string, values: IDataObject): IDataO
 	);
 }
 
+/** @throws Error in the user's words where a value is not an object of values */
 function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	if (isBlank(value)) return undefined;
 	const parsed = typeof value === 'string' ? parseJson(value) : value;

@@ -90,7 +90,7 @@ export function writeRecords(
 	};
 
 	/**
-	* The outcome of each item of a batch. One that the service put off is sent alone, unless that could
+	 * The outcome of each item of a batch. One that the service put off is sent alone, unless that could
 	 * write it twice: that waits, and is retried under a key of its own, while the batch's would give the same
 	 * answer for good. Once that ends with the item put off as well, the rest is not tried: each would wait as
 	 * long.

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { chromium, selectors } from 'playwright-core';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { until } from '../../until.ts';
 import { theWorld } from './access.ts';
 
@@ -39,18 +39,22 @@ const slowness = Number(process.env['SLOW_BROWSER'] ?? 1);
 /** Without a browser, the tests that need one are skipped. */
 export const inBrowser = theWorld().chromium ? { describe, test } : { describe: describe.skip, test: test.skip };
 
-/** Opens a browser. Close it when the test is over. */
-export async function launchBrowser(): Promise<Browser> {
+function launchOptions() {
 	const { chromium: executablePath } = theWorld();
 	if (!executablePath) throw new Error('Chromium is not installed');
 	// Chromium leaves things behind in the user's home, profile or not.
 	const env = { ...process.env, XDG_CONFIG_HOME: join(OUTPUT, 'chromium') };
-	return await chromium.launch({ executablePath, args: FLAGS, env });
+	return { executablePath, args: FLAGS, env };
 }
 
+/** Opens a browser. Close it when the test is over. */
+export const launchBrowser = async (): Promise<Browser> => await chromium.launch(launchOptions());
+
 /** Opens an empty page, with a profile of its own. */
-export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<Page> {
-	const context = await browser.newContext(options);
+export const openPage = async (browser: Browser, options: BrowserContextOptions = {}): Promise<Page> =>
+	await pageIn(await browser.newContext(options));
+
+async function pageIn(context: BrowserContext): Promise<Page> {
 	context.setDefaultTimeout(TIMEOUT_MS);
 	const page = await context.newPage();
 	if (slowness > 1) await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: slowness });
@@ -68,16 +72,21 @@ const hasValue = `(text) => {
 
 /** n8n's editor in a headless browser, used as a person uses it who is signed in. */
 export class Editor {
-	private browser: Browser | undefined;
+	private context: BrowserContext | undefined;
 	page!: Page;
 	/** How often a list was opened once more because n8n was still loading it: a slow machine does that. */
 	repeatedClicks = 0;
 
 	async open(): Promise<void> {
-		this.browser = await launchBrowser();
 		const { n8nUrl, session } = theWorld();
-		this.page = await openPage(this.browser, { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' });
-		const context = this.page.context();
+		const view = { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' as const };
+		// All test files have one cache, as to load and compile n8n's editor takes seconds, and nothing else in common.
+		const context = await chromium.launchPersistentContext(join(OUTPUT, 'profile'), { ...launchOptions(), ...view });
+		this.context = context;
+		this.page = await pageIn(context);
+		await context.clearCookies();
+		const devTools = await context.newCDPSession(this.page);
+		await devTools.send('Storage.clearDataForOrigin', { origin: n8nUrl, storageTypes: 'all' });
 		// Not by the form: n8n refuses more than five in a minute.
 		const [name = '', value = ''] = session.cookie.split('=');
 		await context.addCookies([{ name, value, url: n8nUrl }]);
@@ -86,7 +95,7 @@ export class Editor {
 	}
 
 	async close(): Promise<void> {
-		await this.browser?.close();
+		await this.context?.close();
 	}
 
 	/** Opens a workflow and, in it, a node: its parameters are on the screen afterwards. */
@@ -125,7 +134,7 @@ export class Editor {
 
 	private async pickNode(node: string, action: string): Promise<void> {
 		const creator = this.page.getByTestId('node-creator');
-		await creator.getByTestId('node-creator-search-bar').pressSequentially(node);
+		await creator.getByTestId('node-creator-search-bar').fill(node);
 		await creator.getByText(node, { exact: true }).first().click();
 		await creator.getByText(action, { exact: true }).click();
 		await this.page.getByTestId('ndv').waitFor();

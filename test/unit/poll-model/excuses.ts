@@ -23,7 +23,7 @@ function rangeIn({ message, at }: { message: string; at: number }): Range | unde
 	const since = (text = '') => Date.parse(text) - late;
 	const ends = /log ends at sequence \d+, .*reached on (\S+) \(.*those up to it .*/.exec(message);
 	if (ends) return { upTo: Number(/after sequence (\d+)/.exec(message)![1]), since: since(ends[1]), andWaiting: false, at };
-	const other = /since (\S+), the event log contains other.*up to sequence (\d+) may/.exec(message);
+	const other = /since (\S+), the event log no longer matches.*up to sequence (\d+) may/.exec(message);
 	if (other) return { upTo: Number(other[2]), since: since(other[1]), andWaiting: false, at };
 	const again = /Events up to sequence (\d+) that had not started/.exec(message);
 	if (again) return { upTo: Number(again[1]), since: 0, andWaiting: true, at };

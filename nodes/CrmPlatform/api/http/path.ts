@@ -76,7 +76,7 @@ export function queryString(query: Query): string {
 		.flatMap(([name, value]) => {
 			const encoded = (one: unknown) => encodeURIComponent(String(one));
 			const isRepeated = typeof value === 'object' && 'each' in value;
-			// The commas between values are none of their letters (RFC 6570, section 3.2.8).
+			// The commas that separate values are not encoded (RFC 6570, section 3.2.8).
 			const values = isRepeated ? value.each.map(encoded) : [[value].flat().map(encoded).join(',')];
 			return values.map((one) => `${encodeURIComponent(name)}=${one}`);
 		});

@@ -79,7 +79,7 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 	}
 }
 
-/** The next cursor after a page that a walk ends with; a text that is none where it is not clear whether there is one. */
+/** The cursor after the last page of a walk; `unknown` if it is unclear whether there is one. */
 function nextIfAny(ending: Ending): string | undefined {
 	if (ending === 'end') return undefined;
 	return typeof ending === 'object' && 'next' in ending ? ending.next : 'unknown';

@@ -13,7 +13,7 @@ export interface IdempotencyHeader {
 /**
  * Reads the idempotency header of an operation; empty where the operation declares none, where it is
  * not clear which one carries the key, and where its keys are optional and of a form that the node
- * cannot make. A key in another header would promise what nobody keeps: without one, an uncertain write
+ * cannot make. A key in the wrong header would give false safety: without one, an uncertain write
  * is not repeated.
  */
 export function idempotencyHeaderOf(

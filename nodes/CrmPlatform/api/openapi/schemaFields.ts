@@ -1,5 +1,5 @@
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
-import { kindOfSchema } from '../../fields/fieldKinds';
+import { fieldKinds, kindOfSchema } from '../../fields/fieldKinds';
 import type { OpenApiDocument, Schema } from './openapi';
 import { isSafePattern } from '../http/pattern';
 import { flatten, namedValues } from './schema';
@@ -60,7 +60,7 @@ export function field(
 	if (items !== undefined) result.items = items;
 	if (kind === 'json' && own.items) {
 		const { properties = {}, required: needed = [] } = flatten(document, own.items);
-		const isPlain = (one: Schema) => ['text', 'choice', 'number', 'boolean'].includes(kindOf(document, flatten(document, one)));
+		const isPlain = (one: Schema) => fieldKinds[kindOf(document, flatten(document, one))].isMember;
 		result.members = writableIn(document, properties)
 			.filter(([, one]) => isPlain(one))
 			.map(([name, one]) => field(document, [name], one.title ?? labelFor(name), one, needed.includes(name)));

@@ -145,4 +145,4 @@ const logEnds = (at: string, end: number, known: number): string =>
 	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${known}). ${why} The trigger continues with the events after sequence ${end}; those up to it that are new since ${at} were not started.`;
 
 const otherLog = (at: string, sequence: number): string =>
-	`Events may be missing: since ${at}, the event log contains other events than those this trigger has read. ${why} Events of the restored log up to sequence ${sequence} may not have started the workflow; the trigger continues with those after it.`;
+	`Events may be missing: since ${at}, the event log no longer matches what this trigger has read. ${why} Events of the restored log up to sequence ${sequence} may not have started the workflow; the trigger continues with those after it.`;

@@ -173,7 +173,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 
 function beginningOf({ events: { events, filter, output }, records, start, since }: TriggerChoice): Beginning {
 	const choice = { events, filter, shape: output.shape };
-	// Another kind of records, or events instead, is another beginning.
+	// A change to other records, or to events, begins anew.
 	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope };
 	return { choice, start, since };
 }

@@ -19,7 +19,7 @@ export interface UnsettledStart {
 
 /** What the triggers of this process have seen of n8n: it is the same for all. Nothing of it is stored. */
 export interface SeenOfN8n {
-	/** Whether executions run on workers; undefined until one has come out. */
+	/** Whether executions run on workers; undefined until the first outcome is known. */
 	onWorkers?: boolean;
 	/** When n8n could not start something, as its database was away. */
 	failedAt?: number;

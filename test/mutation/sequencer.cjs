@@ -1,0 +1,9 @@
+const Sequencer = require('@jest/test-sequencer').default;
+
+/** Runs test files in the order of `testMatch`, quick ones first, as the first test that fails ends the run for a change. */
+module.exports = class extends Sequencer {
+	sort(tests) {
+		const place = ({ path, context }) => context.config.testMatch.findIndex((glob) => path.includes(glob.slice(glob.indexOf('/test/'), glob.indexOf('*'))));
+		return [...tests].sort((one, other) => place(one) - place(other));
+	}
+};
