@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { namedIds } from './namedIds';
 import type { PlannedWrite } from './toolPreview';
 import type { ToolRun } from './toolRun';
 
@@ -23,30 +24,8 @@ interface Token {
 export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): string {
 	const versions = writes.map(stateOf);
 	const made = now.toString(36);
-	return [made, versions.join('-'), ...namedIds(writes), signature(run, writes, made, versions)].join('.');
+	return [made, versions.join('-'), ...namedIds(writes.map(({ target }) => target)), signature(run, writes, made, versions)].join('.');
 }
-
-/** The records that were given by a name, which the write itself may change. */
-function namedIds(writes: PlannedWrite[]): string[] {
-	const named = writes.flatMap(({ target }) => (target?.given === undefined || target.given === target.id ? [] : [`${nameDigest(target.given)}${plainText(target.id)}`]));
-	return named.length > 0 ? [named.join('-')] : [];
-}
-
-/** The id of the record that had this name when the token was made; the signature says whether it counts. */
-export function idBehindName(token: string | undefined, given: string): string | undefined {
-	const parts = (token ?? '').trim().replace(/\.$/, '').split('.');
-	const own = parts.length === 4 ? parts[2]!.split('-').find((one) => one.startsWith(nameDigest(given))) : undefined;
-	if (own === undefined) return undefined;
-	try {
-		return decodeURIComponent(own.slice(nameDigest('').length));
-	} catch {
-		return undefined;
-	}
-}
-
-const nameDigest = (name: string): string => createHash('sha256').update(name.trim().toLowerCase()).digest('hex').slice(0, 8);
-
-const plainText = (id: string): string => encodeURIComponent(id).replace(/[.~!'()*-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 
 /** What a token says, if it was made for these very writes; else why it does not count. */
 export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string, now: number): Token | string {

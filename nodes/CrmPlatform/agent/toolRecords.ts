@@ -11,7 +11,7 @@ import { isName, parseName } from '../mapping/names';
 import { distinctListItems } from '../pickers/recordLabels';
 import { searchList } from '../pickers/searchRecords';
 import { UnclearName } from '../mapping/linkedIds';
-import { idBehindName } from './approval';
+import { idBehindName } from './namedIds';
 import { toolCollection, connectionFor, type ToolRun } from './toolRun';
 import type { ToolKind } from './toolSettings';
 
