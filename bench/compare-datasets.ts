@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
+import { modulesFolder } from '../tools/link.ts';
 import { installN8n } from '../tools/n8n.mjs';
 import { time } from './measure.ts';
 
@@ -38,7 +39,7 @@ type Part<Result = unknown> = (...values: unknown[]) => Result;
 /** The comparison of CRM Platform Sync: an index by the key, and a plan. */
 export function ourComparison(key: string, names: readonly string[]): Compare {
 	const load = createRequire(resolve('package.json'));
-	const built = (name: string) => load(resolve('dist', 'nodes', 'CrmPlatform', 'sync', name)) as Record<string, Part>;
+	const built = (name: string) => load(join(modulesFolder, 'nodes', 'CrmPlatform', 'sync', name)) as Record<string, Part>;
 	const { planChanges } = built('plan.js') as { planChanges: Part<Array<{ action: string }>> };
 	const { indexRecords, comparison } = { ...built('matching.js'), ...built('compare.js') };
 	const fields = names.map((name) => ({ name, path: [name], kind: 'text' as const }));

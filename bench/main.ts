@@ -14,8 +14,8 @@ import { benchTools } from './tools/index.ts';
 import { benchTriggers } from './triggers.ts';
 import { benchUndo } from './undo.ts';
 
-/** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one. */
-const benchmarks: Record<string, () => Promise<void>> = {
+/** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one, `npm run bench undo 5000` a smaller one. */
+const benchmarks: Record<string, (size?: number) => Promise<void>> = {
 	sandbox: async () => {
 		publish({ name: 'sandbox', ours: 'sandbox', bare: 'bare server', rows: await benchSandbox() });
 		publish({ name: 'sandbox-load', ours: 'while searched', bare: 'alone', rows: await benchLoad() });
@@ -43,14 +43,16 @@ const benchmarks: Record<string, () => Promise<void>> = {
 	tools: benchTools,
 	triggers: async () =>
 		publish({ name: 'triggers', ours: 'trigger', bare: 'the other', rows: await benchTriggers() }),
-	undo: async () =>
-		publish({ name: 'undo', ours: 'node', bare: 'bare loop', rows: await benchUndo() }),
+	undo: async (size) =>
+		publish({ name: 'undo', ours: 'node', bare: 'bare loop', rows: await benchUndo(size) }),
 };
 
-const asked = process.argv.slice(2);
+const isSize = (text: string): boolean => /^\d+$/.test(text);
+const asked = process.argv.slice(2).filter((text) => !isSize(text));
+const [size] = process.argv.slice(2).filter(isSize).map(Number);
 const unknown = asked.find((name) => !Object.hasOwn(benchmarks, name));
 if (unknown === undefined) {
-	for (const name of asked.length > 0 ? asked : Object.keys(benchmarks)) await benchmarks[name]!();
+	for (const name of asked.length > 0 ? asked : Object.keys(benchmarks)) await benchmarks[name]!(size);
 } else {
 	console.error(`There is no benchmark ${unknown}, only ${Object.keys(benchmarks).join(', ')}.`);
 	process.exitCode = 2;

@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { baseUrl, descriptionUrl } from './serviceProperties';
+import { baseUrl, descriptionUrl, leaveRoom } from './serviceProperties';
 
 export class CrmPlatformApi implements ICredentialType {
 	name = 'crmPlatformApi';
@@ -33,6 +33,7 @@ export class CrmPlatformApi implements ICredentialType {
 			description: 'Generated in the platform’s settings, under API and integrations',
 		},
 		descriptionUrl,
+		leaveRoom,
 	];
 
 	/** A function, since n8n evaluates the declarative form anew for each request. */

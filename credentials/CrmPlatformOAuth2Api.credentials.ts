@@ -1,7 +1,7 @@
 import type { Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 
 import offered from '../contract/scopes.json';
-import { baseUrl, descriptionUrl } from './serviceProperties';
+import { baseUrl, descriptionUrl, leaveRoom } from './serviceProperties';
 
 /** The base URL as `serviceAddress` of the nodes reads it, where n8n allows nothing but expressions. */
 const address = String.raw`$self["baseUrl"].trim().replace(/(\/+v1)?\/*$/i, "")`;
@@ -123,5 +123,6 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 		},
 		{ displayName: 'Authentication', name: 'authentication', type: 'hidden', default: 'header' },
 		descriptionUrl,
+		leaveRoom,
 	];
 }

@@ -20,3 +20,13 @@ export const descriptionUrl: INodeProperties = {
 	description:
 		'Where the service publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
 };
+
+export const leaveRoom: INodeProperties = {
+	displayName: 'Leave Room for Others (%)',
+	name: 'leaveRoom',
+	type: 'number',
+	typeOptions: { minValue: 0, maxValue: 90 },
+	default: 0,
+	description:
+		'Part of the rate limit that imports, exports and other long work leave free, so that other programs can go on',
+};

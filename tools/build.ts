@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { runGroup } from './child.mjs';
 import { Failure, reportFailure } from './failure.mjs';
+import { linkPackage, modulesFolder } from './link.ts';
 import { type Contract, type Menu, outputSchemas } from './output-schemas.ts';
 
 /** What n8n reads beside the compiled code: icons and codex files. */
@@ -16,12 +17,16 @@ const COPIED = ['icons/*.svg', '{nodes,credentials}/**/*.svg', 'nodes/**/*.node.
 export async function buildPackage(): Promise<void> {
 	rmSync('dist', { recursive: true, force: true });
 	const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
-	const code = await runGroup(process.execPath, [compiler, '-p', 'tsconfig.json'], {
+	const compiled = resolve('.tmp', 'compiled');
+	for (const folder of [compiled, modulesFolder]) rmSync(folder, { recursive: true, force: true });
+	const code = await runGroup(process.execPath, [compiler, '-p', 'tsconfig.json', '--outDir', compiled], {
 		stdio: 'inherit',
 	});
 	if (code !== 0) throw new Failure('The package was not built: its sources do not compile.');
+	await linkPackage(compiled, 'dist');
 	for (const file of globSync(COPIED)) cpSync(file, join('dist', file));
 	writeOutputSchemas(join('dist', 'nodes', 'CrmPlatform'));
+	mkdirSync(join('dist', 'contract'));
 	writeContract(join('dist', 'contract', 'openapi.json'));
 }
 
@@ -37,7 +42,7 @@ function writeContract(path: string): void {
 
 /** Writes what n8n shows of the node's output before it has run. */
 function writeOutputSchemas(node: string): void {
-	const { everydayMenu, adminMenu } = createRequire(import.meta.url)(resolve(node, 'resources')) as Record<
+	const { everydayMenu, adminMenu } = createRequire(import.meta.url)(join(modulesFolder, 'nodes', 'CrmPlatform', 'resources', 'index.js')) as Record<
 		string,
 		Menu[]
 	>;

@@ -30,7 +30,8 @@ export interface Setup {
 	files?: IBinaryKeyData;
 	/** IANA time zone of the workflow. */
 	timezone?: string;
-	continueOnFail?: boolean;
+	/** Whether On Error is Continue, perhaps with the output for errors. */
+	continueOnFail?: boolean | 'errorOutput';
 	/** A new one for each run unless given. */
 	executionId?: string;
 	runIndex?: number;
@@ -140,7 +141,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		credentials: stored
 			? { crmPlatformOAuth2Api: { id: stored.id, name: 'Test' } }
 			: { crmPlatformApi: { id: setup.credentialId ?? 'credential-1', name: 'Test' } },
-		...(continueOnFail && { onError: 'continueRegularOutput' }),
+		...(continueOnFail && { onError: continueOnFail === 'errorOutput' ? 'continueErrorOutput' : 'continueRegularOutput' }),
 		...(setup.retryOnFail && { retryOnFail: true }),
 	};
 	const nodeTypes = {

@@ -67,6 +67,8 @@ function requestsOf({ option: { value }, write }: SecuredOperation, path: string
 	const jobs: Request[] = [['post', '/jobs'], ['get', '/jobs/{}/results']];
 	if (value === 'exportFile') return [['get', path], ...jobs];
 	if (value === 'getCurrent') return [['get', `${path}/me`]];
+	// It is answered by a webhook, and the log says who has completed the task.
+	if (value === 'sendAndWait') return [['post', path], ['get', path], ['post', '/webhooks'], ['get', '/events']];
 	if (!write) return [['get', path]];
 	const requests = writesOf(write).map(([method, step]): Request => [method, `${path}${step}`]);
 	return value === 'importFile' ? [...requests, ...jobs] : requests;

@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { buildPackage } from './build.ts';
 import { reportFailure } from './failure.mjs';
+import { modulesFolder } from './link.ts';
 import { pageWithScopes, type SecuredContract, type SecuredMenu, scopesFile } from './scopes.ts';
 import { readWordList, wordListFile } from './word-list.ts';
 
@@ -14,7 +15,7 @@ async function main(): Promise<void> {
 	mkdirSync(dirname(wordListFile), { recursive: true });
 	writeFileSync(wordListFile, readWordList((file) => require(built(file)) as object));
 	const contract = JSON.parse(readFileSync('contract/openapi.json', 'utf8')) as SecuredContract;
-	const { resources } = require(built('nodes/CrmPlatform/resources/index.ts')) as { resources: SecuredMenu[] };
+	const { resources } = require(join(modulesFolder, 'nodes/CrmPlatform/resources/index.js')) as { resources: SecuredMenu[] };
 	writeFileSync(scopesFile, pageWithScopes(readFileSync(scopesFile, 'utf8'), contract, resources));
 }
 

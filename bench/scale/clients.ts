@@ -28,6 +28,7 @@ export const queued =
 				rank: isAwaited ? 'awaited' : 'ordinary',
 				rankOfMany: 'bulk',
 				maxWait: hour,
+				forOthers: 0,
 			},
 		});
 		return async () => (await send({ method: 'GET', path: '/v1/contacts' })).ok;

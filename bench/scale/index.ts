@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { buildPackage } from '../../tools/build.ts';
+import { modulesFolder } from '../../tools/link.ts';
 import { markdownTable } from '../peers/markdown.ts';
 import { aimd, awsAdaptive, type Connector, eachByItself, fullJitter, queued } from './clients.ts';
 import { plotOf } from './plot.ts';
@@ -16,7 +17,7 @@ const small: Plan = { ...starter, name: '100 in 10 s', requests: 100, windowMs: 
 export async function benchScale(): Promise<void> {
 	await buildPackage();
 	const http = (file: string): object =>
-		createRequire(import.meta.url)(resolve('dist/nodes/CrmPlatform/api/http', file)) as object;
+		createRequire(import.meta.url)(join(modulesFolder, 'nodes/CrmPlatform/api/http', `${file}.js`)) as object;
 	const connector = { ...http('request'), ...http('retry'), ...http('pace') } as Connector;
 	const ours = queued(connector);
 

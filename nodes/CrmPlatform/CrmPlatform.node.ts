@@ -4,8 +4,11 @@ import {
 	type INodeExecutionData,
 	type INodeType,
 	type INodeTypeDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
 } from 'n8n-workflow';
 
+import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
 import { getColumnFields } from './pickers/columnFields';
 import { getFields, getMatchFields } from './pickers/mapperFields';
@@ -57,6 +60,9 @@ export class CrmPlatform implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
+		// Send and Wait for Approval has them, and n8n makes a human review of a node that has.
+		webhooks: approvalWebhooks,
+		waitingNodeTooltip: 'The execution goes on when the task is completed or deleted',
 		properties: [...propertiesOf(everydayMenu), longestAnswer],
 	};
 
@@ -83,6 +89,10 @@ export class CrmPlatform implements INodeType {
 		},
 		resourceMapping: { getColumnFields, getFields },
 	};
+
+	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
+		return await receiveAnswer(this);
+	}
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await execute(this);

@@ -65,8 +65,9 @@ function operationProperties({ value, operations }: OfferedResource): INodePrope
 	const property = { ...operationProperty, ...(!lists && { default: options[0]?.value ?? '' }) };
 	const actions = options.map(({ description: _description, ...option }) => option);
 	return [
-		{ ...property, type: 'options', options, displayOptions: { show: { resource: [{ _cnd: { eq: value } }] } } },
+		// First, since n8n 2.41 takes the resource of a human review from the first that has the operation.
 		{ ...property, type: 'hidden', options: actions, displayOptions: { show: { resource: [value] } } },
+		{ ...property, type: 'options', options, displayOptions: { show: { resource: [{ _cnd: { eq: value } }] } } },
 	];
 }
 

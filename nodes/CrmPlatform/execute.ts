@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto';
 
 import {
 	NodeOperationError,
-	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
-import { failureJson, failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
-import { ItemWithFiles } from './files/itemWithFiles';
+import { systemClock } from './api/http/clock';
+import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
 import type { Batched, Execution, GoesOn, Operation, Resource, Run } from './model';
+import { allItems, summaryItem } from './output';
+import { isSummary, outputOption } from './parameters/outputParameters';
 import { chosenResource } from './resources';
 import { dependsOnItem, runAll, type ItemOutcome } from './schedule';
 import { asAnswer, type NodeOutput } from './toolAnswer';
@@ -40,30 +41,30 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	const execution: Execution = { n8n, api, resource, operation, identity: identityOf(n8n, call) };
 
 	const named = nameExisting(execution);
-	const output: INodeExecutionData[] = [];
 	const failures: ItemFailure[] = [];
 	const goesOn: GoesOn = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	let done = 0;
+	let told = systemClock.now();
 	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
 	const count = isOnce ? 1 : items.length;
+	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count) : allItems();
 	if (isOnce) api.notices.add(onceForAll(items.length));
 	for await (const batch of outcomes(execution, count, goesOn)) {
 		for (const { item, result } of batch) {
-			const pairedItem = { item };
 			if (result instanceof Error) {
 				const failure = await named(nodeFailure(n8n, result, item), item);
 				failures.push({ item, failure });
-				output.push({ json: failureJson(failure), pairedItem });
+				output.fail({ item, failure });
 				continue;
 			}
 			done += 1;
-			for (const one of Array.isArray(result) ? result : [result]) {
-				if (one instanceof ItemWithFiles) output.push({ json: one.json, binary: one.files, pairedItem });
-				else output.push({ json: withoutError(one), pairedItem });
-			}
+			for (const one of Array.isArray(result) ? result : [result]) output.add(item, one);
 		}
+		if (systemClock.now() - told < betweenReports) continue;
+		told = systemClock.now();
+		n8n.logger.info(`${n8n.getNode().name}: ${done + failures.length} of ${count} items done, ${failures.length} of them failed`);
 	}
 
 	const [first] = failures;
@@ -74,7 +75,18 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 		const others = [...api.notices].filter((notice) => !notice.includes(first.failure.message));
 		throw withLines(first.failure, [...summary, ...others]);
 	}
-	return { items: output, notices: api.notices };
+	return { items: output.items(done), notices: api.notices };
+}
+
+/** Milliseconds between two lines of n8n's log about the progress of a long run. */
+const betweenReports = 30_000;
+
+function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): boolean {
+	try {
+		return options.includes(outputOption) && isSummary(n8n);
+	} catch (error) {
+		throw nodeFailure(n8n, error as Error, 0);
+	}
 }
 
 const onceForAll = (items: number): string =>
@@ -114,15 +126,4 @@ function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Executi
 		run: n8n.getWorkflowDataProxy(0).$runIndex as number,
 	};
 	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...own };
-}
-
-/**
- * A record without `error`: under Retry On Fail, n8n takes a first item that has one for a failure and
- * runs the node again (n8n-core 2.41, WorkflowExecute, checkFailure). The value moves to `error_info`.
- */
-function withoutError(record: IDataObject): IDataObject {
-	if (!Object.hasOwn(record, 'error')) return record;
-	const { error, ...others } = record;
-	const name = ['error_info', 'error_info_2'].find((free) => !Object.hasOwn(others, free));
-	return { ...others, [name ?? 'error_info_3']: error };
 }

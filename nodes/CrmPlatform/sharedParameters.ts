@@ -29,7 +29,7 @@ export function sharedParameters(forms: Form[]): INodeProperties[] {
 }
 
 /** By character: the names are English, and to load a locale's rules takes 7 ms when n8n loads the node. */
-export const alphabetically = (one: string, other: string): number => (one < other ? -1 : 1);
+export const alphabetically = (one: string, other: string): number => (one.toLowerCase() < other.toLowerCase() ? -1 : 1);
 
 /** Names of parameters, so that each form has its own in its order: n8n shows them in the order of the list. */
 function namesInOrder(forms: Form[]): string[] {

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-import type { IExecuteFunctions, INode } from 'n8n-workflow';
+import { NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
 import type { WriteIdentity } from './api/http/idempotency';
 import { isToolCall } from './api/toolNode';
@@ -27,6 +27,14 @@ interface CallCounts {
 	succeeded: Record<string, number>;
 	/** Attempts of Retry On Fail since the last success. */
 	failed: Record<string, number>;
+}
+
+/** @throws NodeOperationError where an agent calls the operation as a tool: its answer cannot wait */
+export function refuseAsTool(n8n: IExecuteFunctions): void {
+	if (!isToolCall(n8n)) return;
+	throw new NodeOperationError(n8n.getNode(), 'A tool cannot wait for an approval, so nobody was asked', {
+		description: 'The workflow’s author has to put CRM Platform between the agent and its tools, as Human Review.',
+	});
 }
 
 /**

@@ -9,7 +9,7 @@ import { sandboxDesign } from './sandbox-design.ts';
 export const design: Record<string, Part> = {
 	entry: {
 		files: ['nodes/CrmPlatform/*.node.ts'],
-		imports: ['actionProperties', 'agent', 'builders', 'execute', 'parameters', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
+		imports: ['actionProperties', 'agent', 'approval', 'builders', 'execute', 'parameters', 'resources', 'pickers', 'sync', 'trigger', 'webhookTrigger', 'changeTrigger', 'n8n-workflow'],
 	},
 	actionProperties: {
 		files: ['nodes/CrmPlatform/actionProperties.ts', 'nodes/CrmPlatform/sharedParameters.ts'],
@@ -23,12 +23,17 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'schedule', 'failure', 'toolAnswer', 'toolCall', 'writing', 'files', 'api', 'http', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'resources', 'schedule', 'failure', 'output', 'toolAnswer', 'toolCall', 'writing', 'http', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	failure: {
 		files: ['nodes/CrmPlatform/failure.ts'],
 		imports: ['api', 'n8n-workflow'],
+	},
+	output: {
+		files: ['nodes/CrmPlatform/output.ts'],
+		imports: ['failure', 'files', 'api'],
+		types: ['model', 'n8n-workflow'],
 	},
 	toolCall: {
 		files: ['nodes/CrmPlatform/toolCall.ts', 'nodes/CrmPlatform/toolArguments.ts'],
@@ -73,7 +78,13 @@ export const design: Record<string, Part> = {
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'undo', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['readers', 'plainValues', 'parameters', 'approval', 'toolCall', 'undo', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		types: ['model'],
+	},
+	// Send and Wait for Approval: what is asked, and what the CRM answers.
+	approval: {
+		files: ['nodes/CrmPlatform/approval/*.ts'],
+		imports: ['plainValues', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	undo: {
@@ -165,7 +176,7 @@ export const design: Record<string, Part> = {
 	...sandboxDesign,
 	tools: {
 		files: ['tools/**'],
-		imports: ['typescript', 'zod', 'node:**'],
+		imports: ['typescript', '@rollup/wasm-node', 'zod', 'node:**'],
 		types: ['n8n-core', 'n8n-workflow'],
 	},
 	demo: {

@@ -1,8 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
-import { run as runNode, type Setup } from './n8n.ts';
+import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
+import { executeContext, run as runNode, type Setup } from './n8n.ts';
 import { byId, create, get, mapped, on, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
@@ -93,4 +95,16 @@ test.each([
 	const { run, most } = await service(1);
 	await run({ ...parameters, options: { batchSize: 1 } }, ids(4));
 	expect(most()).toBe(1);
+});
+
+test('of a long run, n8n’s log has every half minute how many items are done', async () => {
+	let time = Date.now();
+	const now = jest.spyOn(systemClock, 'now').mockImplementation(() => (time += 2_000));
+	const { context } = executeContext({ credential: sandbox.credential, parameters: on('deal', 'win', itsId), items: ids(40), continueOnFail: true });
+	const info = jest.spyOn(context.logger, 'info').mockImplementation(() => undefined);
+	await new CrmPlatform().execute.call(context as unknown as IExecuteFunctions);
+	now.mockRestore();
+	const told = info.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('items done'));
+	expect(told.length).toBeGreaterThan(1);
+	expect(told[0]).toMatch(/^CRM Platform: \d+ of 40 items done, \d+ of them failed$/);
 });

@@ -20,6 +20,8 @@ const values: Record<string, Record<string, unknown[]>> = {
 	tasks: { title: ['Call', 'Write'], status: ['not_started', 'completed'], links: ['contacts', 'companies'] },
 };
 const kinds = Object.keys(values);
+/** What is required of a new record. */
+const needed: Record<string, IDataObject> = { contacts: { last_name: 'Base' }, companies: { name: 'Base' }, deals: { title: 'Base' }, tasks: { title: 'Base' } };
 const linkFields = ['company_id', 'parent_company_id', 'contact_ids', 'links'];
 
 const change = fc.record({ field: fc.nat(6), value: fc.nat(2), target: fc.nat(9) });
@@ -62,6 +64,8 @@ interface Known {
 	isChanged: boolean;
 	/** What its fields have if own changes had never been. */
 	expected: IDataObject;
+	/** What its fields had after the last write. */
+	state: IDataObject;
 }
 
 /** The account of a history, as its witness sees it: over HTTP, and as the page says it should be. */
@@ -83,19 +87,22 @@ export class UndoAccount {
 	}
 
 	async begin(): Promise<void> {
-		for (const kind of ['contacts', 'contacts', 'contacts', 'companies', 'companies', 'deals', 'tasks']) await this.create('other', kind, []);
+		for (const [kind, count] of [['contacts', 3], ['companies', 2], ['deals', 1], ['tasks', 1]] as const) {
+			const items = Array.from({ length: count }, () => needed[kind]);
+			const { body } = await this.send('other', 'POST', `/v1/${kind}/batch/create`, { items });
+			for (const { data } of body.results as Array<{ data: IDataObject }>) this.noteCreated('other', kind, data);
+		}
 	}
 
-	/** The record as the service has it; undefined if it is gone. */
-	async now({ kind, ids }: Known): Promise<IDataObject | undefined> {
-		const { status, body } = await this.sandbox.call('GET', `/v1/${kind}/${ids.at(-1)}`);
-		return status === 200 ? this.labelled(body) : undefined;
-	}
-
+	/** The records as the service has them; undefined for those that are gone. */
 	async all(): Promise<Array<IDataObject | undefined>> {
-		const found: Array<IDataObject | undefined> = [];
-		for (const one of this.records) found.push(await this.now(one));
-		return found;
+		const found = new Map<unknown, IDataObject>();
+		for (const kind of kinds) {
+			const ids = this.records.flatMap((one) => (one.kind === kind ? [one.ids.at(-1)] : []));
+			const { body } = await this.sandbox.call('GET', `/v1/${kind}?limit=500&ids=${ids.join()}`);
+			for (const record of body.data as IDataObject[]) found.set(record.id, this.labelled(record));
+		}
+		return this.records.map(({ ids }) => found.get(ids.at(-1)));
 	}
 
 	async play(one: Step): Promise<void> {
@@ -105,30 +112,30 @@ export class UndoAccount {
 		const [known] = living;
 		if (!known) return;
 		const place = `/v1/${known.kind}/${known.ids.at(-1)}`;
-		if (one.do === 'update') return await this.written(one.by, known, async () => await this.send(one.by, 'PATCH', place, this.body(known.kind, one.changes)));
+		if (one.do === 'update') return this.noteWrite(one.by, known, await this.send(one.by, 'PATCH', place, this.body(known.kind, one.changes)));
 		if (one.do === 'delete') {
 			const { status } = await this.send(one.by, 'DELETE', place);
 			if (status === 204) this.deleted(one.by, known);
 		} else if (one.do === 'win') {
-			if (known.kind === 'deals') await this.written(one.by, known, async () => await this.send(one.by, 'POST', `${place}/win`));
+			if (known.kind === 'deals') this.noteWrite(one.by, known, await this.send(one.by, 'POST', `${place}/win`));
 		} else if (one.do === 'tag') {
-			await this.written(one.by, known, async () => await this.send(one.by, 'PUT', `${place}/tags/${this.tag}`));
+			await this.send(one.by, 'PUT', `${place}/tags/${this.tag}`);
+			this.noteWrite(one.by, known, await this.sandbox.call('GET', place));
 		} else {
 			const same = living.filter(({ kind }) => kind === known.kind);
 			const body = this.body(known.kind, [one.change]);
 			const items = same.map(({ ids }) => ({ id: ids.at(-1)!, ...body }));
-			const before = await Promise.all(same.map((each) => this.now(each)));
-			await this.send(one.by, 'POST', `/v1/${known.kind}/batch/update`, { items });
-			for (const [i, each] of same.entries()) this.noteWrite(one.by, each, before[i]!, (await this.now(each))!);
+			const answer = await this.send(one.by, 'POST', `/v1/${known.kind}/batch/update`, { items });
+			for (const { index, status, data } of answer.body.results as Array<{ index: number; status: number; data: IDataObject }>) this.noteWrite(one.by, same[index]!, { status, body: data });
 		}
 	}
 
 	/** Somebody else changes a record, while it is undone. @returns what it has from then on */
 	async edit(place: number, isDeletion: boolean): Promise<{ known: Known; edited?: IDataObject } | undefined> {
 		const known = this.records[place % this.records.length]!;
-		const now = await this.now(known);
-		if (!now) return undefined;
 		const path = `/v1/${known.kind}/${known.ids.at(-1)}`;
+		const { status, body: now } = await this.sandbox.call('GET', path);
+		if (status !== 200) return undefined;
 		if (isDeletion) {
 			await this.sandbox.call('DELETE', path);
 			return { known };
@@ -140,21 +147,21 @@ export class UndoAccount {
 	}
 
 	private async create(by: string, kind: string, changes: Array<{ field: number; value: number; target: number }>): Promise<void> {
-		const needed = { contacts: { last_name: 'Base' }, companies: { name: 'Base' }, deals: { title: 'Base' }, tasks: { title: 'Base' } }[kind]!;
-		const { status, body } = await this.send(by, 'POST', `/v1/${kind}`, { ...needed, ...this.body(kind, changes) });
-		if (status !== 201) return;
-		const made = this.labelled(body);
-		this.records.push({ kind, ids: [String(body.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: made });
+		const { status, body } = await this.send(by, 'POST', `/v1/${kind}`, { ...needed[kind], ...this.body(kind, changes) });
+		if (status === 201) this.noteCreated(by, kind, body);
+	}
+
+	private noteCreated(by: string, kind: string, record: IDataObject): void {
+		const made = this.labelled(record);
+		this.records.push({ kind, ids: [String(record.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: { ...made }, state: made });
 		if (by !== 'own') this.noteLinks(made);
 	}
 
-	private async written(by: string, known: Known, write: () => Promise<unknown>): Promise<void> {
-		const before = (await this.now(known))!;
-		await write();
-		this.noteWrite(by, known, before, (await this.now(known))!);
-	}
-
-	private noteWrite(by: string, known: Known, before: IDataObject, after: IDataObject): void {
+	/** What the service has answered to a write, which it may have refused. */
+	private noteWrite(by: string, known: Known, { status, body }: { status: number; body: IDataObject }): void {
+		if (status >= 300) return;
+		const [before, after] = [known.state, this.labelled(body)];
+		known.state = after;
 		const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 		if (changed.length === 0) return;
 		if (by === 'own') {

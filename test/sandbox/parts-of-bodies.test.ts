@@ -1,25 +1,12 @@
 import { gzipSync } from 'node:zlib';
 import { JobLines } from '../../sandbox/core/store/job-lines.ts';
 import { inProcess, type InProcess } from './in-process.ts';
+import { maxPerTurn } from './max-per-turn.ts';
 import { ended, ndjson, people, runJob } from './job-client.ts';
 
 let sandbox: InProcess;
 beforeEach(() => void (sandbox = inProcess()));
 afterEach(() => jest.restoreAllMocks());
-
-/** The most calls between two turns of the event loop, in which other requests are answered. */
-async function maxPerTurn(calls: jest.SpyInstance, work: Promise<unknown>): Promise<number> {
-	let isDone = false;
-	void work.finally(() => (isDone = true));
-	let most = 0;
-	let before = calls.mock.calls.length;
-	while (!isDone) {
-		await new Promise((resolve) => setImmediate(resolve));
-		most = Math.max(most, calls.mock.calls.length - before);
-		before = calls.mock.calls.length;
-	}
-	return most;
-}
 
 test('requests are answered between the parts of a job’s results, however quickly they are taken', async () => {
 	const { job } = await runJob(sandbox, 'create', people(1500));

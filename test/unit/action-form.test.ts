@@ -1,4 +1,4 @@
-import { type INodeParameters, type INodeProperties, type INodePropertyOptions, type INodeType, NodeHelpers } from 'n8n-workflow';
+import { type INode, type INodeParameters, type INodeProperties, type INodePropertyOptions, type INodeType, NodeHelpers } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
@@ -17,7 +17,8 @@ const valuesOf = (properties: INodeProperties[], chosen: INodeParameters) =>
 const displayed = <Shown extends INodeProperties | INodePropertyOptions>(list: Shown[], values: INodeParameters): Shown[] =>
 	list.filter((one) => NodeHelpers.displayParameter(values, one, null, null));
 
-describe.each(nodes)('The form of %s', (_name, { description: { properties } }, menu) => {
+describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
+	const { properties } = description;
 	const operations = properties.filter(({ name }) => name === 'operation');
 	const each = menu.flatMap((entry) => entry.operations.map((operation) => ({ entry, operation, resource: entry.value, value: String(operation.option.value) })));
 
@@ -46,6 +47,30 @@ describe.each(nodes)('The form of %s', (_name, { description: { properties } }, 
 		const own = (operation.options ?? []).filter(({ name }) => name !== 'emptyCells').map(({ name }) => name);
 		const offered = options.filter((one) => one.name !== 'emptyCells' && NodeHelpers.displayParameter({}, one, null, null, values));
 		expect(offered.map(({ name }) => name).sort()).toEqual([...own, 'maxWait'].sort());
+	});
+
+	test('never shows, checks or keeps the list of all operations that only AI builders read', () => {
+		const [all, ...more] = properties.filter(({ displayOptions }) => displayOptions?.show?.['@version']);
+		expect(more).toEqual([]);
+		const shown = ['contact', '={{ $json.kind }}', 'unknown'].flatMap((resource) =>
+			[0, 1, 1.1, 2, undefined].map((typeVersion) => NodeHelpers.displayParameter({ resource, operation: '={{ $json.do }}' }, all!, { typeVersion } as INode, description)),
+		);
+		expect(new Set(shown)).toEqual(new Set([false]));
+		// Nor does it decide what n8n keeps of a workflow, or finds wrong in it.
+		const without = properties.filter((one) => one !== all);
+		const stored = [
+			...each.map(({ resource, value }): INodeParameters => ({ resource, operation: value })),
+			{ resource: '={{ $json.kind }}', operation: '={{ $json.do }}' },
+			{ operation: 'create' },
+		];
+		for (const parameters of stored) {
+			const node = { name: 'Node', type: 'crm', typeVersion: 1, parameters } as INode;
+			const read = (list: INodeProperties[]) => [
+				...[true, false].map((defaults) => NodeHelpers.getNodeParameters(list, parameters, defaults, false, node, description)),
+				NodeHelpers.getNodeParametersIssues(list, node, description),
+			];
+			expect(read(properties)).toEqual(read(without));
+		}
 	});
 
 	test('is what n8n’s list of actions presets: each operation of each kind by its own name', () => {

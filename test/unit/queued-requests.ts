@@ -11,6 +11,7 @@ export const turnAt = (clock: SimulatedClock, more: Partial<Turn> = {}): Turn =>
 	until: clock.now() + hour,
 	deadline,
 	isRepeated: false,
+	forOthers: 0,
 	...more,
 });
 

@@ -13,6 +13,7 @@ const holder = fc.record({
 	rank: fc.constantFrom('awaited', 'ordinary', 'bulk'),
 	workflow: fc.constantFrom('a', 'b', 'c'),
 	isRepeated: fc.boolean(),
+	forOthers: fc.constantFrom(0, 0.3, 0.9),
 	wait: fc.constantFrom(0, 30_000, 40 * hour),
 	fate: fc.constantFrom('answered', 'answered', 'answered', 'untold', 'unavailable', 'broken', 'throws', 'hangs'),
 	cancelledAfter: fc.option(fc.nat(150_000), { freq: 3, nil: undefined }),

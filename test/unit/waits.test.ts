@@ -1,6 +1,8 @@
 import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
+import { createSender } from '../../nodes/CrmPlatform/api/http/request';
+import type { Rank } from '../../nodes/CrmPlatform/api/http/turnOrder';
 import { patientWait, turnsOf, waitReport } from '../../nodes/CrmPlatform/api/waits';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
@@ -42,7 +44,9 @@ test.each<[string, IAllExecuteFunctions, string]>([
 test('the hint tells how long the node waited: waits at the same time count once', async () => {
 	const clock = new SimulatedClock();
 	const notices = new Set<string>();
-	const report = waitReport(contextOf({}), notices, clock);
+	const log: string[] = [];
+	const logger = { info: (line: string) => void log.push(line) };
+	const report = waitReport(contextOf({ logger }), notices, clock);
 	const wait = async (from: number, to: number, others: number) => {
 		await clock.sleep(from);
 		const ended = report(to - from, others);
@@ -58,4 +62,22 @@ test('the hint tells how long the node waited: waits at the same time count once
 	void wait(0, 1_000, 1);
 	await clock.runUntil(clock.now() + 2_000);
 	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service, beside 3 other workflows on the same credential.')]);
+	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all; goes on']);
+});
+
+test.each<[string, Rank, number]>([
+	['long work is refused for half an hour, and goes on', 'bulk', 30],
+	['so is an ordinary execution', 'ordinary', 30],
+	['what somebody waits for fails after five minutes', 'awaited', 5],
+])('where other programs take all: %s', async (_, rank, minutes) => {
+	const clock = new SimulatedClock();
+	const begun = clock.now();
+	const isOver = () => clock.now() - begun >= 30 * 60_000;
+	const transport = async () => await Promise.resolve({ status: isOver() ? 200 : 429, headers: { 'retry-after': '50' }, text: '{}' });
+	const turns = { account: `refused ${rank}`, workflow: '', rank, rankOfMany: rank, maxWait: patientWait, forOthers: 0 };
+	let ended: object | undefined;
+	const send = createSender({ transport, address: 'https://api.example.com', clock, turns });
+	void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => (ended = { ok, minutes: Math.floor((clock.now() - begun) / 60_000) }));
+	await clock.runUntil(begun + 90 * 60_000);
+	expect(ended).toEqual({ ok: rank !== 'awaited', minutes });
 });

@@ -13,7 +13,8 @@ import type { ToolKind } from './toolSettings';
 /** The fields of a kind that can be written, custom fields one by one. */
 export async function fieldsOfKind(run: ToolRun, kind: ToolKind): Promise<Field[]> {
 	const { create, update } = await toolDescription(run, kind);
-	const fields = [...(update?.fields ?? []), ...(create?.fields ?? [])];
+	// A field that a new record requires is required there only.
+	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const own = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
 	if (!own.some(({ name }) => name === 'custom_fields')) return own;
 	const custom = await customFieldsOnce(run.api, toolCollection(kind));

@@ -84,22 +84,24 @@ export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'un
 /** @param kind whose records are changed; of any kind if absent */
 export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, kind?: ToolKind): ToolChange[] =>
 	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter(
-		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (verbs.has('send') || kind === undefined || !leavesByChange(change, kind)),
+		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (kind === undefined || (hasChange(change, kind) && (verbs.has('send') || !leavesByChange(change, kind)))),
 	);
 
+const hasChange = (change: ToolChange, { resource }: ToolKind): boolean =>
+	resource.operations.some(({ option }) => option.value === ({ tag: 'addTag', untag: 'removeTag' } as Record<string, string>)[change] || option.value === change);
+
 /** Whether a change may make a record leave the CRM: a new message is sent, and so is another text of a scheduled one. */
-export const leavesByChange = (change: ToolChange, { resource }: ToolKind): boolean =>
-	['update', 'upsert'].includes(change) && resource.operations.some(({ option }) => sending.includes(String(option.value)));
+export const leavesByChange = (change: ToolChange, kind: ToolKind): boolean => ['update', 'upsert'].includes(change) && leavesTheCrm(kind);
+
+/** Whether records of the kind leave the CRM, as messages do. */
+export const leavesTheCrm = ({ resource }: ToolKind): boolean => resource.operations.some(({ option }) => sending.includes(String(option.value)));
 
 /** The operations that crm_change, or a tool that reads, has. */
-const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile'];
+const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'sendAndWait'];
 
 /** What leaves the CRM. */
 export const sending = ['send', 'sendNow', 'schedule', 'reschedule'];
 
 /** What crm_act does with records of a kind: a step with a name of its own, such as winning a deal. */
-export const actionsOf = ({ resource }: ToolKind, verbs: ReadonlySet<ToolVerb>): Operation[] =>
-	resource.operations.filter(({ option }) => {
-		const value = String(option.value);
-		return !ordinary.includes(value) && verbs.has(sending.includes(value) ? 'send' : 'act');
-	});
+export const actionsOf = (kind: ToolKind, verbs: ReadonlySet<ToolVerb>): Operation[] =>
+	verbs.has(leavesTheCrm(kind) ? 'send' : 'act') ? kind.resource.operations.filter(({ option }) => !ordinary.includes(String(option.value))) : [];

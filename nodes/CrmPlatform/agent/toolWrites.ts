@@ -115,7 +115,7 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
 	const execution = executionOf({ ...run, api }, one);
 	const outcome = await runOperation(execution).then(() => undefined, (error: Error) => error);
 	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
-	if (unsent.length > 0) throw new Error(unsent.join(' '));
+	if (unsent.length > 0) throw new Error(await notTaken(execution, unsent));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
 	const { kind, operation, target, more } = one;
 	await refuseNames(run, one, outcome.request);
@@ -140,6 +140,14 @@ async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: Want
 		const owner = all.find((other) => other.reference === reference && other.part === undefined);
 		throw new Error(`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((one) => one !== undefined))}`);
 	}
+}
+
+/** What is not sent, in a model's words: a field that others have may be one that this operation does not take. */
+async function notTaken(execution: Execution, unsent: string[]): Promise<string> {
+	const { name } = execution.operation.option;
+	const known = (await describedWrite(execution)).fields.map((field) => field.name);
+	const said = unsent.map((notice) => notice.replace(/^Not sent because the service has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
+	return `${said.join(' ')} ${name} takes ${known.slice(0, 60).join(', ')}.`;
 }
 
 const executionOf = (run: ToolRun, { kind, operation, parameters, fields }: WantedWrite): Execution => executionFor(run, kind, operation, parameters, fields);

@@ -84,6 +84,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	}) as IExecuteFunctions;
 	let run: ToolRun | undefined;
 	let hasSentWrite = false;
+	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
 		const args = readToolArgs(`${settings.prefix}_${name}`, given, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
 		const api = withGate(await connect(view), (request) => {
@@ -99,7 +100,6 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
 		const failure = nodeFailure(n8n, clear, 0);
 		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
-		const isWriting = name === 'change' || name === 'act';
 		// For a person who reports it to the service; a model has no use for it.
 		const text = failureText(failure).replace(/\s*Request ID: \S+/g, '').replace(/\s*\n\s*/g, ' ').replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? ' Nothing was written.' : '') };
@@ -107,8 +107,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	if ('error' in answer) return answerWithin([{ error: answer.error }], run ? [dataNotice] : [], settings.longest);
 	call.succeeded();
 	const { data, notes, ifWhole } = answer;
-	const isPreview = data.some(({ token }) => token !== undefined);
-	return answerWithin(data, notes, settings.longest, isPreview ? dataNotice : ifWhole);
+	return answerWithin(data, notes, settings.longest, isWriting ? dataNotice : ifWhole);
 }
 
 /** What services answer where they have not done a write; what else ends one may come from a proxy on the way. */

@@ -12,7 +12,7 @@ import { fieldsOfKind, meantBy, refuseTwice, withServiceNames } from './toolFiel
 import { namedRecord, NoSuchRecord, type NamedRecord } from './toolRecords';
 import { toolDescription, operationOfKind, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
-import { actionsOf, allowedChanges, leavesByChange, type ToolChange, type ToolKind } from './toolSettings';
+import { actionsOf, allowedChanges, leavesByChange, leavesTheCrm, type ToolChange, type ToolKind } from './toolSettings';
 import { doWrites, type WantedWrite } from './toolWrites';
 
 /** Records that one call deletes at most. */
@@ -34,9 +34,7 @@ const taken: Record<ToolChange, string[]> = {
 export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
-	if (!run.settings.verbs.has('send') && leavesByChange(change, kind)) {
-		throw new Error(`A ${kind.name} leaves the CRM, so ${change} needs Send in May Write of the node, which the workflow’s author has not chosen.`);
-	}
+	if (!run.settings.verbs.has('send') && leavesByChange(change, kind)) throw needsSend(kind, change);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	args.only(change, taken[change]);
 	const values = args.object('values');
@@ -53,6 +51,9 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, kind, args) } : {};
 	return await doWrites(run, [{ kind, operation, parameters, fields }], token);
 }
+
+const needsSend = ({ name }: ToolKind, what: string): Error =>
+	new Error(`A ${name} leaves the CRM, so ${what} needs Send in May Write of the node, which the workflow’s author has not chosen.`);
 
 /** @throws Error in the model's words */
 function changingOperation(kind: ToolKind, change: 'create' | 'update' | 'upsert'): Operation {
@@ -91,7 +92,7 @@ async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, mayBeDone
 	}
 	const count = args.number('count', 1, maxDeleted);
 	const isSure = targets.size === 1 ? count === undefined || count === 1 : count === targets.size;
-	if (!isSure) throw new Error(`This would delete ${targets.size} records: ${[...targets.values()].map(({ title }) => title).join('; ')}. If all are meant, send count ${targets.size}.`);
+	if (!isSure) throw new Error(`This would delete ${targets.size} ${targets.size === 1 ? 'record' : 'records'}: ${[...targets.values()].map(({ title }) => title).join('; ')}. If ${targets.size === 1 ? 'it is' : 'all are'} meant, send count ${targets.size}.`);
 	return [...targets.values()].map((target) => ({ kind, operation, parameters: pickedRecord(target), target }));
 }
 
@@ -122,6 +123,7 @@ async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
 export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const actions = actionsOf(kind, run.settings.verbs);
+	if (actions.length === 0 && leavesTheCrm(kind)) throw needsSend(kind, 'each step');
 	if (actions.length === 0) throw new Error(`There is no action for a ${kind.name}. Use another kind.`);
 	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
 	const operation = operationOfKind(kind, action);

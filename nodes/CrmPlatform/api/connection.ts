@@ -23,7 +23,7 @@ import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous } from './http/transport';
-import { longestWait, turnsOf, waitReport } from './waits';
+import { longestWait, roomForOthers, turnsOf, waitReport } from './waits';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection {
@@ -68,13 +68,14 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 	const notices = new Set<string>();
 	const maxWait = inUsersWords(n8n, () => longestWait(n8n));
+	const forOthers = inUsersWords(n8n, () => roomForOthers(credential.leaveRoom));
 	const sender = createSender({
 		transport: signed,
 		address,
 		signal,
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
-		turns: { account: `${address} ${view}`, ...turnsOf(n8n, maxWait) },
+		turns: { account: `${address} ${view}`, ...turnsOf(n8n, maxWait), forOthers },
 		waiting: waitReport(n8n, notices, clock),
 	});
 

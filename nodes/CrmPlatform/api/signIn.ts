@@ -9,6 +9,8 @@ import { authenticated, signedIn, type Transport } from './http/transport';
 export interface ServiceCredential {
 	baseUrl: string;
 	descriptionUrl?: string;
+	/** Percent of the plan. */
+	leaveRoom?: number | string;
 }
 
 /** The credential CRM Platform API. */

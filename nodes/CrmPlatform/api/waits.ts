@@ -1,6 +1,6 @@
 import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
-import { readWholeNumber } from '../parameters/readers';
+import { readPercent, readWholeNumber } from '../parameters/readers';
 import type { Clock } from './http/clock';
 import type { Turns } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
@@ -22,8 +22,15 @@ export function longestWait(n8n: IAllExecuteFunctions): number | undefined {
 	return seconds < 0 ? undefined : seconds * 1000;
 }
 
+/** More would leave too little to the one who asks for it. */
+const mostForOthers = 90;
+
+/** Part of the plan (0 to 1) that the credential leaves to others. @throws Error in the user's words */
+export const roomForOthers = (percent: unknown): number =>
+	readPercent('Leave Room for Others', percent, { otherwise: 0, most: mostForOthers }) / 100;
+
 /** How the requests of this node are queued beside those of others. */
-export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<Turns, 'account'> {
+export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<Turns, 'account' | 'forOthers'> {
 	const { id = '' } = n8n.getWorkflow();
 	const rank = rankOf(n8n);
 	// A trigger runs for months, and sends little at a time.
@@ -48,7 +55,7 @@ function answersCaller(n8n: IExecuteFunctions): boolean {
 	return before.some(({ parameters }) => (parameters?.responseMode ?? 'onReceived') !== 'onReceived');
 }
 
-/** Reports waits that a user would notice: in n8n's log when they begin, on the node afterwards. */
+/** Reports waits that a user would notice: in n8n's log when they begin, as far as that is known, and end; on the node afterwards. */
 export function waitReport(
 	n8n: IAllExecuteFunctions,
 	notices: Set<string>,
@@ -69,7 +76,9 @@ export function waitReport(
 			waiting -= 1;
 			if (waiting > 0) return;
 			notices.delete(waitNotice(total, mostOthers));
-			total += clock.now() - since;
+			const waited = clock.now() - since;
+			total += waited;
+			if (waited >= noticeable) n8n.logger.info(`${n8n.getNode().name}: waited ${Math.round(waited / 1000)} s for the service, ${Math.round(total / 1000)} s in all; goes on`);
 			mostOthers = Math.max(mostOthers, others);
 			if (total >= noticeable) notices.add(waitNotice(total, mostOthers));
 		};

@@ -10,7 +10,7 @@ import type { Execution } from '../model';
 import { hasNumbers, hasText, isName, mayBeId, parseName } from './names';
 import type { FieldValue } from './objectFields';
 import { lookUpNames, type NamedId } from './nameLookUp';
-import { choiceOf, partNamed, readParts, type Part } from './recordParts';
+import { choiceOf, partNamed, partsWithIds, readParts, type Part } from './recordParts';
 
 /**
  * Replaces names by ids in the value of a field that refers to other records, or to their parts.
@@ -80,9 +80,10 @@ export async function findIds(
 		const read = parts.get(keyOf(field));
 		return read instanceof Error ? { cannotBeAsked: read } : read && partNamed(read, text, owners);
 	};
-	const choices = (field: Field, owners: unknown[]): string => {
+	const choices = (field: Field, owners: unknown[], outcome: NamedId): string => {
 		const read = parts.get(keyOf(field));
-		return choiceOf(Array.isArray(read) ? read : [], owners);
+		const known = Array.isArray(read) ? read : [];
+		return 'several' in outcome ? partsWithIds(known, outcome.several) : choiceOf(known, owners);
 	};
 	const replaced = (field: Field, value: unknown, owners: unknown[]): unknown =>
 		withReplacedIds(field, value, (reference, id) => {
@@ -95,7 +96,7 @@ export async function findIds(
 			if ('found' in outcome) return outcome.found;
 			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
 			if (use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
-			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, choices(field, owners));
+			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, choices(field, owners, outcome));
 			const message = `${field.label}: "${text}" ${why}`;
 			if (field.part !== undefined) throw new Error(message);
 			throw new UnclearName(message, reference, text, 'several' in outcome ? outcome.several : []);
@@ -164,7 +165,7 @@ function recordProblem(reference: string, name: string, outcome: NamedId, use: R
 function partProblem({ reference, part }: Field, outcome: NamedId, choices: string): string {
 	if ('cannotBeAsked' in outcome) return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message}`;
 	if ('several' in outcome) {
-		return `is the name of several ${part} in ${reference}. Also give the field that links to ${reference}, or use the ID of the right one.`;
+		return `is the name of several ${part} in ${reference}: ${choices}. Also give the field that links to ${reference}, or use the ID of the right one.`;
 	}
 	return `does not match any of the ${part} in ${reference}. ${choices}`;
 }

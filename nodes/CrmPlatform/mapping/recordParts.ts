@@ -11,6 +11,8 @@ import { rememberNames } from './rememberedNames';
 export interface Part {
 	/** Id of the record. */
 	whole: unknown;
+	/** Its name; empty if it has none. */
+	wholeName: string;
 	id: unknown;
 	/** Empty if it has none. */
 	name: string;
@@ -39,10 +41,11 @@ export async function readParts(api: Connection, reference: string, part: string
 function partsIn(record: IDataObject, part: string): Part[] {
 	const listed = record[part];
 	const own = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
-	const names = own.map((one) => identifyingFields.map((name) => one[name]).find(hasText)?.trim() ?? '');
+	const nameOf = (one: IDataObject): string => identifyingFields.map((name) => one[name]).find(hasText)?.trim() ?? '';
+	const names = own.map(nameOf);
 	const words = names.map(wordOf);
 	const isOnly = (word: string) => word !== '' && words.filter((other) => other === word).length === 1;
-	return own.map(({ id }, i) => ({ whole: record.id, id, name: names[i]!, isOnly: isOnly(words[i]!) }));
+	return own.map(({ id }, i) => ({ whole: record.id, wholeName: nameOf(record), id, name: names[i]!, isOnly: isOnly(words[i]!) }));
 }
 
 /** @param owners ids of the records it may be a part of, where they are known */
@@ -57,6 +60,14 @@ export function partNamed(parts: Part[], text: string, owners: unknown[]): Named
 }
 
 const isPartOf = ({ whole }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(whole);
+
+/** Those of one name, with what tells them apart, in an error. */
+export const partsWithIds = (parts: Part[], ids: unknown[]): string =>
+	parts
+		.filter(({ id }) => ids.includes(id))
+		.slice(0, maxNamed)
+		.map(({ wholeName, id }) => `${String(id)}${wholeName && ` of ${wholeName}`}`)
+		.join(', ');
 
 /** Names in an error; more would not be read. */
 const maxNamed = 20;

@@ -5,7 +5,7 @@ import type { Operation } from '../model';
 import { fieldsProperties } from '../parameters/fieldParameters';
 import { describedWrite } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
-import { simplifyProperty } from '../parameters/outputParameters';
+import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
@@ -32,6 +32,7 @@ export function recordAction(
 			...(takesValues ? fieldsProperties() : []),
 			...(answersRecord ? [simplifyProperty] : []),
 		],
+		options: [outputOption],
 		write: ({ actions }) => actions[step],
 
 		async prepare(execution) {

@@ -4,7 +4,7 @@ import { path } from '../api/http/path';
 import { describedWrite } from '../writing/describedOperation';
 import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
-import { simplifyProperty } from '../parameters/outputParameters';
+import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
 
@@ -37,6 +37,7 @@ function tagging(option: Operation['option'] & { value: 'addTag' | 'removeTag' }
 			pickedProperty(pickedTag),
 			simplifyProperty,
 		],
+		options: [outputOption],
 		write: (description) => description[option.value],
 
 		async prepare(execution) {

@@ -4,7 +4,7 @@ import { readFields } from '../mapping/readFields';
 import type { Operation, Resource } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
-import { simplifyProperty } from '../parameters/outputParameters';
+import { outputOption, simplifyProperty } from '../parameters/outputParameters';
 import { pickedProperty, pickedValues, type PickedField } from '../parameters/pickedField';
 import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
@@ -43,7 +43,7 @@ export function change(
 			...(only === undefined ? ofAnyField(resource) : asks ? fieldsProperties() : []),
 			simplifyProperty,
 		],
-		options: only === undefined ? [...batchOptions, emptyCellsOption] : [],
+		options: only === undefined ? [...batchOptions, emptyCellsOption] : [outputOption],
 		write: (description) => applyPresets(description.update, { preset, only, without, required }),
 
 		async prepare(execution) {

@@ -1,5 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { outputOption } from './outputParameters';
+
 /** Options of operations that write in batches. */
 export const batchOptions: INodeProperties[] = [
 	{
@@ -10,4 +12,5 @@ export const batchOptions: INodeProperties[] = [
 		default: 0,
 		description: 'Items per request: 0 for as many as the service takes, 1 for one after another',
 	},
+	outputOption,
 ];

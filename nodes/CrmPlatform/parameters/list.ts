@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { changedSinceProperties } from './changedSince';
 import { filtersProperty } from './filterParameters';
-import { outputFieldsOption, simplifyProperty } from './outputParameters';
+import { outputFieldsOption, outputOption, simplifyProperty } from './outputParameters';
 
 /** At 50 ms from the service, five cursors read a large list in a quarter of the time (bench/results/node.md). */
 export const defaultCursors = 5;
@@ -59,6 +59,7 @@ export const listOptions = ({ sorts = true }: ListAbilities): INodeProperties[] 
 
 const options: INodeProperties[] = [
 	outputFieldsOption,
+	outputOption,
 	{
 		displayName: 'Cursor',
 		name: 'cursor',

@@ -1,4 +1,6 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
+
+import { chosenOption } from './optionText';
 
 export const simplifyProperty: INodeProperties = {
 	displayName: 'Simplify',
@@ -17,3 +19,19 @@ export const outputFieldsOption: INodeProperties = {
 	default: [],
 	description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 };
+
+/** What becomes of many records: n8n stores each item that a node outputs. */
+export const outputOption: INodeProperties = {
+	displayName: 'Output',
+	name: 'output',
+	type: 'options',
+	options: [
+		{ name: 'All Items', value: 'items' },
+		{ name: 'Summary', value: 'summary', description: 'One item: counts, failures, first and last ID' },
+	],
+	default: 'items',
+	description: 'Choose Summary for many thousands of records, all of which n8n would store otherwise',
+};
+
+/** @throws Error in the user's words where it is neither of the choices */
+export const isSummary = (n8n: IExecuteFunctions): boolean => chosenOption(n8n, 0, outputOption, 'options.output') === 'summary';

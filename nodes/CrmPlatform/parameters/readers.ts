@@ -41,12 +41,12 @@ export function readWholeNumber(
 }
 
 /** Reads a percentage: 10, `10` and `10 %`. @throws Error in the user's words for anything else */
-export function readPercent(label: string, value: unknown, blank: Blank<number> = {}): number {
+export function readPercent(label: string, value: unknown, { most = 100, ...blank }: Blank<number> & { most?: number } = {}): number {
 	const percent = (given: unknown) => {
 		const number = numberIn(typeof given === 'string' ? given.replace(/\s*%\s*$/, '') : given);
-		return number !== undefined && number >= 0 && number <= 100 ? number : undefined;
+		return number !== undefined && number >= 0 && number <= most ? number : undefined;
 	};
-	return read(label, value, blank, percent, 'a percentage from 0 to 100');
+	return read(label, value, blank, percent, `a percentage from 0 to ${most}`);
 }
 
 /** @throws Error in the user's words where the value is not one of the choices */

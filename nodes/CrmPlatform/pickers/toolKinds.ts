@@ -1,5 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
+import { isAnsweredWith } from '../api/find';
 import { resources } from '../resources';
 import { editorConnection } from './editorContext';
 import { firstRecords } from './recordLabels';
@@ -12,8 +13,12 @@ export async function getToolKinds(this: ILoadOptionsFunctions): Promise<INodePr
 		const values = operations.map(({ option }) => option.value);
 		return values.includes('getMany') && values.includes('get') && parents === undefined;
 	});
+	const api = await editorConnection(this);
 	// Without a credential, or the permission to read them, there are none.
-	const objects = await editorConnection(this).then(async (api) => await firstRecords(api, customObjects)).catch(() => []);
+	const objects = await firstRecords(api, customObjects).catch((error: Error) => {
+		if (api.account === '' || isAnsweredWith(error, 401, 403, 404)) return [];
+		throw error;
+	});
 	const custom = objects.flatMap(({ key, label_plural: label }) =>
 		typeof key === 'string' ? [{ name: typeof label === 'string' ? label : key, value: `customObjectRecord:${key}` }] : [],
 	);

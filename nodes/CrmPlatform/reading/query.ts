@@ -4,6 +4,7 @@ import type { ListDescription, RecordField } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
 import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/list';
+import { isSummary } from '../parameters/outputParameters';
 import { changesQuery } from '../parameters/changedSince';
 import { readBoolean, readWholeNumber } from '../parameters/readers';
 import {
@@ -81,6 +82,7 @@ export function listQueryOf(
 		}),
 		recordFields: fields.map(({ name }) => name),
 	};
+	if (reading.onePage && isSummary(n8n)) throw new Error(pageIsNoSummary);
 	if (options.cursor) reading.cursor = options.cursor;
 	if (!readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))) {
 		reading.limit = readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { least: 1 });
@@ -91,6 +93,8 @@ export function listQueryOf(
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];
 	return { ...reading, fields: [...output, ...marked] };
 }
+
+const pageIsNoSummary = 'One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Output.';
 
 function sortParameter({ sort }: ListDescription): string {
 	if (sort) return sort.name;

@@ -1,5 +1,6 @@
 import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
+import { sendAndWait } from '../operations/sendAndWait';
 import { change } from '../operations/update';
 
 export const task: Resource = {
@@ -24,5 +25,6 @@ export const task: Resource = {
 			preset: { status: 'not_started' },
 			only: [],
 		}),
+		sendAndWait(),
 	],
 };

@@ -2,20 +2,19 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import { openEventLog } from '../api/eventLog';
-import { isAnsweredWith } from '../api/find';
 import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
-import { idText } from '../api/http/json';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
 import { asLinked, copiesOf, createdTwice } from './copies';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
 import { planUndo, withLinkedKept, type Writable } from './plan';
-import type { UndoneChange, Undoing } from './undoing';
 import { hasSameValue } from './history';
 import { readHistories } from './readHistories';
+import { afterwards } from './refusals';
 import { readChoices, type UndoChoices } from './selection';
-import { sendWrites, tellProtection, undoWriteOf, type Describe, type UndoOutcome } from './writeUndo';
+import type { Undoing } from './undoing';
+import { sendWrites, tellProtection, undoWriteOf, type Describe } from './writeUndo';
 
 /**
  * Takes back what an execution, a workflow or a user has written: reads the log, compares with the records of
@@ -83,26 +82,30 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 
 	const done = new Map<Undoing, Undoing>();
 	const answers = new Map<Undoing, IDataObject>();
-	const write = async (some: Undoing[]): Promise<void> => {
-		const resolved = some.map((one) => resolve(one));
-		const writes = resolved.flatMap((one, place) => {
+	/** @param isLast whether no value that another record has becomes free any more */
+	const write = async (some: Undoing[], isLast = false, as = some.map((one) => resolve(one))): Promise<void> => {
+		const writes = as.flatMap((one, place) => {
 			const request = undoWriteOf(one);
+			if (!request) done.set(some[place]!, one);
 			return request ? [{ place, request }] : [];
 		});
-		for (const [place, one] of some.entries()) if (!resolved[place]!.action) done.set(one, resolved[place]!);
 		const { outcomes, error } = await sendWrites(execution, describe, writes.map(({ request }) => request));
 		for (const [i, outcome] of outcomes.entries()) {
 			const { place } = writes[i]!;
-			const after = afterwards(resolved[place]!, outcome);
+			const after = afterwards(as[place]!, outcome);
 			done.set(some[place]!, after);
 			if ('record' in outcome) answers.set(some[place]!, outcome.record);
 			const { collection, id } = after.history;
 			if (after.newId !== undefined) links.replace(collection, id, after.newId);
 		}
-		if (!error) return;
-		const count = [...done.values()].filter(({ result, action }) => result === 'undone' && action).length;
-		api.notices.add(`The undo stopped. About ${count} of ${planned.filter(({ action }) => action).length} records were written. Run it again: it continues with the rest.`);
-		throw error;
+		if (error) {
+			const count = [...done.values()].filter(({ action }) => action).length;
+			api.notices.add(`The undo stopped. About ${count} of ${planned.filter(({ action }) => action).length} records were written. Run it again: it continues with the rest.`);
+			throw error;
+		}
+		// Each time, at least one value is left out.
+		const again = some.filter((one) => done.get(one)!.part && (isLast || !done.get(one)!.isDuplicate));
+		if (again.length > 0) await write(again, isLast, again.map((one) => done.get(one)!.part!));
 	};
 
 	const waits = (one: Undoing) => links.missing(fieldsOf(one), one).some((link) => toBeCreated.has(link));
@@ -159,31 +162,47 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		}
 	};
 	await writeChanges();
-	/** Records that link to each other in a circle: one is created without its link, which is written afterwards. */
-	const circular: Undoing[] = [];
+	/** Created without a link to a record that links back, or without a value that another record still has: it is written afterwards. */
+	let incomplete: Undoing[] = [];
+	const complete = async () => {
+		for (const one of incomplete.splice(0)) {
+			const [whole, part, current] = [resolve(one), done.get(one)!, answers.get(one)];
+			const changes = whole.changes.filter(({ field, to }) => !hasSameValue(to, part.changes.find((other) => other.field === field && !other.kept)?.to));
+			if (!current || part.newId === undefined || part.result === 'already_so' || changes.length === 0) continue;
+			const request = undoWriteOf({ ...whole, action: 'update', current, changes: changes.map((change) => ({ ...change, from: current[change.field] })) })!;
+			const { outcomes: [outcome], error } = await sendWrites(execution, describe, [request]);
+			if (error) throw error;
+			if (outcome && 'record' in outcome) done.set(one, { ...whole, newId: part.newId });
+		}
+	};
 	for (const wave of waves(of('create'), (one) => links.missing(fieldsOf(one), one))) {
-		for (const one of wave) if (waits(one)) circular.push(one);
+		const circular = wave.filter(waits);
 		await write(wave);
 		await findCopies();
+		incomplete.push(...circular);
 	}
-	for (const one of circular) {
-		const [whole, part, current] = [resolve(one), done.get(one)!, answers.get(one)];
-		const changes = whole.changes.filter(({ field, to }) => !hasSameValue(to, part.changes.find((other) => other.field === field)?.to));
-		if (!current || part.result !== 'undone' || changes.length === 0) continue;
-		const request = undoWriteOf({ ...whole, action: 'update', current, changes: changes.map((change) => ({ ...change, from: current[change.field] })) })!;
-		const { outcomes: [outcome], error } = await sendWrites(execution, describe, [request]);
-		if (error) throw error;
-		if (outcome && 'record' in outcome) done.set(one, { ...whole, ...(part.newId !== undefined && { newId: part.newId }) });
+	await complete();
+	const duplicates = () => of('create').filter((one) => done.get(one)?.isDuplicate);
+	// A created record has the value, and stays for as long as others link to it that wait for this one.
+	const merged = duplicates().filter((one) => deletes.some(({ history }) => history.id === done.get(one)!.holder));
+	if (merged.length > 0) {
+		await write(merged, true);
+		await findCopies();
 	}
 	await write(later);
 	await writeChanges();
+	incomplete = merged;
+	await complete();
 	// A value that one of these records still had is free by now.
-	const refused = later.length > 0 ? of('create').filter((one) => done.get(one)?.isDuplicate) : [];
+	const refused = later.length > 0 ? duplicates() : [];
 	if (refused.length > 0) {
 		await write(refused);
 		await findCopies();
 		await writeChanges();
 	}
+	// Of what waits for each other in vain, the other values are written.
+	await write(of('update').filter((one) => done.get(one)?.isDuplicate), true);
+	await remove();
 	for (const one of deletes) done.set(one, asLinked(one));
 	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
 }
@@ -197,25 +216,6 @@ function writableOf({ api, identity }: Execution, description: ResourceDescripti
 	const namesDeletions =
 		api.isSelfDescribed() && create?.idempotencyHeader !== undefined && canMakeKeys(format) && originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
 	return { isChanged: (name) => changed.has(name), isCreated: (name) => created.has(name), namesDeletions };
-}
-
-function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
-	if ('record' in outcome) {
-		const newId = one.action === 'create' ? idText(outcome.record.id) : undefined;
-		return newId === undefined ? one : { ...one, newId };
-	}
-	const { refused } = outcome;
-	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
-	const { action: _, ...rest } = { ...one, changes: kept };
-	if (isAnsweredWith(refused, 404, 410)) {
-		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone already.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
-	}
-	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
-	const { code } = ((refused as { context?: IDataObject }).context?.data ?? {}) as { code?: unknown };
-	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const };
-	if (isDuplicate && one.action === 'update') return { ...rest, ...isDuplicate, result: 'cannot_be_undone', reason: duplicate };
-	const { message, description } = refused as { message: string; description?: string | null };
-	return { ...rest, ...isDuplicate, result: 'cannot_be_undone', reason: ['The service refused it:', message, description].filter(Boolean).join(' ') };
 }
 
 function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {
@@ -239,7 +239,3 @@ function undoneItem({ history, result, action, changes, reason, newId }: Undoing
 		reason: reason ?? null,
 	};
 }
-
-const changedMeanwhile = 'Someone else has changed the record while the undo ran. Nothing was overwritten.';
-const goneMeanwhile = 'Someone else has deleted the record while the undo ran.';
-const duplicate = 'Another record has one of the former values, which must be unique.';

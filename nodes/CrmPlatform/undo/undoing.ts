@@ -30,4 +30,8 @@ export interface Undoing {
 	newId?: string;
 	/** Whether the service refused it because another record has a value that must be unique. */
 	isDuplicate?: true;
+	/** That other record, where the service tells. */
+	holder?: string;
+	/** Without the values that the service has refused. */
+	part?: Undoing;
 }

@@ -9,6 +9,23 @@ export const nextTurn = async (): Promise<void> => {
 	await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
+/** How long an answer is worked on without a break. */
+const turnMs = 0.5;
+
+/** Does the same with each, and lets others go first as often as that takes a while. */
+export async function inTurns<T, Result>(all: readonly T[], effect: (one: T) => Result): Promise<Result[]> {
+	const results: Result[] = [];
+	let end = -Infinity;
+	for (const one of all) {
+		if (performance.now() >= end) {
+			await nextTurn();
+			end = performance.now() + turnMs;
+		}
+		results.push(effect(one));
+	}
+	return results;
+}
+
 /**
  * The one share of the thread that all work in the background has: jobs, transitions that are due, the
  * upkeep of the database. It is done in short pieces, one between two turns of the event loop, so that

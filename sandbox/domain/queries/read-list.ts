@@ -1,6 +1,6 @@
+import { inTurns } from '../../core/foundation/background.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { AccountKey } from '../../core/store/credentials/account-key.ts';
-import { type Cell, cellOf } from '../../core/store/records/columns.ts';
 import type { TableView } from '../../core/store/sight/visible-table.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
@@ -20,16 +20,14 @@ export interface ListPage {
  * @param key signs the cursor
  */
 export async function listPage(tableNow: () => TableView, query: ListQuery, key: AccountKey): Promise<ListPage> {
-	const { documents, hasMore, total } = await readSeen(tableNow, (table) => table.list(query));
-	const last = hasMore ? documents.at(-1) : undefined;
-	const data = documents.map((document) => listedRecord(document, query));
-	const cursor = last && encodeCursor(key, keysetPosition(last, tableNow(), query), query.fingerprint);
-	return { data, cursor: cursor ?? null, total };
+	const { documents, end, total } = await readSeen(tableNow, (table) => table.list(query));
+	const data = query.fields ? await inTurns(documents, (document) => listedRecord(document, query)) : documents;
+	return { data, cursor: end ? encodeCursor(key, end, query.fingerprint) : null, total };
 }
 
 /** The JSON of a record in a list. Complete records are stored in the form in which they are sent. */
 export const listedRecord = (document: string, { fields }: ListQuery): string =>
-	fields ? JSON.stringify(pickFields(parseDocument(document), fields)) : document;
+	fields ? JSON.stringify(pickFields(JSON.parse(document) as StoredRecord, fields)) : document;
 
 /** Reduces a record to the requested fields, id and object. */
 export function pickFields(record: StoredRecord, fields: string[] | undefined) {
@@ -37,15 +35,3 @@ export function pickFields(record: StoredRecord, fields: string[] | undefined) {
 	const names = new Set(['id', 'object', ...fields]);
 	return Object.fromEntries(Object.entries(record).filter(([name]) => names.has(name)));
 }
-
-/** The values of the sort columns of a record; the next page starts after them. */
-function keysetPosition(document: string, table: TableView, query: ListQuery): Cell[] {
-	const record = parseDocument(document);
-	return query.order.map(({ column }) =>
-		column === 'id'
-			? record.id
-			: cellOf(table.columns.find(({ name }) => name === column)!, record),
-	);
-}
-
-const parseDocument = (document: string): StoredRecord => JSON.parse(document) as StoredRecord;

@@ -68,7 +68,7 @@ export function consoleRoutes(service: Service): Route[] {
 		const { one: label } = resourceLabels(visitor.store, resource);
 		const to = stored ? recordPath(resource, stored) : recordsPath(resource.name);
 		const title = stored ? `Edit ${titleOf(resource, stored)}` : `New ${label.toLowerCase()}`;
-		const body = recordForm(visitor, {
+		const body = await recordForm(visitor, {
 			title,
 			fields,
 			state: { texts, errors, isNew: !stored },

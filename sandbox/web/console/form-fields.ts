@@ -1,3 +1,4 @@
+import { inTurns } from '../../core/foundation/background.ts';
 import { own } from '../../core/foundation/json.ts';
 import { customFieldType, type CustomField } from '../../core/schemas/custom-field-type.ts';
 import { customFields } from '../../core/schemas/custom-fields.ts';
@@ -47,13 +48,16 @@ export async function formFields(
 	const names = Object.keys(properties).filter(
 		(name) => !isReadOnly(resource, name) && !(stored && isImmutable(resource, name)),
 	);
-	const custom = hasCustomFields(resource) ? customSchemas(store, resource) : undefined;
+	const custom = hasCustomFields(resource) ? await customSchemas(store, resource) : undefined;
 	const withChoices = await choicesIn(store, [...names.map((name) => properties[name]!), ...Object.values(custom ?? {})]);
+	const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
+	const customWithChoices = await inTurns(
+		Object.entries(custom ?? {}),
+		([key, schema]): [string, JsonSchema] => [key, withChoices(schema, own(values, key))],
+	);
 	const schemaOf = (name: string): JsonSchema => {
 		if (name === 'custom_fields' && custom) {
-			const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
-			const entries = Object.entries(custom).map(([key, schema]): [string, JsonSchema] => [key, withChoices(schema, own(values, key))]);
-			return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(entries) };
+			return { title: 'Custom Fields', type: 'object', properties: Object.fromEntries(customWithChoices) };
 		}
 		if (name === 'resource' && resource.name === customFields.name) {
 			const description = 'Records that get the field.';
@@ -61,7 +65,7 @@ export async function formFields(
 		}
 		return withChoices(properties[name]!, stored?.[name]);
 	};
-	return names.map((name) => ({
+	return await inTurns(names, (name) => ({
 		name,
 		schema: schemaOf(name),
 		isRequired: required.includes(name),
@@ -98,11 +102,11 @@ const customizable = (store: StoreView): Array<[name: string, label: string]> =>
 };
 
 /** The schemas of the custom fields that people fill in, by key. */
-function customSchemas(store: StoreView, { name }: Resource): Record<string, JsonSchema> {
+async function customSchemas(store: StoreView, { name }: Resource): Promise<Record<string, JsonSchema>> {
 	const fields = [...customFieldsOf(store, name).values()].filter(
 		({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null,
 	);
-	return Object.fromEntries(fields.map((field) => [field.key, customFieldSchema(field)]));
+	return Object.fromEntries(await inTurns(fields, (field) => [field.key, customFieldSchema(field)] as const));
 }
 
 /** The schema of a custom field's value, labelled as its definition says. */

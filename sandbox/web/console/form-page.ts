@@ -1,4 +1,4 @@
-import { nextTurn } from '../../core/foundation/background.ts';
+import { inTurns, nextTurn } from '../../core/foundation/background.ts';
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
@@ -27,11 +27,12 @@ interface Asked {
 }
 
 /** A form for a record: the fields people use first, the rest one click away. */
-export function recordForm({ session }: Visitor, asked: Asked): Html {
+export async function recordForm({ session }: Visitor, asked: Asked): Promise<Html> {
 	const { title, fields, state, message, to, version, submit, cancel } = asked;
 	const inputs = (isImportant: boolean) =>
-		fields.filter((field) => field.isImportant === isImportant).map((field) => formInput(state, field));
-	const more = inputs(false);
+		inTurns(fields.filter((field) => field.isImportant === isImportant), (field) => formInput(state, field));
+	const first = await inputs(true);
+	const more = await inputs(false);
 	const isWrong = (name: string) => [...state.errors.keys()].some((place) => place.split('.')[0] === name);
 	const hasErrors = fields.some(({ name, isImportant }) => !isImportant && isWrong(name));
 	return html`<h1>${title}</h1>
@@ -39,7 +40,7 @@ export function recordForm({ session }: Visitor, asked: Asked): Html {
 		<form class="card" method="post" action="${to}">
 			${formInputs(session)}
 			${version === undefined ? '' : html`<input type="hidden" name="version" value="${version}" />`}
-			<div class="fields">${inputs(true)}</div>
+			<div class="fields">${first}</div>
 			${more.length === 0
 				? ''
 				: html`<details class="more" ${hasErrors ? 'open' : ''}>

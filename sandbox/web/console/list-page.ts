@@ -1,3 +1,4 @@
+import { inTurns } from '../../core/foundation/background.ts';
 import { html } from 'hono/html';
 import { own } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
@@ -45,7 +46,7 @@ export async function listBody(
 	const query = parseListQuery(resource, given, filterFinder(visitor.store.whole, resource), accountKey);
 	const page = await listPage(() => existingTable(visitor.store, resource), query, accountKey);
 	const { cursor: next, total } = page;
-	const data = page.data.map(parseRecord);
+	const data = await inTurns(page.data, parseRecord);
 	const path = recordsPath(resource.name);
 	const { one, many } = resourceLabels(visitor.store, resource);
 	const to = (change: Record<string, string | undefined>) => {

@@ -26,9 +26,10 @@ export async function handleForm(
 	session: Session,
 	handle: (form: FormTexts, doOnce: DoOnce) => Response | Promise<Response>,
 ): Promise<Response> {
+	// A large form is read, carried out and shown again in pieces, so that others do not wait for all of it.
+	await nextTurn();
 	const form = await readForm(c);
 	if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
-	// A large form is read, carried out and shown again in pieces, so that others do not wait for all of it.
 	await nextTurn();
 	const key = form.has('form') ? await keyOf(c, session) : undefined;
 	const earlier = key === undefined ? undefined : service.store.answers.find(key, service.now());

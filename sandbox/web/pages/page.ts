@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { nextTurn } from '../../core/foundation/background.ts';
 import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import { icon, iconLinks } from './icon.ts';
@@ -27,7 +28,7 @@ interface Page {
 }
 
 /** Renders a page that loads nothing but its icon, cannot be framed and is not cached. */
-export function renderPage(c: Context, page: Page): Response | Promise<Response> {
+export async function renderPage(c: Context, page: Page): Promise<Response> {
 	const { title, body, status = 200, navigation, formTargets = [], script } = page;
 	const formAction = ["'self'", ...formTargets].join(' ');
 	const scripts = script === undefined ? '' : `script-src '${hashSource(script)}'; `;
@@ -41,27 +42,27 @@ export function renderPage(c: Context, page: Page): Response | Promise<Response>
 	// Not no-referrer: browsers would then submit forms with the origin null.
 	c.header('Referrer-Policy', 'same-origin');
 	c.header('Cache-Control', 'no-store');
-	return c.html(
-		html`<!doctype html>
-			<html lang="en">
-				<head>
-					<meta charset="utf-8" />
-					<meta name="viewport" content="width=device-width, initial-scale=1" />
-					<title>${title} · CRM Platform</title>
-					${iconLinks}
-					<style>${raw(style)}</style>
-				</head>
-				<body class="${navigation ? 'with-navigation' : ''}">
-					${navigation ? html`<a class="skip" href="#main">Skip to content</a>${navigation}` : ''}
-					<main id="main" tabindex="-1">
-						${navigation ? '' : html`<p class="brand">${icon} CRM Platform</p>`}
-						${body}
-					</main>
-					${script === undefined ? '' : html`<script>${raw(script)}</script>`}
-				</body>
-			</html>`,
-		status,
-	);
+	const document = await html`<!doctype html>
+		<html lang="en">
+			<head>
+				<meta charset="utf-8" />
+				<meta name="viewport" content="width=device-width, initial-scale=1" />
+				<title>${title} · CRM Platform</title>
+				${iconLinks}
+				<style>${raw(style)}</style>
+			</head>
+			<body class="${navigation ? 'with-navigation' : ''}">
+				${navigation ? html`<a class="skip" href="#main">Skip to content</a>${navigation}` : ''}
+				<main id="main" tabindex="-1">
+					${navigation ? '' : html`<p class="brand">${icon} CRM Platform</p>`}
+					${body}
+				</main>
+				${script === undefined ? '' : html`<script>${raw(script)}</script>`}
+			</body>
+		</html>`;
+	await nextTurn();
+	// As a plain text, which is sent in one go: anything else becomes a stream, several milliseconds later.
+	return c.html(document.toString(), status);
 }
 
 /** A page that explains a refusal. */

@@ -9,6 +9,8 @@ export interface World {
 	session: Session;
 	sandboxUrl: string;
 	apiKey: string;
+	/** Where n8n is installed. */
+	n8nFolder: string;
 	/** The browser's binary; without one the tests that need it are skipped. */
 	chromium: string | undefined;
 }

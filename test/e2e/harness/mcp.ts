@@ -1,39 +1,50 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { theWorld } from './access.ts';
 
-/** A client of n8n's MCP Server Trigger, which speaks the protocol over HTTP. */
+/** A client of n8n's MCP Server Trigger. */
 export interface McpClient {
 	/** The answer, as text. */
 	listTools(): Promise<string>;
 	call(name: string, given: object): Promise<string>;
 }
 
+/** As much of the protocol's own client as is used here. */
+interface SdkClient {
+	connect(transport: unknown): Promise<void>;
+	listTools(): Promise<object>;
+	callTool(request: object): Promise<object>;
+	close(): Promise<void>;
+}
+
+const clients: SdkClient[] = [];
+
+afterEach(async () => {
+	for (const client of clients.splice(0)) await client.close();
+});
+
 /**
+ * The client of the protocol's own SDK, from the folder of the n8n that runs.
+ *
  * @param path of the trigger in a published workflow
  * @param token of its Bearer Auth, if it has one
  */
 export function mcpClient(path: string, token?: string): McpClient {
-	let session = '';
-	let requests = 0;
-	const ask = async (method: string, params: object, isNotice = false): Promise<string> => {
-		const headers = { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...(token && { Authorization: `Bearer ${token}` }), ...(session && { 'mcp-session-id': session }) };
-		const body = JSON.stringify({ jsonrpc: '2.0', method, params, ...(!isNotice && { id: ++requests }) });
-		const response = await fetch(`${theWorld().n8nUrl}/mcp/${path}`, { method: 'POST', headers, body });
-		session = response.headers.get('mcp-session-id') ?? session;
-		return await response.text();
+	const { n8nUrl, n8nFolder } = theWorld();
+	let connecting: Promise<SdkClient> | undefined;
+	const connect = async (): Promise<SdkClient> => {
+		const load = createRequire(join(n8nFolder, 'package.json'));
+		const { Client } = load('@modelcontextprotocol/sdk/client/index.js') as { Client: new (info: object) => SdkClient };
+		const { StreamableHTTPClientTransport } = load('@modelcontextprotocol/sdk/client/streamableHttp.js') as { StreamableHTTPClientTransport: new (url: URL, options: object) => unknown };
+		const client = new Client({ name: 'test', version: '1' });
+		clients.push(client);
+		const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+		await client.connect(new StreamableHTTPClientTransport(new URL(`${n8nUrl}/mcp/${path}`), { requestInit: { headers } }));
+		return client;
 	};
-	const begun = async () => {
-		if (session !== '') return;
-		await ask('initialize', { protocolVersion: '2025-03-26', capabilities: {}, clientInfo: { name: 'test', version: '1' } });
-		await ask('notifications/initialized', {}, true);
-	};
+	const connected = async () => await (connecting ??= connect());
 	return {
-		async listTools() {
-			await begun();
-			return await ask('tools/list', {});
-		},
-		async call(name, given) {
-			await begun();
-			return await ask('tools/call', { name, arguments: given });
-		},
+		listTools: async () => JSON.stringify(await (await connected()).listTools()),
+		call: async (name, given) => JSON.stringify(await (await connected()).callTool({ name, arguments: given })),
 	};
 }

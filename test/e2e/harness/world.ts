@@ -80,6 +80,7 @@ async function start(more: Record<string, string>): Promise<World> {
 		session: client.session,
 		sandboxUrl: sandbox.url,
 		apiKey: sandbox.apiKey,
+		n8nFolder: installation,
 		chromium: findProgram(chromium),
 	};
 }

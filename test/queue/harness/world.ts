@@ -82,6 +82,7 @@ async function start(redisProgram: string, postgresProgram: string): Promise<Que
 		session: client.session,
 		sandboxUrl: sandbox.url,
 		apiKey: sandbox.apiKey,
+		n8nFolder: installation,
 		chromium: undefined,
 	};
 }

@@ -21,6 +21,8 @@ export class PlanUse {
 	private share = 1 / 8;
 	/** What was left at the window's first answer, and how many have been answered since. */
 	private first = { remaining: 0, answered: 0 };
+	/** What was left when the window began, as far as it is known: all answers of one window tell less. */
+	private whole = 0;
 	private isUntold = false;
 
 	/** A request is sent. */
@@ -49,9 +51,9 @@ export class PlanUse {
 		} else if (status < 400 && !this.isTold && !this.isKnown(now)) this.isUntold = true;
 	}
 
-	/** How many requests may be under way. */
-	most(now: number): number {
-		if (this.window && this.isKnown(now)) return mostUnderWay(this.window, this.share);
+	/** How many requests may be under way for one more to go that leaves a part of the window (0 to 1) to others. */
+	most(now: number, forOthers = 0): number {
+		if (this.window && this.isKnown(now)) return mostUnderWay(this.left(this.window, forOthers), this.share);
 		if (this.isUntold) return Infinity;
 		// Where a window was used up, others wait for the next one, too.
 		const first = this.window?.remaining === 0 ? 1 : asks;
@@ -59,9 +61,18 @@ export class PlanUse {
 		return first * 2 ** Math.floor((now - (this.askingSince ?? now)) / 1_000);
 	}
 
-	/** When a used-up window ends; undefined where there is room. */
-	shutUntil(now: number): number | undefined {
-		return this.isKnown(now) && this.window?.remaining === 0 ? this.window.resetsAt : undefined;
+	/**
+	 * When a window ends that has nothing left but what is for others; undefined where there is room.
+	 *
+	 * @param forOthers part of the window (0 to 1)
+	 */
+	shutUntil(now: number, forOthers: number): number | undefined {
+		return this.window && this.isKnown(now) && this.left(this.window, forOthers).remaining <= 0 ? this.window.resetsAt : undefined;
+	}
+
+	/** The window without what is for others. What they had used when it was first told, they have already. */
+	private left({ remaining, resetsAt }: RateWindow, forOthers: number): RateWindow {
+		return { remaining: remaining - Math.floor(this.whole * forOthers), resetsAt };
 	}
 
 	/** When more may go than now, answers apart. */
@@ -80,6 +91,8 @@ export class PlanUse {
 	private follow(told: RateWindow, status: number, underWay: number, sentAt: number, now: number): void {
 		// An answer asked for after the window was told last has overtaken nothing: it counts.
 		const isOther = isEarlier(told, this.window) || told.remaining > (this.window?.remaining ?? 0);
+		// The Date header has whole seconds, so the end that answers tell wavers: only an end that has passed begins another window.
+		if (!this.window || this.window.resetsAt <= now || told.remaining > this.whole) this.whole = told.remaining;
 		const before = sentAt >= this.toldAt && isOther ? undefined : this.window;
 		this.window = latestWindow(before, told, now) ?? told;
 		if (!isEarlier(told, this.window)) this.toldAt = now;

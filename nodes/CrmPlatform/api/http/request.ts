@@ -7,6 +7,7 @@ import {
 	asksToWait,
 	decideRetry,
 	leavesOutcomeOpen,
+	rateLimited,
 	retryPolicy,
 	type RetryDecision,
 	type RetryPolicy,
@@ -124,11 +125,13 @@ export function createSender(options: SenderOptions): Sender {
 		};
 		const sendInTurn = async (rank: Rank, maxWait: number) => {
 			const asked = clock.now();
-			const ended = options.waiting?.(queue().delay(), queue().othersThan(workflow));
+			const forOthers = rank === 'bulk' ? (turns?.forOthers ?? 0) : 0;
+			const ended = options.waiting?.(queue().delay(forOthers), queue().othersThan(workflow));
 			const turn = {
 				rank,
 				workflow,
 				until: asked + maxWait - waited - queued,
+				forOthers,
 				deadline,
 				isRepeated: refusals > 0,
 				signal,
@@ -172,7 +175,7 @@ export function createSender(options: SenderOptions): Sender {
 					: decideRetry(
 							failure,
 							{ tries, refusals, waited, repeatable, hasKey, now: clock.now(), random: clock.random() },
-							policy,
+							failure.status === rateLimited ? { ...policy, maxWait } : policy,
 						);
 			if (!decision.retry) {
 				return failed(finalProblem(problem), decision.returnAt);

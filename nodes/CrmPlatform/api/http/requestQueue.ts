@@ -14,12 +14,16 @@ export interface Turns {
 	rankOfMany: Rank;
 	/** Milliseconds that a request may stand in the queue where nobody waits for it. */
 	maxWait: number;
+	/** Part of the plan (0 to 1) that bulk leaves to others. */
+	forOthers: number;
 }
 
 /** A request that asks for its turn. */
 export interface Turn extends Ticket {
 	/** Unix epoch milliseconds at which it gives up. */
 	until: number;
+	/** Part of the plan (0 to 1) that it leaves to others. */
+	forOthers: number;
 	/** Milliseconds after which nobody waits for its answer any more. */
 	deadline: number;
 	signal?: AbortSignal | undefined;
@@ -104,10 +108,10 @@ export class RequestQueue {
 		return this.waiting.othersThan(workflow);
 	}
 
-	/** Milliseconds for which nobody can be sent, as far as it is known. */
-	delay(): number {
+	/** Milliseconds for which nobody can be sent who leaves so much to others, as far as it is known. */
+	delay(forOthers: number): number {
 		const now = this.clock.now();
-		return (this.plan.shutUntil(now) ?? now) - now;
+		return (this.plan.shutUntil(now, forOthers) ?? now) - now;
 	}
 
 	/** Whether a new queue would know as much. */
@@ -131,7 +135,9 @@ export class RequestQueue {
 		const now = this.clock.now();
 		this.giveUpOverdue(now);
 		for (;;) {
-			const ticket = this.underWay(now) < this.plan.most(now) && this.waiting.take();
+			const underWay = this.underWay(now);
+			const mayGo = ({ forOthers }: Waiting) => underWay < this.plan.most(now, forOthers);
+			const ticket = underWay < this.plan.most(now) && this.waiting.take(mayGo);
 			if (!ticket) break;
 			const place = { freeAt: now + ticket.deadline };
 			this.places.add(place);
@@ -143,10 +149,10 @@ export class RequestQueue {
 
 	/** A wait that would be too long is not begun. */
 	private giveUpOverdue(now: number): void {
-		const opensAt = this.plan.shutUntil(now) ?? now - patience;
-		if (opensAt <= this.nextGivingUp) return;
-		const isOverdue = ({ until }: Waiting) => until < opensAt;
-		for (const ticket of this.waiting.removeAll(isOverdue)) ticket.settle({ returnAt: Math.max(opensAt, now) });
+		const opensAt = ({ forOthers }: Pick<Waiting, 'forOthers'>) => this.plan.shutUntil(now, forOthers) ?? now - patience;
+		if (opensAt({ forOthers: 1 }) <= this.nextGivingUp) return;
+		const isOverdue = (ticket: Waiting) => ticket.until < opensAt(ticket);
+		for (const ticket of this.waiting.removeAll(isOverdue)) ticket.settle({ returnAt: Math.max(opensAt(ticket), now) });
 		this.nextGivingUp = Math.min(Infinity, ...this.waiting.all().map(({ until }) => until));
 	}
 

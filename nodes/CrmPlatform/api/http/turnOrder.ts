@@ -36,12 +36,12 @@ export class TurnOrder<T extends Ticket> {
 		else line.push(ticket);
 	}
 
-	/** Takes out the next. */
-	take(): T | undefined {
+	/** Takes out the next of those that may go. */
+	take(mayGo: (ticket: T) => boolean = () => true): T | undefined {
 		for (const { lines } of this.ranksInTurn()) {
 			for (const [workflow, line] of lines) {
 				const [ticket] = line;
-				if (!ticket) continue;
+				if (!ticket || !mayGo(ticket)) continue;
 				this.turns += 1;
 				line.shift();
 				// At the end of the map, other workflows come before it.

@@ -1,6 +1,7 @@
 import { describeJob } from './jobs';
 import {
 	describeList,
+	describeTimes,
 	recordFieldsOf,
 	summaryFieldNames,
 	type ListDescription,
@@ -84,7 +85,7 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 				}),
 			),
 		fields: () => (list ? recordFieldsOf(document, list) : []),
-		summary: () => (description.list ? summaryFieldNames(description.fields, description.list) : []),
+		summary: () => (list ? summaryFieldNames(description.fields, describeTimes(document, collection, list)) : []),
 	});
 	return description;
 }

@@ -43,8 +43,7 @@ const maxKept = 100;
 
 interface CachedDocument {
 	document: OpenApiDocument;
-	/** Of its address and content. */
-	digest: string;
+	url: string;
 	/** Unix epoch milliseconds when it was read. */
 	readAt: number;
 }
@@ -89,11 +88,11 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 
 /** Caches a document, or the equal one that is cached already. */
 function store(keys: string[], url: string, read: OpenApiDocument, now: number): OpenApiDocument {
-	const digest = digestOf([url, read]);
-	const document = [...cache.values()].find((one) => one.digest === digest)?.document ?? read;
+	const isSame = (one: CachedDocument) => one.url === url && contentOf(one.document) === contentOf(read);
+	const document = [...cache.values()].find(isSame)?.document ?? read;
 	for (const key of keys) {
 		cache.delete(key);
-		cache.set(key, { document, digest, readAt: now });
+		cache.set(key, { document, url, readAt: now });
 	}
 	// The least recently read.
 	for (const key of cache.keys()) {
@@ -105,6 +104,16 @@ function store(keys: string[], url: string, read: OpenApiDocument, now: number):
 
 const digestOf = (value: unknown): string =>
 	createHash('sha256').update(JSON.stringify(value)).digest('hex');
+
+// A document takes milliseconds, and the first of a process has none to be compared with.
+const contents = new WeakMap<OpenApiDocument, string>();
+
+/** Digest of a document's content. */
+function contentOf(document: OpenApiDocument): string {
+	const content = contents.get(document) ?? digestOf(document);
+	contents.set(document, content);
+	return content;
+}
 
 /** The document at its address, or the reason why it could not be read, and whether there is none. */
 async function readDocument(

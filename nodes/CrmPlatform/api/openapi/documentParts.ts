@@ -1,9 +1,7 @@
-import type { z } from 'zod';
-
 import { countSteps, leaveOut } from './work';
-import { parsers, type OpenApiDocument, type OpenApiOperation, type PathItem } from './openapi';
+import { partReaders, type OpenApiDocument, type OpenApiOperation, type PathItem } from './openapi';
 
-type Referable = { [Kind in keyof typeof parsers]: z.infer<(typeof parsers)[Kind]> };
+type Referable = { [Kind in keyof typeof partReaders]: NonNullable<ReturnType<(typeof partReaders)[Kind]>> };
 
 // Many operations refer to the same parts. What was read lives as long as the document.
 const readAlready = new WeakMap<object, Map<string, unknown>>();
@@ -18,9 +16,7 @@ function parsedAs<Kind extends keyof Referable>(kind: Kind, json: unknown): Refe
 }
 
 function parse<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
-	if (isTooDeep(json)) return undefined;
-	const parsed = parsers[kind].safeParse(json);
-	return parsed.success ? (parsed.data as Referable[Kind]) : undefined;
+	return isTooDeep(json) ? undefined : (partReaders[kind](json) as Referable[Kind] | undefined);
 }
 
 /** Deeper than any real description, and far from a stack overflow. */
@@ -28,10 +24,13 @@ const deepest = 200;
 
 /** Whether JSON is nested too deeply for readers that call themselves. */
 export function isTooDeep(json: unknown): boolean {
-	let level = [json];
+	let level = [json].filter(isObjectOrList);
 	for (let depth = 0; level.length > 0; depth++) {
 		if (depth > deepest) return true;
-		level = level.flatMap((one): unknown[] => (isObjectOrList(one) ? Object.values(one) : [])).filter(isObjectOrList);
+		// Loops, because a document has 100,000 parts.
+		const next: object[] = [];
+		for (const one of level) for (const value of Object.values(one)) if (isObjectOrList(value)) next.push(value);
+		level = next;
 	}
 	return false;
 }

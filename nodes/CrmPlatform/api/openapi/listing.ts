@@ -47,6 +47,10 @@ export interface ListDescription extends RecordTimes {
 /** Largest page if the document does not say: small enough for any service. */
 const modestPage = 100;
 
+/** Reads by which parameters a list operation filters records by time, as far as their names tell. */
+export const describeTimes = (document: OpenApiDocument, pathItem: PathItem, operation: OpenApiOperation): RecordTimes =>
+	recordTimes(parametersIn(document, pathItem, operation, 'query').map(({ name = '' }) => name));
+
 /** Reads how a list operation pages, sorts and filters. */
 export function describeList(
 	document: OpenApiDocument,

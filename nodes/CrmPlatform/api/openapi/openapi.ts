@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { isObject } from '../http/json';
 
 /** The part of a JSON Schema (OpenAPI 3.0 and 3.1) the connector reads. */
 export interface Schema {
@@ -40,81 +40,86 @@ export interface Schema {
 	'x-item-of'?: string | undefined;
 }
 
-type Parser<T> = z.ZodType<T, z.ZodTypeDef, unknown>;
+/** A value as it is read; undefined where it is not there, or cannot be read. */
+type Reader<T> = (json: unknown) => T | undefined;
+type Readers = Record<string, Reader<unknown>>;
+type Read<R extends Readers> = { [Name in keyof R]?: ReturnType<R[Name]> };
 
 // Documents are written by hand and by generators: a keyword with an unexpected value, such as the
-// null that YAML makes of a key without one, is read as absent and costs nothing else.
-const optional = <T>(parser: Parser<T>) =>
-	parser.nullish().transform((value) => value ?? undefined).catch(undefined);
+// null that YAML makes of a key without one, is read as absent and costs nothing else. By hand and not with zod,
+// which takes longer for the first schemas than everything else a process does for its first record.
+const text: Reader<string> = (json) => (typeof json === 'string' ? json : undefined);
+const number: Reader<number> = (json) => (typeof json === 'number' ? json : undefined);
+const flag: Reader<boolean> = (json) => (typeof json === 'boolean' ? json : undefined);
+const anything: Reader<unknown> = (json) => json;
+const anyList: Reader<unknown[]> = (json) => (Array.isArray(json) ? json : undefined);
+const anyRecord: Reader<Record<string, unknown>> = (json) => (isObject(json) ? json : undefined);
+const texts: Reader<string[]> = (json) => (Array.isArray(json) && json.every((one) => typeof one === 'string') ? json : undefined);
 
 /** The readable elements of a list. */
-const listOf = <T>(parser: Parser<T>) =>
-	optional(
-		z.array(z.unknown()).transform((list) =>
-			list.flatMap((json) => {
-				const parsed = parser.safeParse(json);
-				return parsed.success ? [parsed.data] : [];
-			}),
-		),
-	);
+const listOf =
+	<T>(read: Reader<T>): Reader<T[]> =>
+	(json) =>
+		anyList(json)?.map(read).filter((one) => one !== undefined);
 
 /** The readable members of an object. */
-const recordOf = <T>(parser: Parser<T>) =>
-	optional(
-		z.record(z.unknown()).transform((record) =>
-			Object.fromEntries(
-				Object.entries(record).flatMap(([key, json]): Array<[string, T]> => {
-					const parsed = parser.safeParse(json);
-					return parsed.success ? [[key, parsed.data]] : [];
-				}),
-			),
-		),
-	);
+const recordOf =
+	<T>(read: Reader<T>): Reader<Record<string, T>> =>
+	(json) => {
+		if (!isObject(json)) return undefined;
+		const members = Object.entries(json).flatMap(([name, member]): Array<[string, T]> => {
+			const value = name === '__proto__' ? undefined : read(member);
+			return value === undefined ? [] : [[name, value]];
+		});
+		return Object.fromEntries(members);
+	};
 
-// By hand, since they are most of a document, and optional() costs four times as much.
-const text = z.unknown().transform((json) => (typeof json === 'string' ? json : undefined));
-const number = z.unknown().transform((json) => (typeof json === 'number' ? json : undefined));
-const flag = z.unknown().transform((json) => (typeof json === 'boolean' ? json : undefined));
+/** The members of an object that these readers know. */
+const object =
+	<R extends Readers>(readers: R): Reader<Read<R>> =>
+	(json) => {
+		if (!isObject(json)) return undefined;
+		const known: Record<string, unknown> = {};
+		// Of the members that are there: schemas have two or three.
+		for (const name of Object.keys(json)) {
+			const value = Object.hasOwn(readers, name) ? readers[name]!(json[name]) : undefined;
+			if (value !== undefined) known[name] = value;
+		}
+		return known as Read<R>;
+	};
 
 // `true` stands for any value (JSON Schema, section 4.3.2), and so does a schema that makes no
 // sense; `false` allows no value.
-const schema: Parser<Schema> = z.unknown().transform((json, context): Schema => {
-	if (json === false) context.addIssue({ code: 'custom', message: 'allows no value' });
-	const parsed = schemaObject.safeParse(json);
-	return parsed.success ? parsed.data : {};
-});
-
+const schema: Reader<Schema> = (json) => (json === false ? undefined : (schemaObject(json) ?? {}));
+const optionalSchema: Reader<Schema> = (json) => (json === null ? undefined : schema(json));
 const schemas = listOf(schema);
 
-const schemaObject: Parser<Schema> = z.object({
+const schemaObject = object({
 	$ref: text,
-	type: z
-		.union([z.string(), z.array(z.string())])
-		.optional()
-		.catch(undefined),
+	type: (json) => text(json) ?? texts(json),
 	title: text,
 	description: text,
 	format: text,
 	pattern: text,
-	enum: optional(z.array(z.unknown())),
-	const: z.unknown(),
+	enum: anyList,
+	const: anything,
 	minimum: number,
 	maximum: number,
-	exclusiveMaximum: z.union([z.number(), z.boolean()]).optional().catch(undefined),
+	exclusiveMaximum: (json) => number(json) ?? flag(json),
 	minLength: number,
 	maxLength: number,
 	maxItems: number,
-	default: z.unknown(),
+	default: anything,
 	nullable: flag,
 	readOnly: flag,
-	additionalProperties: z.unknown().transform((json) => (json === false ? json : undefined)),
-	required: listOf(z.string()),
+	additionalProperties: (json) => (json === false ? json : undefined),
+	required: listOf(text),
 	properties: recordOf(schema),
-	items: optional(schema),
+	items: optionalSchema,
 	allOf: schemas,
 	anyOf: schemas,
 	oneOf: schemas,
-	'x-enum-labels': recordOf(z.string()),
+	'x-enum-labels': recordOf(text),
 	'x-important': flag,
 	'x-lower-case': flag,
 	'x-resource': text,
@@ -122,80 +127,92 @@ const schemaObject: Parser<Schema> = z.object({
 });
 
 const reference = { $ref: text };
-const content = recordOf(z.object({ schema: optional(schema) }));
+const content = recordOf(object({ schema: optionalSchema }));
 
 /** Ours: how custom fields are named where the account's stand beside the document's own. */
-const customFieldNames = optional(z.literal('custom_fields.{key}'));
+const customFieldNames = (json: unknown) => (json === 'custom_fields.{key}' ? json : undefined);
 
-const parameter = z.object({
+const parameter = object({
 	...reference,
 	name: text,
 	in: text,
 	required: flag,
 	deprecated: flag,
 	description: text,
-	schema: optional(schema),
+	schema: optionalSchema,
 	content,
 	style: text,
 	explode: flag,
 	'x-custom-fields': customFieldNames,
 });
 
-const requestBody = z.object({ ...reference, content });
+const requestBody = object({ ...reference, content });
 
-const link = z.object({ ...reference, operationId: text, parameters: optional(z.record(z.unknown())) });
+const link = object({ ...reference, operationId: text, parameters: anyRecord });
 
-const response = z.object({ ...reference, content, links: recordOf(link) });
+const response = object({ ...reference, content, links: recordOf(link) });
 
-/** Parameters, which parametersIn() reads: lists have dozens, and a write needs none of them. */
-const unread = optional(z.array(z.unknown()));
+const jobReference = (json: unknown) => {
+	const { operationId, parameters } = object({ operationId: text, parameters: recordOf(text) })(json) ?? {};
+	return operationId === undefined ? undefined : { operationId, parameters };
+};
 
-const operation = z.object({
+const operation = object({
 	operationId: text,
 	/** Ours: the operation that does the same for many records at once, by its operationId. */
 	'x-batch': text,
-	'x-job': optional(z.object({ operationId: z.string(), parameters: recordOf(z.string()) })),
+	'x-job': jobReference,
 	'x-custom-fields': customFieldNames,
 	/** Ours: the comparisons that filters by custom fields have, by type of field. */
-	'x-custom-field-filters': recordOf(z.array(z.string())),
+	'x-custom-field-filters': recordOf(texts),
 	/** Ours: the types of custom fields that are filtered by several values, separated by commas. */
-	'x-custom-field-lists': optional(z.array(z.string())),
-	parameters: unread,
-	requestBody: z.unknown(),
-	responses: optional(z.record(z.unknown())),
+	'x-custom-field-lists': texts,
+	/** Parameters, which parametersIn() reads: lists have dozens, and a write needs none of them. */
+	parameters: anyList,
+	requestBody: anything,
+	responses: anyRecord,
 });
 
-const pathItem = z.object({
+const pathItem = object({
 	...reference,
-	parameters: unread,
-	get: z.unknown(),
-	post: z.unknown(),
-	put: z.unknown(),
-	patch: z.unknown(),
-	delete: z.unknown(),
+	parameters: anyList,
+	get: anything,
+	post: anything,
+	put: anything,
+	patch: anything,
+	delete: anything,
 });
+
+/** A server of the document. */
+const server = (json: unknown) => {
+	const { url } = object({ url: text })(json) ?? {};
+	return url === undefined ? undefined : { url };
+};
 
 // A document has megabytes, of which one node needs two operations: it is checked from outside, and what
-// is inside is parsed by those who read it: pathItemAt(), operationOf() and readPart().
-const document = z.object({
-	openapi: z.string().regex(/^3\./),
-	servers: listOf(z.object({ url: z.string() })),
-	paths: z.record(z.unknown()),
-	webhooks: optional(z.record(z.unknown())),
-	components: optional(z.record(z.unknown())),
+// is inside is read by those who need it: pathItemAt(), operationOf() and readPart().
+const document = object({
+	openapi: (json) => (/^3\./.test(text(json) ?? '') ? text(json) : undefined),
+	servers: listOf(server),
+	paths: anyRecord,
+	webhooks: anyRecord,
+	components: anyRecord,
 });
 
-export type OpenApiDocument = z.infer<typeof document>;
-export type OpenApiOperation = z.infer<typeof operation>;
-export type OpenApiParameter = z.infer<typeof parameter>;
-export type OpenApiResponse = z.infer<typeof response>;
-export type PathItem = z.infer<typeof pathItem>;
+/** What a reader reads. */
+type ReadBy<R extends Reader<unknown>> = NonNullable<ReturnType<R>>;
+
+export type OpenApiDocument = ReadBy<typeof document> & { openapi: string; paths: Record<string, unknown> };
+export type OpenApiOperation = ReadBy<typeof operation>;
+export type OpenApiParameter = ReadBy<typeof parameter>;
+export type OpenApiResponse = ReadBy<typeof response>;
+export type PathItem = ReadBy<typeof pathItem>;
 
 /** Reads an OpenAPI 3 document; undefined where the JSON is not one. */
 export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
-	const parsed = document.safeParse(json);
-	return parsed.success ? parsed.data : undefined;
+	const { openapi, paths, ...others } = document(json) ?? {};
+	return openapi !== undefined && paths ? { openapi, paths, ...others } : undefined;
 }
 
 /** The parts of a document that are read one by one. */
-export const parsers = { schema, parameter, requestBody, response, link, operation, pathItem };
+export const partReaders = { schema, parameter, requestBody, response, link, operation, pathItem };

@@ -27,6 +27,7 @@ export class Events extends EventReader {
 				request TEXT NOT NULL, data TEXT NOT NULL
 			);
 			CREATE INDEX IF NOT EXISTS events_by_created_at ON events (created_at);
+			CREATE INDEX IF NOT EXISTS events_for_account ON events (is_for_account);
 			CREATE INDEX IF NOT EXISTS events_by_record ON events (record_id, sequence);
 		`);
 		this.statements = {

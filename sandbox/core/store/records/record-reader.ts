@@ -4,9 +4,10 @@ import type { Condition } from './condition.ts';
 import { live, sqlName } from './table-definition.ts';
 import type { QueryCache } from './query-cache.ts';
 import type { PreparedStatements } from '../threads/prepared-statements.ts';
-import { pageOf, readRows } from '../threads/page-rows.ts';
+import { readRows } from '../threads/page-rows.ts';
 import type { Query, Row } from '../threads/select.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
+import { documentOf, documentsOf, type ListedPage, listedOf, type RecordPage } from './page-of-records.ts';
 import { idOfJson, parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
 import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './selection.ts';
@@ -17,6 +18,9 @@ const maxSorted = 2000;
 
 /** The most deleted records that a page may have to skip while others wait. */
 const maxSkipped = 2000;
+
+/** The most text that is read while others wait, in characters. */
+const maxQuickSize = 1_000_000;
 
 /** The parts of a table that every reader of it shares. */
 export interface RecordSource {
@@ -134,15 +138,15 @@ export class RecordReader {
 	 * Reads a page, and counts all records that meet the conditions. A query that may look at many
 	 * rows runs on another thread, so that other requests are answered meanwhile.
 	 */
-	async list(selection: Selection): Promise<RecordPage & { total: number }> {
-		const { conditions, includeDeleted, limit } = selection;
+	async list(selection: Selection): Promise<ListedPage> {
+		const { conditions, includeDeleted } = selection;
 		const query = this.listQuery(selection);
 		if (this.isQuick(selection)) {
-			const rows = readRows(this.source.statements.get(query.sql), query);
-			return { ...documentsOf(rows, limit), total: this.count(conditions, includeDeleted) };
+			const rows = readRows(this.source.statements.get(query.sql), query, maxQuickSize);
+			if (rows) return { ...listedOf(rows, selection), total: this.count(conditions, includeDeleted) };
 		}
 		const { rows, total } = await this.readAndCount(query, conditions, includeDeleted);
-		return { ...documentsOf(rows, limit), total };
+		return { ...listedOf(rows, selection), total };
 	}
 
 	/** Whether a page comes from an index alone, however many records there are. */
@@ -231,18 +235,4 @@ export class RecordReader {
 	}
 }
 
-/** Some records in their order, as JSON texts. */
-export interface RecordPage {
-	documents: string[];
-	/** Whether further records follow. */
-	hasMore: boolean;
-}
-
-function documentsOf(rows: Row[], limit: number): RecordPage {
-	const { page, hasMore } = pageOf(rows, limit);
-	return { documents: page.map(documentOf), hasMore };
-}
-
 const totalOf = (rows: Row[]): number => rows[0]!['total'] as number;
-
-export const documentOf = (row: Row): string => row['document'] as string;

@@ -23,8 +23,9 @@ export function pageQuery(table: string, selection: Selection): Query {
 	const { conditions, order, after, includeDeleted, limit } = selection;
 	const all = after ? [...conditions, keysetCondition(order, after)] : conditions;
 	const { sql, values } = allOf(withLive(all, includeDeleted));
+	const columns = ['document', ...order.map(({ column }) => quoted(column))];
 	return {
-		sql: `SELECT document FROM ${table} WHERE ${sql} ${orderBy(order)} LIMIT ?`,
+		sql: `SELECT ${columns.join()} FROM ${table} WHERE ${sql} ${orderBy(order)} LIMIT ?`,
 		values: [...values, limit],
 	};
 }

@@ -5,19 +5,48 @@ import type { Query, Row } from './select.ts';
 export const maxPageSize = 2_000_000;
 
 /** Reads the rows of a query; of a page, no more than fit and one that shows that there are more. */
+export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>): Row[];
+/** @returns undefined if they have more text than `most` */
+export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>, most: number): Row[] | undefined;
 export function readRows(
 	statement: StatementSync,
 	{ values, isPage }: Pick<Query, 'values' | 'isPage'>,
-): Row[] {
+	most = Infinity,
+): Row[] | undefined {
 	if (!isPage) return statement.all(...values);
 	const rows: Row[] = [];
 	let size = 0;
 	for (const row of statement.iterate(...values)) {
 		rows.push(row);
 		size += sizeOf(row);
+		if (size > most) return undefined;
 		if (size > maxPageSize && rows.length > 1) break;
 	}
 	return rows;
+}
+
+/** Some rows of one of several queries, by its number. */
+export type PartOfRows = [query: number, rows: Row[]];
+
+/** Rows with so much text, in characters, are taken from another thread without a break. */
+export const partSize = 256 * 1024;
+
+/** Cuts the rows of queries into parts of some size, or of one row each if they are large. */
+export function partsOf(results: Row[][]): PartOfRows[] {
+	return results.flatMap((rows, query) => {
+		const parts: PartOfRows[] = [];
+		let size = Infinity;
+		for (const row of rows) {
+			size += sizeOf(row);
+			if (size <= partSize) {
+				parts.at(-1)![1].push(row);
+				continue;
+			}
+			parts.push([query, [row]]);
+			size = sizeOf(row);
+		}
+		return parts;
+	});
 }
 
 /**

@@ -2,9 +2,9 @@ import { existsSync, readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { addFoldCase } from '../records/fold-case.ts';
-import { readRows } from './page-rows.ts';
+import { partsOf, readRows } from './page-rows.ts';
 import { PreparedStatements } from './prepared-statements.ts';
 import type { Query, Row } from './select.ts';
 
@@ -20,10 +20,17 @@ export interface ThreadSetup {
 	isPatient: boolean;
 }
 
-/** Holds either rows or an error. */
+/** Many or large rows, which wait at a port. */
+export interface Parts {
+	port: MessagePort;
+	count: number;
+}
+
+/** Holds rows, all of them or in parts, or an error. */
 export interface ReadAnswer {
 	id: number;
 	rows?: Row[][];
+	parts?: Parts;
 	error?: Error;
 }
 
@@ -50,11 +57,18 @@ function read(queries: Query[]): Row[][] {
 }
 
 parentPort!.on('message', ({ id, queries }: ReadRequest) => {
-	const answer: ReadAnswer = { id };
 	try {
-		answer.rows = read(queries);
+		answer(id, read(queries));
 	} catch (error) {
-		answer.error = error as Error;
+		parentPort!.postMessage({ id, error: error as Error } satisfies ReadAnswer);
 	}
-	parentPort!.postMessage(answer);
 });
+
+/** The other thread does nothing else while it takes a message, so a large answer becomes many of them. */
+function answer(id: number, rows: Row[][]): void {
+	const parts = partsOf(rows);
+	if (parts.length <= rows.length) return parentPort!.postMessage({ id, rows } satisfies ReadAnswer);
+	const { port1, port2 } = new MessageChannel();
+	for (const part of parts) port1.postMessage(part);
+	parentPort!.postMessage({ id, parts: { port: port2, count: parts.length } } satisfies ReadAnswer, [port2]);
+}

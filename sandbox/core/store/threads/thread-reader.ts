@@ -1,10 +1,12 @@
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { nextTurn } from '../../foundation/background.ts';
+import type { PartOfRows } from './page-rows.ts';
 import type { Query, Row } from './select.ts';
-import type { ReadAnswer, ReadRequest, ThreadSetup } from './reader-thread.ts';
+import type { Parts, ReadAnswer, ReadRequest, ThreadSetup } from './reader-thread.ts';
 
 interface Waiting {
-	resolve(rows: Row[][]): void;
+	resolve(answer: ReadAnswer): void;
 	reject(error: Error): void;
 }
 
@@ -17,15 +19,14 @@ export class ThreadReader {
 
 	constructor(setup: ThreadSetup) {
 		this.thread = new Worker(join(import.meta.dirname, 'reader-thread.ts'), { workerData: setup });
-		this.thread.on('message', ({ id, rows, error }: ReadAnswer) => {
-			const waiting = this.waiting.get(id);
+		this.thread.on('message', (answer: ReadAnswer) => {
+			const waiting = this.waiting.get(answer.id);
 			// Closed meanwhile, it has failed.
 			if (!waiting) return;
-			this.waiting.delete(id);
+			this.waiting.delete(answer.id);
 			// An idle thread does not keep the process alive.
 			if (this.waiting.size === 0) this.thread.unref();
-			if (rows) waiting.resolve(rows);
-			else waiting.reject(error!);
+			waiting.resolve(answer);
 		});
 		this.thread.on('error', (error) => this.stop(error as Error));
 	}
@@ -37,11 +38,13 @@ export class ThreadReader {
 
 	async read(queries: Query[]): Promise<Row[][]> {
 		const id = ++this.lastId;
-		return await new Promise((resolve, reject) => {
+		const { rows, parts, error } = await new Promise<ReadAnswer>((resolve, reject) => {
 			this.waiting.set(id, { resolve, reject });
 			this.thread.ref();
 			this.thread.postMessage({ id, queries } satisfies ReadRequest);
 		});
+		if (error) throw error;
+		return rows ?? (await takeParts(parts!, queries.length));
 	}
 
 	close(): void {
@@ -54,4 +57,18 @@ export class ThreadReader {
 		for (const { reject } of this.waiting.values()) reject(error);
 		this.waiting.clear();
 	}
+}
+
+/** @returns the rows of each query */
+async function takeParts({ port, count }: Parts, queries: number): Promise<Row[][]> {
+	const results: Row[][] = Array.from({ length: queries }, () => []);
+	for (let i = 0; i < count; i++) {
+		await nextTurn();
+		const part = receiveMessageOnPort(port) as { message: PartOfRows } | undefined;
+		if (!part) throw new Error('The store was closed.');
+		const [query, rows] = part.message;
+		for (const row of rows) results[query]!.push(row);
+	}
+	port.close();
+	return results;
 }

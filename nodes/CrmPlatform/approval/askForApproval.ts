@@ -1,0 +1,121 @@
+import { NodeOperationError, type IDataObject } from 'n8n-workflow';
+import { DateTime } from 'luxon';
+
+import { findRecord, readRecord } from '../api/find';
+import { path } from '../api/http/path';
+import { idField } from '../fields/field';
+import { isName, parseName } from '../mapping/names';
+import { lookUpNames } from '../mapping/nameLookUp';
+import type { Execution } from '../model';
+import { tasks, textDigest, waitingItem, type ApprovalRequest } from './approvalRequest';
+import { endApprovalSubscription, endOldSubscriptions, keyForStep, subscribeToAnswer } from './approvalSubscription';
+
+/** What the user has entered. */
+export interface ApprovalQuestion {
+	title: string;
+	message: string;
+	/** ID or name of a user; of the record's owner if empty. */
+	approver: string;
+	/** Collection of the record it is about, such as `deals`; empty if it is about none. */
+	collection: string;
+	/** Its ID or name. */
+	record: string;
+	/** Milliseconds that an answer counts. */
+	limit: number;
+}
+
+/**
+ * Gives the approver a task and puts the execution to wait. The CRM calls n8n when the task is completed or
+ * deleted; where it cannot, the approver opens the link in the task.
+ *
+ * @throws Error in the user's words
+ */
+export async function askForApproval(execution: Execution, question: ApprovalQuestion, now = Date.now()): Promise<IDataObject> {
+	const { n8n, api } = execution;
+	const about = question.collection === '' ? undefined : await recordNamed(execution, 'Record', question.collection, question.record);
+	const approver = await approverOf(execution, question, about);
+	const until = new Date(now + question.limit);
+	const link = n8n.getSignedResumeUrl();
+	await endOldSubscriptions(execution, now);
+	const webhookId = await subscribeToAnswer(execution, link, until);
+	const body = await taskBody(execution, question, { approver, about, until, link, isCalled: webhookId !== undefined });
+	const create = (await api.describe('/tasks'))?.create;
+	const making = api.send({ method: 'POST', path: tasks, body, ...keyForStep(execution, create, 'task') });
+	// The error is thrown below.
+	if (await making.then(() => false, () => true)) await endApprovalSubscription(api, webhookId);
+	const { id } = (await making).body as IDataObject;
+	if (typeof id !== 'string' && typeof id !== 'number') throw new Error('The service created a task but returned no ID.');
+	const task = await findRecord(api, tasks + path`/${String(id)}`);
+	if (!task) {
+		await endApprovalSubscription(api, webhookId);
+		throw new Error(`The task ${String(id)} was created, but this account may not see it, so its completion would not be noticed. Sign in with an API key, or as an administrator.`);
+	}
+	const request: ApprovalRequest = { taskId: String(id), ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest: textDigest(task) };
+	// When the time is over, n8n puts out the node's input (n8n-core 2.41, handleDisabledNode): an approval of an
+	// earlier node, or what a model has sent, would pass for this one.
+	n8n.getExecuteData().data.main = [[{ json: waitingItem(request), pairedItem: { item: 0 } }]];
+	await n8n.putExecutionToWait(until);
+	return task;
+}
+
+interface TaskParts {
+	approver: string;
+	about: IDataObject | undefined;
+	until: Date;
+	link: string;
+	isCalled: boolean;
+}
+
+async function taskBody({ n8n, api }: Execution, { title, message, collection }: ApprovalQuestion, { approver, about, until, link, isCalled }: TaskParts): Promise<IDataObject> {
+	const fields = ((await api.describe('/tasks'))?.create?.fields ?? []).map(({ name }) => name);
+	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('The tasks of this service cannot be given to anybody.');
+	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
+	const description = [
+		message,
+		`Complete this task to approve. Delete it to decline. Without an answer by ${day}, it counts as declined. If you change the title or this text, it counts as declined, too.`,
+		`${isCalled ? 'The workflow then goes on by itself. If it does not' : 'Then'}, open ${link}`,
+	].join('\n\n');
+	const all: IDataObject = {
+		title,
+		description,
+		assignee_id: approver,
+		// Whoever does not see it cannot approve it.
+		owner_id: approver,
+		due_at: until.toISOString(),
+		links: about ? [{ resource: collection, id: about.id }] : undefined,
+	};
+	return Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== undefined && (fields.includes(name) || name === 'title')));
+}
+
+async function approverOf(execution: Execution, { approver }: ApprovalQuestion, about: IDataObject | undefined): Promise<string> {
+	if (approver !== '') {
+		const user = await recordNamed(execution, 'Approver', 'users', approver);
+		if (typeof user.status === 'string' && user.status !== 'active') throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
+		return String(user.id);
+	}
+	const owner = about?.owner_id ?? about?.assignee_id;
+	if (typeof owner === 'string' && owner !== '') return owner;
+	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or a record, whose owner approves.');
+}
+
+/** @throws Error in the user's words where it is not clear which record is meant */
+async function recordNamed({ api }: Execution, label: string, collection: string, given: string): Promise<IDataObject> {
+	if (given === '') throw new Error(`${label}: enter an ID or a name.`);
+	const { field, name } = parseName(given);
+	const isId = field === 'id' || (field === undefined && !isName(idField, given));
+	const byId = isId ? await findRecord(api, `/v1/${collection}${path`/${name}`}`) : undefined;
+	if (byId) return byId;
+	const outcome = (await lookUpNames(api, collection, [given], false)).get(given);
+	if (outcome && 'found' in outcome) return await readRecord(api, `/v1/${collection}${path`/${String(outcome.found)}`}`);
+	if (outcome && 'several' in outcome) throw new Error(`${label}: several of ${collection} are called ${given}: ${outcome.several.slice(0, 5).map(String).join(', ')}. Use the ID.`);
+	throw new Error(`${label}: none of ${collection} has the ID or name ${given}. Correct it.`);
+}
+
+/** @throws NodeOperationError where an answer would be for more than one item */
+export function refuseSeveralItems({ n8n }: Execution): void {
+	const count = n8n.getInputData().length;
+	if (count < 2) return;
+	throw new NodeOperationError(n8n.getNode(), `There are ${count} items, and one answer cannot be for all of them`, {
+		description: 'Nobody was asked. Put Loop Over Items before this node, with a batch size of 1.',
+	});
+}

@@ -1,0 +1,69 @@
+import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
+
+import { connect } from '../api/connection';
+import { parseEvent } from '../api/crmEvent';
+import { parseJson } from '../api/http/json';
+import { answerInCrm, waitingRequest, type ApprovalAnswer, type ApprovalRequest } from './approvalRequest';
+import { endApprovalSubscription } from './approvalSubscription';
+
+const shared = { name: 'default', responseMode: 'onReceived', responseData: '', path: '={{ $nodeId }}', restartWebhook: true, isFullPath: true } as const;
+
+/** Where n8n goes on with an execution that waits for an approval: for people who open the link, and for the CRM. */
+export const approvalWebhooks: IWebhookDescription[] = [
+	{ ...shared, httpMethod: 'GET' },
+	{ ...shared, httpMethod: 'POST' },
+];
+
+/**
+ * Answers a call of the link or a delivery of the CRM. Neither says what was decided: both only make the node look
+ * at the task, so that opening the link, or a preview of it, approves nothing.
+ *
+ * It never throws: n8n would go on with the workflow.
+ */
+export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const request = waitingRequest(n8n);
+	if (!request) return page(n8n, 200, 'Nothing waits for an answer here.');
+	if (isAboutAnother(n8n, request)) return page(n8n, 200, 'This is another task.');
+	const looking = async () => {
+		const api = await connect(n8n);
+		const answer = await answerInCrm(api, request, Date.now());
+		if (answer.outcome !== undefined) await endApprovalSubscription(api, request.webhookId);
+		return answer;
+	};
+	const answer = await looking().catch((error: Error) => {
+		n8n.logger.error(`${n8n.getNode().name}: ${error.message}`);
+		return undefined;
+	});
+	if (!answer) return page(n8n, 503, 'The task could not be read. Open this page again later.');
+	const { outcome, by, refusal } = answer;
+	if (outcome === undefined) return page(n8n, 200, refusal === undefined ? stillOpen : `Not approved: ${refusal}.`);
+	const { taskId } = request;
+	const data = { approved: outcome === 'approved', outcome, taskId, respondedAt: new Date().toISOString(), ...(by && { respondedBy: by }) };
+	return { webhookResponse: html(sayings[outcome]), workflowData: [[{ json: { data }, pairedItem: { item: 0 } }]] };
+}
+
+const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to approve, or delete it to decline; then open this page again if the workflow does not go on by itself.';
+
+const sayings: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
+	approved: 'Approved. The workflow goes on.',
+	changed: 'Declined: the title or the text of the task was changed after it was asked.',
+	deleted: 'Declined: the task was deleted.',
+	expired: 'Too late: the time for an answer is over, so it counts as declined.',
+};
+
+/** Whether the CRM reports another task: it reports all of an account. */
+function isAboutAnother(n8n: IWebhookFunctions, { taskId }: ApprovalRequest): boolean {
+	const { method, rawBody } = n8n.getRequestObject() as unknown as { method: string; rawBody?: Buffer };
+	const event = method === 'POST' && rawBody ? parseEvent(parseJson(rawBody.toString('utf8'))) : undefined;
+	return event !== undefined && String(event.data.object.id) !== taskId;
+}
+
+const html = (text: string): string => `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Approval</title><body style="font-family:sans-serif;margin:3em auto;max-width:32em"><p>${text}</p></body></html>`;
+
+/** An answer after which the execution waits on. */
+function page(n8n: IWebhookFunctions, status: number, text: string): IWebhookResponseData {
+	const response = n8n.getResponseObject() as unknown as { writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown } };
+	const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': 'sandbox', ...(status === 503 && { 'retry-after': '5' }) };
+	response.writeHead(status, headers).end(html(text));
+	return { noWebhookResponse: true };
+}

@@ -1,0 +1,110 @@
+import type { INodeProperties } from 'n8n-workflow';
+
+import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
+import { pickedId } from '../mapping/locator';
+import type { Operation } from '../model';
+import { readOption } from '../parameters/readers';
+import { byNameOrId, pickerProperty } from '../parameters/recordParameters';
+import { refuseAsTool } from '../toolCall';
+
+const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
+
+const properties: INodeProperties[] = [
+	{
+		displayName: 'Title',
+		name: 'approvalTitle',
+		type: 'string',
+		default: 'Approval required',
+		required: true,
+		description: 'Title of the task that the approver gets',
+	},
+	{
+		displayName: 'Message',
+		name: 'message',
+		type: 'string',
+		typeOptions: { rows: 4 },
+		default: '',
+		required: true,
+		placeholder: 'e.g. Altamira: amount from 1,200 to 12,000',
+		description: 'What is to be approved, in the task’s text',
+	},
+	{
+		displayName: 'About',
+		name: 'aboutKind',
+		type: 'options',
+		options: [
+			{ name: 'Company', value: 'company' },
+			{ name: 'Contact', value: 'contact' },
+			{ name: 'Deal', value: 'deal' },
+			{ name: 'No Record', value: 'none' },
+			{ name: 'Ticket', value: 'ticket' },
+		],
+		default: 'none',
+		description: 'The kind of record the task is linked to',
+	},
+	{
+		displayName: 'Record Name or ID',
+		name: 'aboutRecord',
+		type: 'string',
+		default: '',
+		displayOptions: { hide: { aboutKind: ['none'] } },
+		description: 'The record the task is linked to',
+	},
+	{
+		...pickerProperty('Approver', 'approverId', 'searchUsers', { isOptional: true, by: byNameOrId }),
+		description: 'The user who gets the task. If empty, it is the owner of the record.',
+	},
+];
+
+/** The default, in hours. */
+const week = 7 * 24;
+
+/** Gives somebody a task, and waits until it is completed or deleted; n8n makes a human review for agents of it. */
+export function sendAndWait(): Operation {
+	return {
+		option: {
+			name: 'Send and Wait for Approval',
+			// The name by which n8n recognizes it.
+			value: 'sendAndWait',
+			action: 'Send a task and wait for approval',
+			description: 'Give a user a task, and wait until it is completed (approved) or deleted (declined)',
+		},
+		properties: () => properties,
+		options: [
+			{
+				displayName: 'Limit Wait Time (Hours)',
+				name: 'limitWaitHours',
+				type: 'number',
+				typeOptions: { minValue: 0.1 },
+				default: week,
+				description: 'How long an answer counts. After that, the workflow goes on as if it were declined.',
+			},
+		],
+		output: { type: 'object', properties: { data: { type: 'object', properties: { approved: { type: 'boolean' }, outcome: { type: 'string' }, respondedAt: { type: 'string' } } } } },
+
+		prepare: async (execution) => {
+			const { n8n } = execution;
+			refuseAsTool(n8n);
+			refuseSeveralItems(execution);
+			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
+			return await Promise.resolve(async (item) => {
+				const kind = readOption('About', n8n.getNodeParameter('aboutKind', item, 'none'), Object.keys(collections), { otherwise: 'none' });
+				const hours = Number(n8n.getNodeParameter('options.limitWaitHours', item, week));
+				if (!(hours > 0 && hours <= maxHours)) throw new Error(`Limit Wait Time (Hours): enter a number of hours up to ${maxHours}.`);
+				const message = read('message');
+				if (message === '') throw new Error('Message: say what is to be approved.');
+				return await askForApproval(execution, {
+					title: read('approvalTitle') || 'Approval required',
+					message,
+					approver: pickedId(n8n, 'approverId', item),
+					collection: collections[kind] ?? '',
+					record: kind === 'none' ? '' : read('aboutRecord'),
+					limit: hours * 60 * 60 * 1000,
+				});
+			});
+		},
+	};
+}
+
+/** A year. */
+const maxHours = 365 * 24;

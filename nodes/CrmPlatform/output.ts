@@ -1,0 +1,83 @@
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { outcomeField } from './api/answeredRecord';
+import { failureJson, type ItemFailure } from './failure';
+import { ItemWithFiles } from './files/itemWithFiles';
+import type { OutputItem } from './model';
+
+/** Gathers what the node outputs, in the order of the input items. */
+export interface Output {
+	add(item: number, result: OutputItem): void;
+	fail(failure: ItemFailure): void;
+	/** @param done how many of the input items succeeded */
+	items(done: number): INodeExecutionData[];
+}
+
+/** Each result and each failure as an item, linked to its input. */
+export function allItems(): Output {
+	const items: INodeExecutionData[] = [];
+	return {
+		add(item, result) {
+			const pairedItem = { item };
+			if (result instanceof ItemWithFiles) items.push({ json: result.json, binary: result.files, pairedItem });
+			else items.push({ json: withoutError(result), pairedItem });
+		},
+		fail: (failure) => void items.push(failedItem(failure)),
+		items: () => items,
+	};
+}
+
+/**
+ * One item, however many records there are. It is linked to the first and the last input item, so that n8n finds the
+ * item of a node before where both come from the same one, and else says that there are several.
+ *
+ * @param count number of input items
+ */
+export function summaryItem(n8n: IExecuteFunctions, count: number): Output {
+	const failures: ItemFailure[] = [];
+	const outcomes: Record<string, number> = {};
+	let records = 0;
+	let ids: { first: unknown; last: unknown } | undefined;
+	return {
+		add(_item, result) {
+			const record = result instanceof ItemWithFiles ? result.json : result;
+			const { id, [outcomeField]: outcome } = record;
+			records += 1;
+			if (id !== undefined) ids = { first: ids?.first ?? id, last: id };
+			if (outcome === 'created' || outcome === 'updated') outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+		},
+		fail: (failure) => void failures.push(failure),
+		items(done) {
+			const json = {
+				items: count,
+				succeeded: done,
+				failed: failures.length,
+				records,
+				...outcomes,
+				first_id: ids?.first ?? null,
+				last_id: ids?.last ?? null,
+				failures: failures.map(({ item, failure }) => {
+					const { message, details } = failureJson(failure);
+					return { item, message, details };
+				}),
+			} as IDataObject;
+			const pairedItem = count > 1 ? [{ item: 0 }, { item: count - 1 }] : { item: 0 };
+			// n8n takes the items of failures out for the error output.
+			const apart = n8n.getNode().onError === 'continueErrorOutput' ? failures.map(failedItem) : [];
+			return [{ json, pairedItem }, ...apart];
+		},
+	};
+}
+
+const failedItem = ({ item, failure }: ItemFailure): INodeExecutionData => ({ json: failureJson(failure), pairedItem: { item } });
+
+/**
+ * A record without `error`: under Retry On Fail, n8n takes a first item that has one for a failure and
+ * runs the node again (n8n-core 2.41, WorkflowExecute, checkFailure). The value moves to `error_info`.
+ */
+function withoutError(record: IDataObject): IDataObject {
+	if (!Object.hasOwn(record, 'error')) return record;
+	const { error, ...others } = record;
+	const name = ['error_info', 'error_info_2'].find((free) => !Object.hasOwn(others, free));
+	return { ...others, [name ?? 'error_info_3']: error };
+}

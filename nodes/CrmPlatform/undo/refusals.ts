@@ -1,0 +1,71 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isAnsweredWith } from '../api/find';
+import { idText, isObject } from '../api/http/json';
+import type { Reason } from '../api/http/problemBody';
+import type { UndoneChange, Undoing } from './undoing';
+import type { UndoOutcome } from './writeUndo';
+
+/** What became of a write. */
+export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
+	if ('record' in outcome) {
+		const newId = one.action === 'create' ? idText(outcome.record.id) : undefined;
+		return newId === undefined ? one : { ...one, newId };
+	}
+	const { refused } = outcome;
+	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
+	const { action: _, ...rest } = { ...one, changes: kept };
+	if (isAnsweredWith(refused, 404, 410)) {
+		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone already.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
+	}
+	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
+	const { code, existing_id: holder } = detailsOf(refused);
+	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) };
+	const part = withoutRefused(one, refused);
+	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...wordsOf(refused)].join(' ');
+	return { ...rest, ...isDuplicate, ...(part && { part }), result: 'cannot_be_undone', reason };
+}
+
+/** The same without the values that the service refuses by name; undefined if it names none of them, or nothing is left. */
+function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
+	const { errors } = detailsOf(refused);
+	const named = new Set((Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : namesIn(pointer))));
+	const isNamed = ({ field, kept }: UndoneChange) => !kept && named.has(field);
+	const left: string[] = [];
+	const changes = one.changes.flatMap((change): UndoneChange[] => {
+		if (isNamed(change)) {
+			left.push(change.field);
+			return [{ ...change, kept: true }];
+		}
+		// A record that is created has its custom fields in one.
+		const { field, to } = change;
+		const keys = field === 'custom_fields' && isObject(to) ? Object.keys(to).filter((key) => named.has(`${field}.${key}`)) : [];
+		if (keys.length === 0) return [change];
+		left.push(...keys.map((key) => `${field}.${key}`));
+		return [{ ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !keys.includes(key))) }];
+	});
+	if (left.length === 0 || changes.every(({ kept }) => kept)) return undefined;
+	const reason = [one.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...wordsOf(refused)].filter(Boolean).join(' ');
+	return { ...one, changes, reason, result: 'cannot_be_undone' };
+}
+
+/** The field that a pointer (RFC 6901) is about, by the names that changes give it. */
+function namesIn(pointer: string): string[] {
+	const steps = pointer.replace(/^#?\//, '').replace(/^items\/\d+\//, '').split('/').map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
+	const [first = '', second] = steps;
+	return first === 'custom_fields' && second !== undefined ? [`${first}.${second}`] : [first];
+}
+
+const detailsOf = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
+
+/** What the service says, without advice about a form that nobody has filled in. */
+function wordsOf(refused: Error): string[] {
+	const { message, description } = refused as { message: string; description?: string | null };
+	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !forForms.test(line));
+	return [message, ...lines];
+}
+
+const forForms = /use Create or Update|Correct the values|try again\.?$/i;
+const changedMeanwhile = 'Someone else has changed the record while the undo ran. Nothing was overwritten.';
+const goneMeanwhile = 'Someone else has deleted the record while the undo ran.';
+const duplicate = 'Another record has one of the former values, which must be unique.';

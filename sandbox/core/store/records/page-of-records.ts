@@ -1,0 +1,32 @@
+import { pageOf } from '../threads/page-rows.ts';
+import type { Row } from '../threads/select.ts';
+import type { Cell } from './columns.ts';
+import type { Selection } from './selection.ts';
+
+/** Some records in their order, as JSON texts. */
+export interface RecordPage {
+	documents: string[];
+	/** Whether further records follow. */
+	hasMore: boolean;
+}
+
+/** A page of a list. */
+export interface ListedPage extends RecordPage {
+	/** Where the next page begins, if there is one: what this one ends with in the columns of the order. */
+	end: Cell[] | undefined;
+	/** Of the whole list. */
+	total: number;
+}
+
+export function documentsOf(rows: Row[], limit: number): RecordPage {
+	const { page, hasMore } = pageOf(rows, limit);
+	return { documents: page.map(documentOf), hasMore };
+}
+
+export function listedOf(rows: Row[], { order, limit }: Selection): Omit<ListedPage, 'total'> {
+	const page = documentsOf(rows, limit);
+	const last = page.hasMore ? rows[page.documents.length - 1] : undefined;
+	return { ...page, end: last && order.map(({ column }) => last[column] as Cell) };
+}
+
+export const documentOf = (row: Row): string => row['document'] as string;

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import type { IConnections, IDataObject, INode } from 'n8n-workflow';
+import { type Move, type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
+import { newBrowser } from '../sandbox/browser.ts';
+import { fillIn } from '../sandbox/console.ts';
+import { until } from '../until.ts';
+import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { byId } from './harness/resources.ts';
+import { TRIGGER } from './harness/run-node.ts';
+import { callSandbox, createRecord } from './harness/sandbox.ts';
+
+const langchain = '@n8n/n8n-nodes-langchain';
+const ours = 'n8n-nodes-crm-platform';
+
+const node = (name: string, type: string, typeVersion: number, parameters: IDataObject, credentials: INode['credentials'] = {}): INode => ({
+	id: randomUUID(),
+	name,
+	type,
+	typeVersion,
+	position: [0, 0],
+	parameters: parameters as INode['parameters'],
+	credentials,
+});
+
+const crm = async () => ({ crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' } });
+
+const taskAsking = async (message: string) =>
+	await until(async () => (await callSandbox('GET', `/v1/tasks?${new URLSearchParams({ 'description[contains]': message })}`)).body.data[0]);
+
+/** In the pages of the service, as people do it. */
+async function completeAsPerson(id: string): Promise<void> {
+	const browser = newBrowser((path, init) => fetch(new URL(path, theWorld().sandboxUrl), init));
+	await browser.signIn('admin');
+	await fillIn(browser, `/records/tasks/${id}/edit`, `/records/tasks/${id}`, { status: 'completed' });
+}
+
+const start = async (name: string, nodes: INode[], connections: IConnections) => {
+	const n8n = theN8n();
+	const id = await n8n.createWorkflow({ name: `${name} ${randomUUID()}`, settings: { executionOrder: 'v1' }, nodes: [node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}), ...nodes], connections });
+	return await n8n.startWorkflow(id, TRIGGER);
+};
+
+const approver = async () => (await callSandbox('GET', '/v1/users?role=admin&status=active')).body.data[0]!.id;
+
+test('In a real n8n, a workflow waits for a task, and goes on once it is completed by a person', async () => {
+	const message = `Discount ${randomUUID()}`;
+	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
+	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, await crm())], { [TRIGGER]: { main: [[{ node: 'Ask', type: 'main', index: 0 }]] } });
+	const task = await taskAsking(message);
+	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
+	const page = await until(async () => {
+		const text = await (await fetch(link)).text();
+		return text.includes('decided yet') ? text : undefined;
+	});
+	expect(page).toContain('Nothing is decided yet');
+	await completeAsPerson(task.id);
+	const { status, data } = await theN8n().waitForExecution(execution);
+	expect(status).toBe('success');
+	expect(data.resultData.runData['Ask']![0]!.data!['main']![0]![0]!.json).toMatchObject({ data: { approved: true, taskId: task.id } });
+	expect(await (await fetch(link)).text()).toContain('No action required');
+});
+
+test('In a real n8n, a tool of an agent is called once a person has completed the task, whatever the model says of an approval', async () => {
+	const n8n = theN8n();
+	const title = `Deal ${randomUUID()}`;
+	const { id } = await createRecord('/v1/deals', { title, amount: 1200, owner_id: await approver() });
+	const model: ScriptedModel = await startModel([
+		(): Move => ({ tool: 'crm_change', input: { toolParameters: { kind: 'deal', action: 'update', record: id, values: { amount: 12_000 } }, hitlParameters: {}, approved: true } }),
+		(): Move => ({ say: 'Done.' }),
+	]);
+	const data = { apiKey: 'any', url: model.url };
+	const openAiApi = { id: await n8n.createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data }), name: 'Model' };
+	const credentials = await crm();
+	const message = `=Agent ${id} {{ JSON.stringify($tool.parameters) }}`;
+	const review = { resource: 'task', operation: 'sendAndWait', message, aboutKind: '={{ $tool.parameters.kind }}', aboutRecord: '={{ $tool.parameters.record }}' };
+	const execution = await start(
+		'Reviewed agent',
+		[
+			node('Agent', `${langchain}.agent`, 3.1, { promptType: 'define', text: 'Do it.' }),
+			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { openAiApi }),
+			node('Review', `${ours}.crmPlatformHitlTool`, 1, review, credentials),
+			node('CRM', `${ours}.crmPlatformTools`, 1, { writes: ['update'], askBeforeWriting: false, tools: ['change'] }, credentials),
+		],
+		{
+			[TRIGGER]: { main: [[{ node: 'Agent', type: 'main', index: 0 }]] },
+			Model: { ai_languageModel: [[{ node: 'Agent', type: 'ai_languageModel', index: 0 }]] },
+			Review: { ai_tool: [[{ node: 'Agent', type: 'ai_tool', index: 0 }]] },
+			CRM: { ai_tool: [[{ node: 'Review', type: 'ai_tool', index: 0 }]] },
+		},
+	);
+	const task = await taskAsking(`Agent ${id}`);
+	expect(task).toMatchObject({ links: [{ resource: 'deals', id }] });
+	expect(String(task['description'])).toContain('"amount":12000');
+	expect((await callSandbox('GET', `/v1/deals/${id}`)).body).toMatchObject({ amount: 1200 });
+	await completeAsPerson(task.id);
+	const { status, data: ran } = await n8n.waitForExecution(execution);
+	expect({ status, error: ran.resultData.error?.message }).toEqual({ status: 'success' });
+	expect((await callSandbox('GET', `/v1/deals/${id}`)).body).toMatchObject({ amount: 12_000 });
+	expect(JSON.stringify(model.turns.at(-1)!.messages)).toMatch(/1,200 → 12,000/);
+	await model.close();
+});

@@ -1,0 +1,107 @@
+import { SimulatedClock } from '../../bench/scale/clock.ts';
+import { SimulatedService } from '../../bench/scale/service.ts';
+import { promised } from '../../bench/scale/simulate.ts';
+import { createSender } from '../../nodes/CrmPlatform/api/http/request';
+import type { Rank } from '../../nodes/CrmPlatform/api/http/turnOrder';
+import { roomForOthers } from '../../nodes/CrmPlatform/api/waits';
+import { start, told } from './queued-requests.ts';
+
+const { plan } = promised;
+const windows = 6;
+
+/** A hundred executions in four processes that always have something to send, beside a program that takes no notice of them. */
+async function besides(percent: number, program: { requests: number; from: number }) {
+	const clock = new SimulatedClock();
+	const service = new SimulatedService(clock, plan);
+	const end = clock.now() + windows * plan.windowMs;
+	const turns = { workflow: 'bulk', rankOfMany: 'bulk' as Rank, maxWait: 3_600_000, forOthers: roomForOthers(percent) };
+	const senderOf = (process: number, rank: Rank) =>
+		createSender({ transport: service.transport, address: 'https://api.example.com', clock, turns: { ...turns, account: `${process}`, rank } });
+	const request = { method: 'GET', path: '/v1/contacts' } as const;
+	let failed = 0;
+	for (let i = 0; i < 100; i += 1) {
+		const send = senderOf(i % 4, 'bulk');
+		void (async () => {
+			while (clock.now() < end) if (!(await send(request)).ok) failed += 1;
+		})();
+	}
+	let refused = 0;
+	void (async () => {
+		await clock.sleep(program.from);
+		for (const every = plan.windowMs / program.requests; clock.now() < end; await clock.sleep(every)) {
+			void service.transport().then(({ status }) => (refused += status === 429 ? 1 : 0));
+		}
+	})();
+	let longest = 0;
+	void (async () => {
+		for (let i = 0; clock.now() < end; i += 1) {
+			await clock.sleep(20_000);
+			const asked = clock.now();
+			void senderOf(i % 4, 'awaited')(request).then(() => (longest = Math.max(longest, clock.now() - asked)));
+		}
+	})();
+	await clock.runUntil(end);
+	return { refused: refused / (program.requests * windows), use: service.accepted / (plan.requests * windows), failed, longest };
+}
+
+test('with 30 % left, a program that needs all of it is hardly ever refused, people hardly wait, and bulk uses the rest', async () => {
+	const { refused, use, failed, longest } = await besides(30, { requests: 300, from: 10_000 });
+	expect(refused).toBeLessThanOrEqual(0.01);
+	expect(use).toBeGreaterThanOrEqual(0.9);
+	expect(failed).toBe(0);
+	expect(longest).toBeLessThan(2_000);
+}, 60_000);
+
+test('with nothing left, the same program is refused most of the time', async () => {
+	const { refused } = await besides(0, { requests: 300, from: 10_000 });
+	expect(refused).toBeGreaterThan(0.5);
+}, 60_000);
+
+describe('of requests that leave room', () => {
+	const bulk = { rank: 'bulk', forOthers: 0.3 } as const;
+
+	test('those go that leave it, whatever is under way; the others wait for the next window, and an ordinary one for nobody', async () => {
+		const { clock, events, send, pass } = start();
+		await Promise.all([send('first', () => told(clock, 10), bulk), pass(200)]);
+		let left = 10;
+		for (let i = 0; i < 9; i += 1) void send('bulk', () => told(clock, (left -= 1), 59), bulk);
+		await pass(1_000);
+		expect(events.slice(1)).toHaveLength(7);
+		void send('ordinary', () => told(clock, (left -= 1), 50));
+		await pass(200);
+		expect(events.at(-1)).toMatch(/^ordinary/);
+		left = 100;
+		await pass(60_000);
+		expect(events.filter((event) => event.startsWith('bulk'))).toHaveLength(9);
+	});
+
+	test('one goes in a window of a single request, and none is left alone by a smaller plan', async () => {
+		const { clock, events, send, pass } = start();
+		await Promise.all([send('first', () => told(clock, 5_000), bulk), pass(200)]);
+		await pass(61_000);
+		let left = 1;
+		for (let i = 0; i < 3; i += 1) void send('bulk', () => told(clock, (left -= 1)), bulk);
+		await pass(500);
+		expect(events.length).toBeGreaterThan(1);
+	});
+
+	test('who would wait too long for the next window is told when it begins', async () => {
+		const { clock, send, pass } = start();
+		await Promise.all([send('first', () => told(clock, 10, 90), bulk), pass(200)]);
+		let left = 10;
+		for (let i = 0; i < 7; i += 1) void send('bulk', () => told(clock, (left -= 1), 89), bulk);
+		await pass(5_000);
+		const late = send('late', () => told(clock, 9), { ...bulk, until: clock.now() + 30_000 });
+		await pass(10);
+		const { returnAt } = (await late) as { returnAt: number };
+		expect(returnAt - clock.now()).toBeGreaterThan(80_000);
+	});
+});
+
+test.each(['91', '-1', '30 percent', {}])('%p is refused as room for others', (percent) => {
+	expect(() => roomForOthers(percent)).toThrow('Leave Room for Others: enter a percentage from 0 to 90');
+});
+
+test('room for others is 0 unless it is entered', () => {
+	expect([undefined, '', '30 %', 90].map(roomForOthers)).toEqual([0, 0, 0.3, 0.9]);
+});

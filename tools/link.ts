@@ -1,0 +1,61 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { type InputPluginOption, rollup } from '@rollup/wasm-node';
+import { Failure } from './failure.mjs';
+
+/** Each internal module by itself, for tools that look into the package. */
+export const modulesFolder = resolve('.tmp', 'modules');
+
+/**
+ * The files that modules become part of, by the beginning of their path: loading 300 files took a process longer
+ * than running them. What only one node needs is a file of its own.
+ */
+const parts: ReadonlyArray<[path: string, file: string]> = [
+	['nodes/CrmPlatform/agent/', 'nodes/CrmPlatform/agent'],
+	['nodes/CrmPlatform/sync/', 'nodes/CrmPlatform/sync'],
+	['nodes/CrmPlatform/trigger/', 'nodes/CrmPlatform/trigger'],
+	['nodes/', 'nodes/CrmPlatform/connector'],
+	['credentials/', 'credentials/settings'],
+];
+
+/**
+ * Joins compiled modules to the files that n8n loads: one for each node and credential, and the parts they share,
+ * of which a process has one each.
+ *
+ * @param compiled the folder of the modules, with `import` and `export`
+ * @throws {Failure} where modules import each other in a circle, or one is missing
+ */
+export async function linkPackage(compiled: string, output: string): Promise<void> {
+	const { n8n } = JSON.parse(readFileSync('package.json', 'utf8')) as { n8n: { nodes: string[]; credentials: string[] } };
+	const entries = [...n8n.nodes, ...n8n.credentials].map((file) => relative('dist', file));
+	const fileOf = (path: string) => parts.find(([begin]) => relative(compiled, path).startsWith(begin))?.[1];
+	const bundle = await rollup({
+		input: Object.fromEntries(entries.map((file) => [file.replace(/\.js$/, ''), join(compiled, file)])),
+		external: (id) => !id.startsWith('.') && !id.startsWith(compiled),
+		plugins: [besideSources],
+		// What runs is what was tested: nothing is left out.
+		treeshake: false,
+		onwarn({ message }) {
+			throw new Failure(`The package was not built: ${message}`);
+		},
+	});
+	const format = { format: 'cjs', exports: 'named', dynamicImportInCjs: false, entryFileNames: '[name].js', hoistTransitiveImports: false } as const;
+	await bundle.write({
+		...{ ...format, dir: output, chunkFileNames: '[name].js' },
+		manualChunks: (path, { getModuleInfo }) => (getModuleInfo(path)?.isEntry ? undefined : fileOf(path)),
+	});
+	await bundle.write({ ...format, dir: modulesFolder, preserveModules: true, preserveModulesRoot: compiled });
+	await bundle.close();
+}
+
+/** Finds modules by names without an extension, and reads JSON, as the compiler does; the contract stays a file. */
+const besideSources: InputPluginOption = {
+	name: 'beside sources',
+	resolveId(name, from) {
+		if (from === undefined || !name.startsWith('.')) return null;
+		const path = resolve(dirname(from), name);
+		if (name.endsWith('openapi.json')) return { id: path, external: 'relative' };
+		return [path, `${path}.js`, join(path, 'index.js')].find((file) => statSync(file, { throwIfNoEntry: false })?.isFile()) ?? null;
+	},
+	transform: (code, id) => (id.endsWith('.json') ? `export default ${code}` : null),
+};
