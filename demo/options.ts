@@ -6,7 +6,7 @@ export const HELP = `Usage: npm start [-- --fresh]
 Starts n8n with this package installed, and beside it a sandbox of the CRM service, both reached
 from this machine only. What is missing is installed first. Data is kept in .demo between starts.
 
-  --fresh   begins anew: everything in .demo is deleted first
+  --fresh   starts over: everything in .demo is deleted first
   --help    shows this`;
 
 export interface Options {

@@ -85,7 +85,7 @@ async function main(): Promise<void> {
 function suggestFresh(error: unknown): never {
 	const reason = error instanceof Error ? error.message : String(error);
 	throw new Failure(
-		`${reason}\nIf it stays so: npm start -- --fresh begins anew, without the data of the last time.`,
+		`${reason}\nIf it stays so: npm start -- --fresh starts over, without the data of the last time.`,
 	);
 }
 
@@ -93,7 +93,7 @@ function explainOtherVersion(error: unknown): never {
 	if (!(error instanceof OfAnotherVersion)) throw error;
 	throw new Failure(
 		'The data in .demo was made by another version of the sandbox, and was left as it is. ' +
-			'Begin anew, without that data, with: npm start -- --fresh',
+			'Start over, without that data, with: npm start -- --fresh',
 	);
 }
 

@@ -36,7 +36,7 @@ export function readState(file: string): State {
 	try {
 		return State.parse(JSON.parse(readFileSync(file, 'utf8')));
 	} catch {
-		throw new Failure(`${file} is damaged. Begin anew with: npm start -- --fresh`);
+		throw new Failure(`${file} is damaged. Start over with: npm start -- --fresh`);
 	}
 }
 

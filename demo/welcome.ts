@@ -28,7 +28,7 @@ export function welcome(demo: {
 		`Sign in    open the credential "${OAUTH2_CREDENTIAL_NAME}" and connect it as`,
 		...demoMembers.map(({ email, password }) => `           ${email} / ${password}`),
 		'',
-		'Data       .demo in this folder (npm start -- --fresh begins anew)',
+		'Data       .demo in this folder (npm start -- --fresh starts over)',
 		"n8n's log  .demo/n8n.log",
 		'Stop       Ctrl-C',
 	]);

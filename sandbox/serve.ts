@@ -93,7 +93,7 @@ function openStore(path: string): Store {
 		if (error instanceof OfAnotherVersion) {
 			throw new OfAnotherVersion(
 				`${path} was made by another version of the sandbox, and was left as it is. ` +
-					'Choose another file with --db, or delete this one to begin anew.',
+					'Choose another file with --db, or delete this one to start over.',
 			);
 		}
 		throw new Error(`${path} cannot be used as a database: ${(error as Error).message}. Choose another file.`);

@@ -112,7 +112,7 @@ function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 }
 
 export const maxWait: INodeProperties = {
-	displayName: 'Longest Wait (Seconds)',
+	displayName: 'Maximum Wait (Seconds)',
 	name: 'maxWait',
 	type: 'number',
 	typeOptions: { minValue: 0 },

@@ -81,7 +81,7 @@ export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 	};
 }
 
-/** A retry of an execution makes the agent's calls again from the first one, so it counts anew. */
+/** A retry of an execution makes the agent's calls again from the first one, so it counts from the start. */
 function countsOf(n8n: IExecuteFunctions): CallCounts {
 	const execution = n8n.getExecutionId();
 	const context = nodeContext(n8n) as { toolCalls?: CallCounts };

@@ -49,7 +49,7 @@ describe('what leaves the CRM needs Send in May Write', () => {
 	});
 
 	test('the tool is not offered where nothing else is allowed', async () => {
-		await expect(callerOf(service.credential, { kinds: ['message'], writes: ['update'], tools: ['change'] })).rejects.toThrow('May Write allows nothing');
+		await expect(callerOf(service.credential, { kinds: ['message'], writes: ['update'], tools: ['change'] })).rejects.toThrow('May Write is empty');
 	});
 });
 

@@ -131,7 +131,7 @@ describe('a preview shows', () => {
 		const deletion = { kind: 'contact', action: 'delete', records: all.map(({ id }) => id), count: 15 };
 		const [answer] = await asked('change', deletion, { longestAnswer: 500 });
 		expect(answer).not.toHaveProperty('token');
-		expect(text([answer!])).toMatch(/longer than the 500 characters.*Longest Answer/);
+		expect(text([answer!])).toMatch(/longer than the 500 characters.*Maximum Answer Length/);
 		expect(await asked('change', deletion)).toHaveProperty('0.token');
 	});
 });

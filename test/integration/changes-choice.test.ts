@@ -89,7 +89,7 @@ test('events that are chosen later count from then on', async () => {
 
 test.each([
 	[{ events: [] }, 'Choose at least one event'],
-	[{ start: 'date', since: 'tomorrow' }, '"tomorrow" is not a date'],
+	[{ start: 'date', since: 'tomorrow' }, '“tomorrow” is not a date'],
 ])('publishing %j fails and says why', async (parameters, reason) => {
 	await expect(publish(parameters)).rejects.toThrow(reason);
 });

@@ -34,7 +34,7 @@ test('deleted records come if they are asked for, simplified too with the time t
 
 test.each([
 	[{ moment: '' }, 'Date and Time: enter a date such as'],
-	[{ changedSince: 'lastRun' }, 'Changed Since: enter one of anyTime, moment instead of "lastRun"'],
+	[{ changedSince: 'lastRun' }, 'Changed Since: enter one of anyTime, moment instead of “lastRun”'],
 	[{ moment: '2025-01-01', options: { parallelReads: 0 } }, 'Parallel Reads: enter a whole number from 1 to 10'],
 	[{ moment: '2025-01-01', options: { parallelReads: 1000 } }, 'Parallel Reads: enter a whole number from 1 to 10'],
 ])('%j is refused in the user’s words', async (more, words) => {

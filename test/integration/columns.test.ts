@@ -91,8 +91,8 @@ describe('a record that is referred to by name', () => {
 				parameters: create('contact', automatic),
 				items: [{ 'Last Name': 'Refers', Company }],
 			})).message;
-		expect(await refusal('Twin & Sons')).toMatch(/^Company: "Twin & Sons" may match several records/);
-		expect(await refusal('Nobody Inc.')).toMatch(/^Company: "Nobody Inc\." does not match any record/);
+		expect(await refusal('Twin & Sons')).toMatch(/^Company: “Twin & Sons” may match several records/);
+		expect(await refusal('Nobody Inc.')).toMatch(/^Company: “Nobody Inc\.” does not match any record/);
 		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toEqual([]);
 	});
 

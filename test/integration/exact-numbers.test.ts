@@ -93,7 +93,7 @@ describe('a file', () => {
 		service.alter({ request: (request) => void (request.method === 'POST' && writes.push(request.text)) });
 		const { json, failed } = await importOf(content, { fileFormat, kind: 'company' });
 		expect(json).toMatchObject({ created: 1, failed: 1 });
-		expect(failed).toContain(`'${exact}' is not a number that can be sent without changing its digits`);
+		expect(failed).toContain(`“${exact}” is not a number that can be sent without changing its digits`);
 		if (fileFormat === 'csv') expect(rowsOf(failed)).toMatchObject([{ employee_count: exact }]);
 		else expect(JSON.parse(failed)).toMatchObject({ employee_count: exact });
 		expect(writes).toEqual(['{"name":"B","employee_count":7}\n']);

@@ -51,7 +51,7 @@ test.each([
 });
 
 test.each(['100123', 'shop-100123', 'com_01jz8q4t6v0000000000000000', 'name:Altamira', 'id:100123', '  Blue  ', 'blue.example', '=Sum', '[1]'])(
-	'a company called ‘%s’ is found again by its name',
+	'a company called “%s” is found again by its name',
 	async (name) => {
 		const company = await create('/v1/companies', { name });
 		const { id } = await create('/v1/contacts', { last_name: 'Linked', company_id: company.id });

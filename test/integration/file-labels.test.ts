@@ -38,7 +38,7 @@ const labels = [
 
 beforeEach(empty);
 
-test.each(labels)('a custom field with the label ‘%s’ comes back from a file with labels, as do the others', async (label) => {
+test.each(labels)('a custom field with the label “%s” comes back from a file with labels, as do the others', async (label) => {
 	await labelled(label);
 	const values = { ...person, custom_fields: { k1: 'Own' } };
 	const { body } = await sandbox.call('POST', '/v1/contacts', values);
@@ -71,6 +71,6 @@ test('a column that fits two fields equally is refused by the names of both', as
 test('two names of one field with different values are refused by both, and nothing is written', async () => {
 	const parameters = create('contact', automatic);
 	const error = await failure({ credential: sandbox.credential, parameters, items: [{ last_name: 'C', 'Last Name': 'D' }] });
-	expect(error.message).toMatch(/"last_name" and "Last Name" both map to this field/);
+	expect(error.message).toMatch(/“last_name” and “Last Name” both map to this field/);
 	expect(await contacts()).toEqual([]);
 });

@@ -85,7 +85,7 @@ describe('a row without a result that is understood', () => {
 		expect(rowsOf(await store.text(unknown)).map((row) => [row.email, row.import_row, row.import_error_code])).toEqual(
 			[2, 3, 4].map((i) => [`0000${i}@unknown.example`, String(i + 2), 'unknown']),
 		);
-		expect(hints).toEqual([expect.stringMatching(/For 3 of 5 rows.* ‘unknown’ .* before you import/)]);
+		expect(hints).toEqual([expect.stringMatching(/For 3 of 5 rows.* “unknown” .* before you import/)]);
 		expect(await contactsLike('unknown.example')).toHaveLength(5);
 	});
 
@@ -193,7 +193,7 @@ describe('an import by Match On', () => {
 	});
 });
 
-test('Longest Wait counts the time that answers take, too', async () => {
+test('Maximum Wait counts the time that answers take, too', async () => {
 	const { systemClock } = await import('../../nodes/CrmPlatform/api/http/clock');
 	let passed = 0;
 	jest.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + passed);

@@ -100,10 +100,10 @@ describe('an import', () => {
 		const { items: [only] } = await run({ ...setup, items, files: { attachment_0: first } });
 		expect(only!.json).toMatchObject({ samples: [{ last_name: 'One' }] });
 		const both = { attachment_0: first, attachment_1: second };
-		await expect(run({ ...setup, items, files: both })).rejects.toThrow(/no file ‘data’.*‘attachment_0’, ‘attachment_1’/);
+		await expect(run({ ...setup, items, files: both })).rejects.toThrow(/no file “data”.*“attachment_0”, “attachment_1”/);
 		const named = { ...setup.parameters, binaryField: 'attachment_1' };
 		expect((await run({ ...setup, parameters: named, items, files: both })).items[0]!.json).toMatchObject({ samples: [{ last_name: 'Two' }] });
-		await expect(run({ ...setup, parameters: named, items, files: { attachment_0: first } })).rejects.toThrow('‘attachment_0’');
+		await expect(run({ ...setup, parameters: named, items, files: { attachment_0: first } })).rejects.toThrow('“attachment_0”');
 		await expect(run({ ...setup, items })).rejects.toThrow('The input item has no file');
 	});
 });

@@ -95,11 +95,11 @@ describe('an import', () => {
 		const json = await importOf(csv.replace('a@', 'b@'), { columnsMode: 'json', columnsJson });
 		expect(json).toMatchObject({ json: { created: 1 }, hints: [] });
 		const twice = { columnsMode: 'json', columnsJson: '{ "Surname": "last_name", "Notes": "last_name" }' };
-		expect((await failure(await setupOf(csv, twice))).message).toMatch(/two columns go into ‘last_name’/);
+		expect((await failure(await setupOf(csv, twice))).message).toMatch(/two columns go into “last_name”/);
 		const missing = await failure(
 			await setupOf(csv, { columnsMode: 'json', columnsJson: '{ "Name": "last_name" }' }),
 		);
-		expect(missing.message).toMatch(/no column ‘Name’.*Surname, Mail, Notes/);
+		expect(missing.message).toMatch(/no column “Name”.*Surname, Mail, Notes/);
 	});
 
 	test.each([
@@ -135,7 +135,7 @@ describe('an import', () => {
 		await sandbox.faults({ path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } });
 		const cancel = new AbortController();
 		const running = importOf(csv, { importAs: 'upsert' }, { abort: cancel.signal });
-		const ended = expect(running).rejects.toThrow('The execution was cancelled');
+		const ended = expect(running).rejects.toThrow('The execution was canceled');
 		await sandbox.logged(3);
 		cancel.abort();
 		await ended;
@@ -165,7 +165,7 @@ describe('a hostile file', () => {
 	test.each([
 		['is empty', '', /empty/],
 		['has a header alone', header, /no records/],
-		['has a column twice', 'email,email\na,b\n', /‘email’ twice/],
+		['has a column twice', 'email,email\na,b\n', /“email” twice/],
 		['is a workbook', Buffer.from('PK\u0003\u0004\u0014'), /Excel workbook.*save the workbook as CSV/],
 		['is in another encoding', Buffer.from('last_name\nMu\xf1oz\n', 'latin1'), /not UTF-8 text.*Windows-1252/],
 	])('that %s is refused before anything is written', async (_, content, words) => {

@@ -85,7 +85,7 @@ describe.each(['small', 'large'] as const)('a filter by a name, in a %s account,
 
 	test.each(['Negotiaton', 'negotiation stage'])('that is the name of no stage, %s, is an error', async (stage) => {
 		expect((await failure(list({ stage_id: stage }, 'deal'))).message).toMatch(
-			/^Stage: ".+" does not match any of the stages in pipelines/,
+			/^Stage: “.+” does not match any of the stages in pipelines/,
 		);
 	});
 
@@ -103,7 +103,7 @@ describe.each(['small', 'large'] as const)('a filter by a name, in a %s account,
 		['/v1/pipelines', { stage_id: 'Negotiation' }, 'deal'],
 	])('is an error where %s may not be read', async (path, filters, resource) => {
 		await sandbox.faults({ path, status: 403 });
-		expect((await failure(list(filters, resource))).message).toMatch(/^(Company|Stage): ".+" could not be looked up in/);
+		expect((await failure(list(filters, resource))).message).toMatch(/^(Company|Stage): “.+” could not be looked up in/);
 		await sandbox.faults();
 	});
 
@@ -131,7 +131,7 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 			items: [{ last_name: 'Ek', company_id: name }, { last_name: 'Ek' }],
 			continueOnFail: true,
 		});
-		expect(items[0]?.json.error).toMatch(new RegExp(`^Company: "${name}" may match several records of companies`));
+		expect(items[0]?.json.error).toMatch(new RegExp(`^Company: “${name}” may match several records of companies`));
 		for (const id of ids) expect(items[0]?.json.error).toContain(id);
 		expect(items[1]?.json.error).toBeUndefined();
 	});

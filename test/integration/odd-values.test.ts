@@ -128,13 +128,13 @@ describe('a list', () => {
 	});
 
 	test.each([
-		['scores', '1, x', "Scores: 'x' is not a number such as 12.5"],
-		['flags', 'true, maybe', "Flags: 'maybe' is not true or false"],
-		['days', '2026-03-31, soon', "Days: 'soon' is not a date such as 2026-03-31"],
-		['words', [{ a: 1 }], `Words: '{"a":1}' is not text`],
-		['amount', '9007199254740993', "Amount: '9007199254740993' is not a number that can be sent without changing its digits"],
-		['scores', '1, 9007199254740993', "Scores: '9007199254740993' is not a number that can be sent"],
-		['amount', '0.12345678901234567', "Amount: '0.12345678901234567' is not a number that can be sent"],
+		['scores', '1, x', "Scores: “x” is not a number such as 12.5"],
+		['flags', 'true, maybe', "Flags: “maybe” is not true or false"],
+		['days', '2026-03-31, soon', "Days: “soon” is not a date such as 2026-03-31"],
+		['words', [{ a: 1 }], `Words: “{"a":1}” is not text`],
+		['amount', '9007199254740993', "Amount: “9007199254740993” is not a number that can be sent without changing its digits"],
+		['scores', '1, 9007199254740993', "Scores: “9007199254740993” is not a number that can be sent"],
+		['amount', '0.12345678901234567', "Amount: “0.12345678901234567” is not a number that can be sent"],
 	])('of %s that cannot be converted, %j, is refused as a single value is', async (name, value, message) => {
 		expect((await failure(setup([{ [name]: value }]))).message).toContain(message);
 		expect(sent()).toEqual([]);
@@ -167,7 +167,7 @@ describe('`a.b` beside `a {b}`', () => {
 
 	test('are one field where the service has one of them, so different values are refused', async () => {
 		const { message } = await failure(setup([{ 'a.c': 'one', a: { c: 'other' } }]));
-		expect(message).toContain('"a.c" and "a.c" both map to this field, with different values');
+		expect(message).toContain('“a.c” and “a.c” both map to this field, with different values');
 		expect(sent()).toEqual([]);
 	});
 

@@ -115,7 +115,7 @@ describe('mapped by hand', () => {
 
 	test('a value that cannot be meant is refused with the label of the field, before anything is sent', async () => {
 		const parameters = create('company', { name: 'X', employee_count: 'many' });
-		await expect(run({ parameters })).rejects.toThrow("Employee Count: 'many' is not a number");
+		await expect(run({ parameters })).rejects.toThrow("Employee Count: “many” is not a number");
 		expect(await sandbox.requests()).toEqual([]);
 	});
 

@@ -45,16 +45,16 @@ describe('a text that means the value is taken:', () => {
 
 describe('anything else is refused by the parameter’s name, before anything is read or written:', () => {
 	test.each<[IDataObject, string]>([
-		[{ returnAll: '={{ "no" }}' }, 'Return All: enter true or false instead of "no".'],
+		[{ returnAll: '={{ "no" }}' }, 'Return All: enter true or false instead of “no”.'],
 		[{ returnAll: '={{ undefined }}' }, 'Return All: enter true or false instead of nothing'],
-		[{ returnAll: false, limit: '={{ "ten" }}' }, 'Limit: enter a whole number of at least 1 instead of "ten".'],
+		[{ returnAll: false, limit: '={{ "ten" }}' }, 'Limit: enter a whole number of at least 1 instead of “ten”.'],
 		[{ returnAll: false, limit: '={{ null }}' }, 'Limit: enter a whole number of at least 1 instead of nothing'],
-		[{ returnAll: false, limit: 2.5 }, 'Limit: enter a whole number of at least 1 instead of "2.5".'],
-		[{ simplify: '={{ "maybe" }}' }, 'Simplify: enter true or false instead of "maybe".'],
+		[{ returnAll: false, limit: 2.5 }, 'Limit: enter a whole number of at least 1 instead of “2.5”.'],
+		[{ simplify: '={{ "maybe" }}' }, 'Simplify: enter true or false instead of “maybe”.'],
 		[{ changedSince: 'moment', moment: '2025-01-01', includeDeleted: '={{ "x" }}' }, 'Include Deleted: enter true or false'],
 		[{ changedSince: 'moment', moment: '={{ "soon" }}' }, 'Date and Time: enter a date such as 2026-03-31'],
-		[{ options: { maxWait: '={{ "a minute" }}' } }, 'Longest Wait: enter a whole number of at least 0 instead of "a minute".'],
-		[{ options: { onePage: '={{ 2 }}' } }, 'One Page: enter true or false instead of "2".'],
+		[{ options: { maxWait: '={{ "a minute" }}' } }, 'Maximum Wait: enter a whole number of at least 0 instead of “a minute”.'],
+		[{ options: { onePage: '={{ 2 }}' } }, 'One Page: enter true or false instead of “2”.'],
 	])('%j', async (more, message) => {
 		await sandbox.clear();
 		expect((await failure(list(more))).message).toContain(message);
@@ -62,10 +62,10 @@ describe('anything else is refused by the parameter’s name, before anything is
 	});
 
 	test.each<[INodeParameters, string]>([
-		[{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ "erase" }}' } }, 'Empty Cells: enter one of leave, clear instead of "erase".'],
+		[{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ "erase" }}' } }, 'Empty Cells: enter one of leave, clear instead of “erase”.'],
 		[{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ undefined }}' } }, 'Empty Cells: enter one of leave, clear instead of nothing'],
-		[{ simplify: 'yes' }, 'Simplify: enter true or false instead of "yes".'],
-		[{ fieldsMode: 'magic' }, 'Specify Fields: enter one of each, automatic, json instead of "magic".'],
+		[{ simplify: 'yes' }, 'Simplify: enter true or false instead of “yes”.'],
+		[{ fieldsMode: 'magic' }, 'Specify Fields: enter one of each, automatic, json instead of “magic”.'],
 	])('%j of a write', async (more, message) => {
 		await sandbox.clear();
 		const parameters = { ...create('contact', automatic), ...more };

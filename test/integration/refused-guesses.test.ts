@@ -25,7 +25,7 @@ test.each([['ndjson', '{"last":"A","first":"B"}\n'], ['json', '[{"last":"A","fir
 	'a mapped column that no row of a file as %s has is told', async (fileFormat, content) => {
 		const columns = { columnsMode: 'json', columnsJson: '{"last":"last_name","frist":"first_name"}' };
 		const { hints } = await importOf(content, { fileFormat, ...columns, importAs: 'create' });
-		expect(hints).toEqual([expect.stringContaining('no row has this column: ‘frist’')]);
+		expect(hints).toEqual([expect.stringContaining('no row has this column: “frist”')]);
 	},
 );
 
@@ -33,7 +33,7 @@ test.each(['undefined', "''", 'null'])('a column whose expression gives %s is re
 	const before = await contacts();
 	const columns = mapped({ last_name: 'last', first_name: `={{ ${given} }}` });
 	const importing = importOf('last,first\nA,B\n', { columnsMode: 'each', columns, importAs: 'create' });
-	await expect(importing).rejects.toThrow(/the expression of ‘first_name’ returned no column/);
+	await expect(importing).rejects.toThrow(/the expression of “first_name” returned no column/);
 	expect(await contacts()).toEqual(before);
 });
 

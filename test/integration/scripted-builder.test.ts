@@ -71,7 +71,7 @@ sinceN8n('2.41', () => {
 
 		const written = ({ type, wish }: Example) => writeNode(definitions.get(type)!, wish);
 
-		test.each(examples)('can write ‘$name’ of $example anew, as n8n’s own check wants it', (example) => {
+		test.each(examples)('can write “$name” of $example anew, as n8n’s own check wants it', (example) => {
 			expect(validateNodeConfig(example.type, 1, { parameters: written(example) })).toEqual({ valid: true, errors: [] });
 		});
 
@@ -81,13 +81,13 @@ sinceN8n('2.41', () => {
 			expect(() => writeNode(definitions.get(`${prefix}crmPlatform`)!, parameters)).toThrow('animal');
 		});
 
-		test.each(examples)('finds a place for all of ‘$name’ of $example in the form that people see', (example) => {
+		test.each(examples)('finds a place for all of “$name” of $example in the form that people see', (example) => {
 			const parameters = written(example);
 			const { properties } = nodes[[...definitions.keys()].indexOf(example.type)]!.description;
 			expect(NodeHelpers.getNodeParameters(properties, parameters, true, false, { typeVersion: 1 }, null)).toMatchObject(parameters);
 		});
 
-		test.each(examples.filter(standsAlone))('writes a ‘$name’ of $example that runs', async (example) => {
+		test.each(examples.filter(standsAlone))('writes a “$name” of $example that runs', async (example) => {
 			const { items } = await run({ credential: sandbox.credential, parameters: written(example), items: [await itemFor(example)] });
 			expect(items.length).toBeGreaterThanOrEqual(['getMany', 'undo'].includes(String(example.wish.operation)) ? 0 : 1);
 		});

@@ -54,7 +54,7 @@ function valueOf(file: ts.SourceFile, type: ts.TypeNode, value: unknown): Generi
 	const literals = [...text.matchAll(/'((?:[^'\\]|\\.)*)'/g)].map(([, literal]) => literal);
 	const isChoice = literals.length > 0 && !/\bstring\b|__rl/.test(text);
 	if (isChoice && !isExpression && !literals.includes(String(value).replace('\t', '\\t'))) {
-		throw new Error(`‘${String(value)}’ is none of ${literals.join(', ')}.`);
+		throw new Error(`“${String(value)}” is none of ${literals.join(', ')}.`);
 	}
 	return value as GenericValue;
 }

@@ -90,8 +90,8 @@ describe('moving a deal takes the stage', () => {
 	});
 
 	test('and says which there are where it is unknown or not clear', async () => {
-		expect((await moved('Won')).error).toMatch(/"Won" is the name of several stages in pipelines: \w+ of [^,]+, \w+ of .*\. Also give the field that links to pipelines/);
-		const unknown = 'Stage: "No Such Stage" does not match any of the stages in pipelines. Use one of these, or the ID: Open, Won, Lost.';
+		expect((await moved('Won')).error).toMatch(/“Won” is the name of several stages in pipelines: \w+ of [^,]+, \w+ of .*\. Also give the field that links to pipelines/);
+		const unknown = 'Stage: “No Such Stage” does not match any of the stages in pipelines. Use one of these, or the ID: Open, Won, Lost.';
 		expect((await moved('No Such Stage', 'Partners')).error).toBe(unknown);
 		expect((await moved('Nowhere')).error).toMatch(/no such stage\. Give one of its stages: .*Negotiation \(stg_/);
 	});
@@ -116,7 +116,7 @@ test('a name that looks like an id is found where it says which field it is of',
 	const people = ['external_id:100123', 'external_id:100124', '100123'].map((key) => ({ last_name: 'Ek', company_id: key }));
 	const [contact, nobody, unnamed] = await written(people, 'contact');
 	expect(contact?.company_id).toBe(company.id);
-	expect(nobody?.error).toMatch(/^Company: "external_id:100124" does not match any record of companies/);
+	expect(nobody?.error).toMatch(/^Company: “external_id:100124” does not match any record of companies/);
 	expect(unnamed?.error).toBeDefined();
 });
 
@@ -136,7 +136,7 @@ test('the links of a note are found by names', async () => {
 		'note',
 	);
 	expect((note?.links as IDataObject[]).map(({ id }) => id)).toEqual([company.id, contact.id, contact.id]);
-	expect(nobody?.error).toMatch(/^Links: "nobody at all" does not match any record of contacts/);
+	expect(nobody?.error).toMatch(/^Links: “nobody at all” does not match any record of contacts/);
 });
 
 test('for all rows of a file, the stages are read once', async () => {

@@ -169,9 +169,9 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		['preview', null, 'Preview'],
 		['missingInSource', 'remove', 'When Missing in the Source'],
 		['missingInSource', '', 'When Missing in the Source'],
-		['maxDeletions', 'many', 'Delete at Most'],
-		['maxDeletions', '', 'Delete at Most'],
-		['maxDeletionsShare', 'half', 'Delete at Most (%)'],
+		['maxDeletions', 'many', 'Maximum Deletions'],
+		['maxDeletions', '', 'Maximum Deletions'],
+		['maxDeletionsShare', 'half', 'Maximum Deletions (%)'],
 		['differing', 'overwrite', 'When Values Differ'],
 		['missingInCrm', 'maybe', 'When Missing in the CRM'],
 	])('%s: %j', async (name, value, label) => {
@@ -236,7 +236,7 @@ describe('with the values that both agreed on last', () => {
 	test('values that cannot be read are an error of their item', async () => {
 		const { item } = await edited({});
 		await expect(run([{ ...item, synced: '["Name 0"]' }], { ...rules, bothChanged: 'source' })).rejects.toThrow('synced');
-		await expect(run([{ ...item, at: 'yesterday' }], { ...rules, bothChanged: 'latest' })).rejects.toThrow('at: ‘yesterday’');
+		await expect(run([{ ...item, at: 'yesterday' }], { ...rules, bothChanged: 'latest' })).rejects.toThrow('at: “yesterday”');
 	});
 });
 

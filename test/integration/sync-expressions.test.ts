@@ -37,8 +37,11 @@ describe('what counts for all items together is not taken from one of them', () 
 		['preview', '={{ $json.of === "b" }}', 'Preview: the expression gives false for item 0, but true for item 1.'],
 		['matchOn', '={{ $json.of === "b" ? "email" : "external_id" }}', 'Match On: '],
 		['alsoMatchOn', '={{ $json.of === "b" ? "email" : "id" }}', 'Then Match On: '],
-		['maxDeletions', '={{ $itemIndex }}', 'Delete at Most: '],
-		['maxDeletionsShare', '={{ $itemIndex + 5 }}', 'Delete at Most (%): '],
+		['missingInCrm', '={{ $json.of === "b" ? "leave" : "create" }}', 'When Missing in the CRM: '],
+		['differing', '={{ $json.of === "b" ? "leave" : "update" }}', 'When Values Differ: '],
+		['bothChanged', '={{ $json.of === "b" ? "crm" : "source" }}', 'When Both Changed: '],
+		['maxDeletions', '={{ $itemIndex }}', 'Maximum Deletions: '],
+		['maxDeletionsShare', '={{ $itemIndex + 5 }}', 'Maximum Deletions (%): '],
 		['filters', scopeOf({ job_title: '={{ $json.of }}' }), 'Records in Scope: the expression gives "a" for item 0, but "b" for item 1.'],
 		['missingValues', { mappingMode: 'defineBelow', value: { job_title: '={{ "left: " + $json.last_name }}' } }, 'Fields to Set: '],
 		['versionField', '={{ $json[$json.of] }}', 'Version Field: the expression gives nothing for item 0'],
@@ -47,7 +50,7 @@ describe('what counts for all items together is not taken from one of them', () 
 		await add(records);
 		await sandbox.clear();
 		const items = records.slice(0, 2).map((record, i) => ({ ...record, last_name: `New ${i}`, of: 'ab'[i]!, b: 'seen' }));
-		const more = { missingInSource: 'set', missingValues: { mappingMode: 'defineBelow', value: { job_title: 'x' } }, [name]: value };
+		const more = { missingInSource: 'set', missingValues: { mappingMode: 'defineBelow', value: { job_title: 'x' } }, ...(name === 'bothChanged' && { versionField: 'of' }), [name]: value };
 		const limits = { filters: scopeOf({ job_title: team }), maxDeletionsShare: 100 };
 		await expect(run(items, { ...limits, ...more })).rejects.toThrow(words);
 		expect(await writes()).toEqual([]);

@@ -58,7 +58,7 @@ describe('records that the source does not have', () => {
 		);
 		expect(deleted).toEqual([]);
 		expect(conflict.filter(({ json }) => json.sync)).toHaveLength(items.length === 1 ? 10 : items.length === 6 ? 4 : 2);
-		expect(hints).toContainEqual(expect.stringContaining('not in the source'));
+		expect(hints).toContainEqual(expect.stringContaining('missing from the source'));
 		expect(await listed(team)).toHaveLength(10);
 		expect(await writes()).toEqual([]);
 	});

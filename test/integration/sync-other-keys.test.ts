@@ -50,6 +50,6 @@ test('Agreed Values under labels are refused: ignored, they would let the source
 	const [made] = await add(records);
 	await change(made!.id, { last_name: 'Edited' });
 	const item = { ...records[0]!, seen: 1, agreed: { 'Last Name': records[0]!.last_name } };
-	await expect(run([item], { versionField: 'seen', agreedField: 'agreed', bothChanged: 'source' })).rejects.toThrow(/‘Last Name’ is a field/);
+	await expect(run([item], { versionField: 'seen', agreedField: 'agreed', bothChanged: 'source' })).rejects.toThrow(/“Last Name” is a field/);
 	expect(await stored(made!.id)).toMatchObject({ last_name: 'Edited' });
 });

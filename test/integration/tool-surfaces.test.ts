@@ -113,7 +113,7 @@ const promises = (surface: Surface) => () => {
 	test('records that were not looked for are told from those that were', async () => {
 		const parameters = getMany('contact', { returnAll: false, limit: 1 }, { email: "={{ $fromAI('Email') }}" });
 		const [answer] = await surface(setup(parameters), [{ Email: '' }]);
-		expect(answer).toMatch(/No filter was used/);
+		expect(answer).toMatch(/no filter was applied/);
 	});
 
 	test('nothing found is said', async () => {

@@ -150,7 +150,7 @@ describe('nothing is written', () => {
 		const { version } = contact;
 		await log({ ...event, type: 'contact.updated', data: { object: { ...contact, version: Number(version) }, previous: null, changed: ['last_name'] } });
 		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
-		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('former values') }]);
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('earlier values') }]);
 		expect(await writes()).toEqual([]);
 	});
 });
@@ -169,7 +169,7 @@ describe('for a user who sees only some records', () => {
 		const other = users.find(({ id }) => id !== made!.owner_id)!;
 		await node('o2', op.update('contact', String(made!.id), { owner_id: other.id }));
 		const undone = await node('o3', { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'o2', since: '', options: {} });
-		expect(undone).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('out of sight') }]);
+		expect(undone).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('invisible to the credential') }]);
 		expect(await node('o4', op.getMany('contact'))).toEqual([]);
 	});
 

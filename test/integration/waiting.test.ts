@@ -48,7 +48,7 @@ describe('a long wait', () => {
 			parameters: create('contact', { email: 'waits@waiting.example' }),
 			abort: cancel.signal,
 		});
-		const ended = expect(running).rejects.toThrow('The execution was cancelled');
+		const ended = expect(running).rejects.toThrow('The execution was canceled');
 		await sandbox.logged(1);
 		cancel.abort();
 		await ended;
@@ -77,7 +77,7 @@ describe('a job that does not end', () => {
 			parameters: results(),
 			abort: cancel.signal,
 		});
-		const ended = expect(running).rejects.toThrow('The execution was cancelled');
+		const ended = expect(running).rejects.toThrow('The execution was canceled');
 		await sandbox.logged(2);
 		cancel.abort();
 		await ended;
@@ -92,7 +92,7 @@ test('a request that is cut off by the end of the execution does not count as a 
 		parameters: getMany('contact'),
 		abort: cancel.signal,
 	});
-	const ended = expect(running).rejects.toThrow('The execution was cancelled');
+	const ended = expect(running).rejects.toThrow('The execution was canceled');
 	const struck = async () => {
 		const { body } = await sandbox.call('GET', '/_sandbox/faults');
 		return (body as unknown as Array<{ hits: number }>)[0]?.hits;

@@ -60,7 +60,7 @@ test('records without a key do not let more be deleted', async () => {
 	expect(held().filter(Boolean)).toHaveLength(20);
 });
 
-test('a record that was deactivated already is not deleted again, and does not use up Delete at Most', async () => {
+test('a record that was deactivated already is not deleted again, and does not use up Maximum Deletions', async () => {
 	const { run, service } = contacts(numbers(0, 30), { deactivates: true });
 	const gone = () => [...service.records.values()].filter((one) => one.deactivated_at !== undefined).length;
 	for (const [left, isGone] of [[28, 2], [28, 2], [26, 4], [26, 4]] as const) {
@@ -95,7 +95,7 @@ test('a key that the service stores in another notation is reported, and nothing
 	const { run, held } = contacts(['X'], { keepsCapitals: true });
 	const { created, deleted, conflict } = await run(same(['n']));
 	expect([created, deleted]).toEqual([[], []]);
-	expect(reasons(conflict)).toContain('stored its key as ‘N’');
+	expect(reasons(conflict)).toContain('stored its key as “N”');
 	expect(held()).toEqual(['X', 'N']);
 	expect((await run([...same(['X']), { external_id: 'N', last_name: 'n' }])).unchanged).toHaveLength(2);
 });
@@ -208,6 +208,6 @@ describe('a field that no item has', () => {
 
 	test('is told where they have none', async () => {
 		const { run } = contacts(['a']);
-		expect((await run(same(['a']), both)).hints.join()).toContain('no item has the field ‘synced’');
+		expect((await run(same(['a']), both)).hints.join()).toContain('no item has the field “synced”');
 	});
 });

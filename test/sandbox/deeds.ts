@@ -1,7 +1,7 @@
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import type { Json } from './in-process.ts';
 
-/** What is there for records to be about. */
+/** Records that the made-up ones can refer to. */
 export interface Given {
 	contactId: string;
 	tagId: string;

@@ -111,7 +111,7 @@ describe('a column of a spreadsheet', () => {
 	});
 
 	test('that several fields fit is refused by their names', () => {
-		expect(() => readContact({ Twin: 'x' })).toThrow(/^"Twin" could mean any of the fields custom_fields\.first, custom_fields\.second\./);
+		expect(() => readContact({ Twin: 'x' })).toThrow(/^“Twin” could mean any of the fields custom_fields\.first, custom_fields\.second\./);
 	});
 
 	test('that is empty gives way to a filled one', () => {
@@ -119,8 +119,8 @@ describe('a column of a spreadsheet', () => {
 	});
 
 	test('that means the same as another, with another value, is refused', () => {
-		expect(() => readContact({ Email: 'a', 'E-Mail': 'b' })).toThrow(/"Email" and "E-Mail"/);
-		expect(() => readContact({ Email: 'a', email: 'b' })).toThrow(/"Email" and "email"/);
+		expect(() => readContact({ Email: 'a', 'E-Mail': 'b' })).toThrow(/“Email” and “E-Mail”/);
+		expect(() => readContact({ Email: 'a', email: 'b' })).toThrow(/“Email” and “email”/);
 		expect(readContact({ Email: 'a', 'E-Mail': 'a' }).values).toEqual({ email: 'a' });
 	});
 });

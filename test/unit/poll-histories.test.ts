@@ -74,7 +74,7 @@ const histories: Array<[string, Partial<History>]> = [
 		{ deeds: [happen('a.x', 1, { late: 2_000 }), happen('a.x'), { does: 'begin', node: 0, at: 30 }, kill()] },
 	],
 	[
-		'a position that is lost is told with the date at which the trigger begins anew',
+		'a position that is lost is told with the date at which the trigger starts over',
 		{ isDated: true, deeds: [{ does: 'zone', hours: 1 }, happen('a.x'), { does: 'loseStore' }, kill()] },
 	],
 	[

@@ -30,7 +30,7 @@ describe('A parameter', () => {
 	it.each(['yes', 'tru', 2, {}, [true], 'true false', NaN, '1.0'])(
 		'that means no boolean is refused by its label, with what is accepted: %j',
 		(given) => {
-			expect(() => readBoolean('Preview', given, { otherwise: false })).toThrow(/^Preview: enter true or false instead of ".*"\.$/);
+			expect(() => readBoolean('Preview', given, { otherwise: false })).toThrow(/^Preview: enter true or false instead of “.*”\.$/);
 		},
 	);
 
@@ -55,7 +55,7 @@ describe('A parameter', () => {
 
 	it('names both limits', () => {
 		expect(() => readWholeNumber('Parallel Reads', 11, { least: 1, most: 10 })).toThrow(
-			'Parallel Reads: enter a whole number from 1 to 10 instead of "11".',
+			'Parallel Reads: enter a whole number from 1 to 10 instead of “11”.',
 		);
 	});
 
@@ -67,12 +67,12 @@ describe('A parameter', () => {
 		[0, 0],
 		['100 %', 100],
 	])('that means a percentage is one: %j', (given, meant) => {
-		expect(readPercent('Delete at Most', given)).toBe(meant);
+		expect(readPercent('Maximum Deletions', given)).toBe(meant);
 	});
 
 	it.each(['%', '10 percent', 101, -1, '10 % %', NaN, true, [10]])('that is no percentage is refused: %j', (given) => {
-		expect(() => readPercent('Delete at Most', given, { otherwise: 10 })).toThrow(
-			/^Delete at Most: enter a percentage from 0 to 100 instead of /,
+		expect(() => readPercent('Maximum Deletions', given, { otherwise: 10 })).toThrow(
+			/^Maximum Deletions: enter a percentage from 0 to 100 instead of /,
 		);
 	});
 

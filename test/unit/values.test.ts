@@ -22,7 +22,7 @@ test.each(kinds)(
 );
 
 test.each(['text', 'choice', 'any'] as const)('what a calculation without a result gives is no value of kind %s', (kind) => {
-	for (const none of [NaN, Infinity, -Infinity]) expect(() => given(kind, none)).toThrow(`Label: '${none}' is not a value`);
+	for (const none of [NaN, Infinity, -Infinity]) expect(() => given(kind, none)).toThrow(`Label: “${none}” is not a value`);
 	expect(() => given('list', ['a', NaN], { items: 'text' })).toThrow('is not a value');
 });
 
@@ -67,14 +67,14 @@ describe('a date', () => {
 	test.each([1_711_111, 202_603, 20_260_331, 45_000, 1_774_915_200, 1.7e15, -1, NaN, Infinity])(
 		'is not the number %p: it may mean anything',
 		(value) => {
-			expect(() => given('date', value)).toThrow(`Label: '${value}' is not a date such as`);
+			expect(() => given('date', value)).toThrow(`Label: “${value}” is not a date such as`);
 			expect(() => given('dateTime', value)).toThrow(/is not a date such as/);
 		},
 	);
 
 	test.each(['next week', '14:30', '1711111', '2026', '2026-03', '2026-03-011', '2026-W10', '2026-02-30'])(
 		'that is none, such as %s, is refused with the label of the field',
-		(value) => expect(() => given('date', value)).toThrow(`Label: '${value}' is not a date`),
+		(value) => expect(() => given('date', value)).toThrow(`Label: “${value}” is not a date`),
 	);
 });
 
@@ -152,7 +152,7 @@ test('an object, or a list of them, may be written as JSON', () => {
 test('text takes numbers and switches, and no objects', () => {
 	expect(given('text', 7)).toBe('7');
 	expect(given('text', true)).toBe('true');
-	expect(() => given('text', { a: 1 })).toThrow(`Label: '{"a":1}' is not text`);
+	expect(() => given('text', { a: 1 })).toThrow(`Label: “{"a":1}” is not text`);
 });
 
 test('a value of unknown type keeps the type it was given with', () => {
@@ -186,7 +186,7 @@ test('a moment in a text field is its ISO text, without quotation marks', () => 
 	expect(given('text', new Date('2026-03-31T10:00:00Z'))).toBe('2026-03-31T10:00:00.000Z');
 	const local = DateTime.fromISO('2026-03-31T10:00:00', { zone });
 	expect(given('text', local)).toBe('2026-03-31T10:00:00.000-04:00');
-	expect(() => given('text', new Date(NaN))).toThrow("Label: 'Invalid Date' is not a date");
+	expect(() => given('text', new Date(NaN))).toThrow("Label: “Invalid Date” is not a date");
 });
 
 test('a filter by several whole numbers sends each digit by digit', () => {

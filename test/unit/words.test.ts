@@ -5,7 +5,7 @@ const list = readWordList((file) => jest.requireActual(resolve(file)));
 
 test('the list of texts that users read has names, descriptions, choices and messages', () => {
 	expect(list).toContain('- operation choice: Create or Update\n');
-	expect(list).toContain('- options.maxWait: Longest Wait (Seconds)\n');
+	expect(list).toContain('- options.maxWait: Maximum Wait (Seconds)\n');
 	expect(list).toContain('- Correct the values and try again.\n');
 });
 

@@ -36,9 +36,9 @@ export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string
 	const given = parts.length > 2 ? parts.at(-1)! : '';
 	const versions = joined.split('-');
 	const at = parseInt(made, 36);
-	if (!given || parts.length > 4 || Number.isNaN(at)) return 'This is no token of a preview.';
+	if (!given || parts.length > 4 || Number.isNaN(at)) return 'This is not a preview token.';
 	if (now - at > lifetime) return 'The preview is too old.';
-	if (signature(run, writes, made, versions) !== given) return 'The token is of a preview with other values.';
+	if (signature(run, writes, made, versions) !== given) return 'This token belongs to a preview of different values.';
 	return { made: at, versions, text };
 }
 

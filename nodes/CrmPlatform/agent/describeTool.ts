@@ -32,7 +32,7 @@ export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAn
 async function whatIsPossible(run: ToolRun, kind: ToolKind, fields: Field[]): Promise<IDataObject> {
 	const { list, upsert } = await toolDescription(run, kind);
 	const filters = list ? (await toolFiltersOf(run, kind, list)).map(({ name }) => name) : [];
-	// Named already: those that are only read are left.
+	// The others are named already: what is left is read-only.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
 	const { verbs } = run.settings;
 	return {

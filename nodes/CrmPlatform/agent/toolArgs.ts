@@ -4,7 +4,7 @@ import { isObject, parseJson } from '../api/http/json';
 import { isBlank, isUnset } from '../fields/blank';
 import type { ToolKind } from './toolSettings';
 
-/** Longer texts are nobody's name. */
+/** No name is longer. */
 const maxName = 255;
 
 /** What a model has sent. Each reader throws an Error that says what to send instead. */

@@ -103,12 +103,12 @@ async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise
 	// Tickets and messages have a subject, which is no unique name: alone it may do.
 	const called = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
 	if (called.length === 1 && records.length < maxCandidates) return called[0]!;
-	const near = results.length > 0 ? ` Near it are ${results.join('; ')}. Send the id of the one that is meant.` : ` Find it with ${run.settings.prefix}_search.`;
+	const near = results.length > 0 ? ` Similar: ${results.join('; ')}. Send the id of the right one.` : ` Find it with ${run.settings.prefix}_search.`;
 	throw new Error(`No ${kind.name} is called ${name}.${near}`);
 }
 
 const severalCalled = async (run: ToolRun, kind: ToolKind, name: string, ids: unknown[]): Promise<Error> =>
-	new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, toolCollection(kind), name, ids)}. Send the id of the one that is meant.`);
+	new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, toolCollection(kind), name, ids)}. Send the id of the right one.`);
 
 async function candidates(run: ToolRun, kind: ToolKind, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
 	const api = connectionFor(run, kind);

@@ -19,8 +19,8 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 		.describe('{field: value | [values] | {gte, gt, lte, lt, contains, starts_with, empty}}. Linked records by name or id');
 	const record = z.string().optional().describe('Its id, name or email');
 	const values = z.record(z.unknown()).optional();
-	const token = asksFirst ? { token: z.string().optional().describe('Of the preview, after the user agreed') } : {};
-	const previews = asksFirst ? ' Answers a preview and a token first: show the preview; with the user’s consent, call again with the same arguments and the token.' : '';
+	const token = asksFirst ? { token: z.string().optional().describe('The token from the preview, once the user has agreed') } : {};
+	const previews = asksFirst ? ' The first call returns a preview and a token. Show the preview; if the user agrees, call again with the same arguments plus the token.' : '';
 
 	const texts: Record<ToolName, () => ToolTexts> = {
 		search: () => ({

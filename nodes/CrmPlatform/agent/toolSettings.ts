@@ -47,9 +47,9 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
 	const wanted = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
 	const offered = (wanted.length > 0 ? toolNames.filter((name) => wanted.includes(name)) : toolNames).filter((name) => isOffered(name, kinds, verbs));
-	if (offered.length === 0) throw new Error('Tools: the tools that are chosen write, and May Write allows nothing.');
+	if (offered.length === 0) throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
-	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Prefix of Tool Names: use letters, digits and underscores, such as crm.');
+	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: use letters, digits and underscores, such as crm.');
 	return {
 		kinds,
 		verbs,

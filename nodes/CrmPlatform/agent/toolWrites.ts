@@ -82,10 +82,10 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 	});
 }
 
-const changed = 'A record has changed since the preview: by somebody else, or by this very write if its token was used before.';
+const changed = 'A record has changed since the preview: someone else changed it, or this write was already made with the same token.';
 
 const tooLong = (longest: number): string =>
-	`The preview is longer than the ${longest} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Longest Answer.`;
+	`The preview is longer than the ${longest} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.`;
 
 class ChangedSince extends Error {}
 

@@ -69,7 +69,7 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 /** A model has no editor. */
 const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
 
-/** Deeper arguments are nobody's, and would be too much for reading them. */
+/** No real call nests this deep, and reading deeper arguments could exhaust the stack. */
 const maxDepth = 50;
 
 const isDeeper = (value: unknown, depth = maxDepth): boolean =>

@@ -92,7 +92,7 @@ async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: st
 	}
 	const count = args.number('count', 1, maxDeleted);
 	const isSure = targets.size === 1 ? count === undefined || count === 1 : count === targets.size;
-	if (!isSure) throw new Error(`This would delete ${targets.size} ${targets.size === 1 ? 'record' : 'records'}: ${[...targets.values()].map(({ title }) => title).join('; ')}. If ${targets.size === 1 ? 'it is' : 'all are'} meant, send count ${targets.size}.`);
+	if (!isSure) throw new Error(`This would delete ${targets.size} ${targets.size === 1 ? 'record' : 'records'}: ${[...targets.values()].map(({ title }) => title).join('; ')}. To delete ${targets.size === 1 ? 'it' : 'all of them'}, send count: ${targets.size}.`);
 	return [...targets.values()].map((target) => ({ kind, operation, parameters: pickedRecord(target), target }));
 }
 

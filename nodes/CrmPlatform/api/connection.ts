@@ -194,7 +194,7 @@ async function uncancelled<T>(
 	try {
 		return await work;
 	} catch (error) {
-		const reason = signal?.aborted ? 'The execution was cancelled' : inWords(error);
+		const reason = signal?.aborted ? 'The execution was canceled' : inWords(error);
 		throw new NodeOperationError(n8n.getNode(), reason);
 	}
 }

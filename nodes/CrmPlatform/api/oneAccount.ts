@@ -1,6 +1,6 @@
 import { NodeOperationError, type IAllExecuteFunctions, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
-/** Items that are compared in any case: n8n decrypts the credential for each of them anew. */
+/** Items that are compared in any case: n8n decrypts the credential again for each of them. */
 const alwaysCompared = 20;
 
 /**

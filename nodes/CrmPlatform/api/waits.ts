@@ -18,7 +18,7 @@ export function longestWait(n8n: IAllExecuteFunctions): number | undefined {
 	if ('getPollBudgetMs' in n8n) return n8n.getPollBudgetMs() / 2;
 	if (!isExecution(n8n)) return retryPolicy.maxWait;
 	const given: unknown = n8n.getNodeParameter('options.maxWait', 0, '');
-	const seconds = readWholeNumber('Longest Wait', given, { otherwise: -1 });
+	const seconds = readWholeNumber('Maximum Wait', given, { otherwise: -1 });
 	return seconds < 0 ? undefined : seconds * 1000;
 }
 

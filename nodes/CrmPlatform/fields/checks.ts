@@ -18,7 +18,7 @@ export function whyRefused(field: Field, value: unknown): string | undefined {
 	const { label, maxLength = Infinity } = field;
 	for (const one of values) {
 		const words = expected(field, one);
-		if (words !== undefined) return `${label}: ‘${String(one).slice(0, maxQuoted)}’ is not ${words}.`;
+		if (words !== undefined) return `${label}: “${String(one).slice(0, maxQuoted)}” is not ${words}.`;
 	}
 	const tooLong = values.map((one) => (typeof one === 'string' ? [...one].length : 0)).find((length) => length > maxLength);
 	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and the maximum is ${maxLength}.`;

@@ -11,7 +11,7 @@ import { parseMoment } from './dates';
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
 
 export const notWellFormed = (text: string): string =>
-	`'${text.slice(0, 100)}' contains half of a character, which cannot be sent. Correct the text where it was cut.`;
+	`“${text.slice(0, 100)}” contains half of a character, which cannot be sent. Correct the text where it was cut.`;
 
 /** JSON has no such numbers, and as a text they are a mistake. */
 function checkNumber(field: Field, value: unknown): void {
@@ -127,5 +127,5 @@ export function toMoment(
 
 function refusal(field: Field, value: unknown, expected: string): Error {
 	const given = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	return new Error(`${field.label}: '${given}' is not ${expected}`);
+	return new Error(`${field.label}: “${given}” is not ${expected}`);
 }

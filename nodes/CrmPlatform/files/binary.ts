@@ -26,7 +26,7 @@ export function fileField(n8n: IExecuteFunctions, item: number, { name, displayN
 		throw new Error('The input item has no file, so nothing was written. Connect a node that outputs one, such as Read/Write Files from Disk, HTTP Request or a form.');
 	}
 	if (others.length === 0 && (wanted === usual || wanted === '')) return only;
-	throw new Error(`${displayName}: the input item has no file ‘${wanted}’, so nothing was written. It has ${there.map((one) => `‘${one}’`).join(', ')}: enter the one to import.`);
+	throw new Error(`${displayName}: the input item has no file “${wanted}”, so nothing was written. It has ${there.map((one) => `“${one}”`).join(', ')}: enter the one to import.`);
 }
 
 async function* storedBytes(

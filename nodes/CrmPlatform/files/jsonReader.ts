@@ -138,7 +138,7 @@ function rowOf(text: string, row: number): FileRow<IDataObject> {
 	const content = parseJson(text);
 	if (!isObject(content)) {
 		const excerpt = text.trim().slice(0, 60);
-		return { row, text, problem: `'${excerpt}' is not a JSON object such as { "name": "value" }.` };
+		return { row, text, problem: `“${excerpt}” is not a JSON object such as { "name": "value" }.` };
 	}
 	try {
 		// Each level takes a bracket at its beginning, and one at its end.

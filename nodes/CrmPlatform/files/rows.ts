@@ -87,7 +87,7 @@ function checkHeader(header: string[]): void {
 	}
 	const twice = names.find((name, i) => names.indexOf(name) !== i);
 	if (twice === undefined) return;
-	throw new Error(`The header has the column ‘${twice}’ twice. Rename or remove one of them; nothing was written.`);
+	throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
 }
 
 async function* namedCells(

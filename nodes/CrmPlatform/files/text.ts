@@ -100,7 +100,7 @@ function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'aut
 	if (!used.startsWith('utf-16') && bytes.subarray(0, maxMarkLength).includes(0)) throw withNulls();
 	if (marked === undefined || marked === used) return used;
 	throw new UnreadableFile(
-		`The file begins with the byte-order mark of ${marked.toUpperCase()}, but ${used.toUpperCase()} is chosen in the options. Choose ‘Automatic’, or the right encoding.`,
+		`The file begins with the byte-order mark of ${marked.toUpperCase()}, but ${used.toUpperCase()} is chosen in the options. Choose “Automatic”, or the right encoding.`,
 	);
 }
 

@@ -17,7 +17,7 @@ export function filterQuery({ name, encoding, label }: Field, value: unknown): I
 		const torn = parts.find((part) => part.includes(separator));
 		if (torn === undefined) return { [name]: separator === ',' ? parts : parts.join(separator) };
 		throw new DividedValue(
-			`${label}: "${torn}" contains "${separator}", which the service uses to separate values. Filter by one value at a time.`,
+			`${label}: “${torn}” contains “${separator}”, which the service uses to separate values. Filter by one value at a time.`,
 		);
 	}
 	if (typeof value !== 'object' || value === null) return { [name]: value as string };

@@ -135,7 +135,7 @@ function operatorOf(field: FilteredField, name: string): FilterOperator {
 function unknownOperator(field: FilteredField, operator: string): Error {
 	const names = [...new Set(operatorsOf(field).map(({ name }) => name))].join(', ');
 	return new Error(
-		`${field.label}: the service cannot filter this field by "${operator}". Choose another operator: ${names}.`,
+		`${field.label}: the service cannot filter this field by “${operator}”. Choose another operator: ${names}.`,
 	);
 }
 

@@ -187,5 +187,5 @@ function jsonObject(given: unknown, isEvaluated: boolean): IDataObject {
 		return parsed as IDataObject;
 	}
 	const shown = typeof given === 'string' ? given : (JSON.stringify(given) ?? '');
-	throw new Error(`JSON: '${shown.slice(0, 200)}' is not an object such as { "name": "value" }`);
+	throw new Error(`JSON: “${shown.slice(0, 200)}” is not an object such as { "name": "value" }`);
 }

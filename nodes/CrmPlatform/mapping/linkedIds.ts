@@ -97,7 +97,7 @@ export async function findIds(
 			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
 			if (use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
 			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, choices(field, owners, outcome));
-			const message = `${field.label}: "${text}" ${why}`;
+			const message = `${field.label}: “${text}” ${why}`;
 			if (field.part !== undefined) throw new Error(message);
 			throw new UnclearName(message, reference, text, 'several' in outcome ? outcome.several : []);
 		});

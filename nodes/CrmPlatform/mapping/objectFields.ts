@@ -41,7 +41,7 @@ export function objectFields(
 			: all;
 		if (meanings.length < 2) return meanings[0];
 		const names = meanings.map(meaningText);
-		throw new Error(`"${name}" could mean any of the fields ${names.join(', ')}. Rename it to the one that is meant.`);
+		throw new Error(`“${name}” could mean any of the fields ${names.join(', ')}. Rename it to the right one.`);
 	};
 
 	const read = (object: IDataObject, prefix: string, found: FoundValues): FoundValues => {
@@ -85,7 +85,7 @@ function add({ values }: FoundValues, field: Field, name: string, value: unknown
 		values.set(place, { field, name, value });
 	} else if (!isBlankFor(field, value)) {
 		throw new Error(
-			`${field.label}: "${other.name}" and "${name}" both map to this field, with different values. Remove or rename one of them.`,
+			`${field.label}: “${other.name}” and “${name}” both map to this field, with different values. Remove or rename one of them.`,
 		);
 	}
 }

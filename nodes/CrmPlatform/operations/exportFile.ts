@@ -175,7 +175,7 @@ async function startExport(
 	const { query } = withNeededFields(reading);
 	const taken = Object.keys(query).find((name) => Object.hasOwn(own, name));
 	if (taken !== undefined) {
-		throw new Error(`The service cannot filter an export by ‘${taken}’. Remove the filter, or use Get Many.`);
+		throw new Error(`The service cannot filter an export by “${taken}”. Remove the filter, or use Get Many.`);
 	}
 	const started = await startBackgroundJob(execution, description, { query: { ...query, ...own } }, [item]);
 	const ended = await waitForJob(execution, item, started);

@@ -95,6 +95,6 @@ function checkColumns({ columns }: Pick<ImportPlan, 'columns'>, header: string[]
 	const missing = new Set(header && columns ? [...columns.values()].filter((column) => !header.includes(column)) : []);
 	if (!header || missing.size === 0) return;
 	throw new Error(
-		`Columns: the file has no column ${[...missing].map((name) => `‘${name}’`).join(', ')}. Its columns are ${header.join(', ')}. Nothing was written.`,
+		`Columns: the file has no column ${[...missing].map((name) => `“${name}”`).join(', ')}. Its columns are ${header.join(', ')}. Nothing was written.`,
 	);
 }

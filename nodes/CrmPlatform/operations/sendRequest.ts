@@ -71,7 +71,7 @@ function jsonOf(value: unknown, name: string): object {
 	checkExact(name, value);
 	const parsed = typeof value === 'string' ? parseJson(value.trim() || '{}') : value;
 	if (typeof parsed === 'object' && parsed !== null) return parsed;
-	throw new Error(`${name}: '${String(value)}' is not JSON such as { "key": "value" }`);
+	throw new Error(`${name}: “${String(value)}” is not JSON such as { "key": "value" }`);
 }
 
 /** Names and values as JSON has them, where a date is text; null marks a value an expression did not find. */

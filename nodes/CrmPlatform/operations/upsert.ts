@@ -50,7 +50,7 @@ export function upsert(action: string): Operation {
 					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
 				}
 				const query = { [match.name]: field };
-				// Services take ‘Ada@…’ and ‘ada@…’ for one address. The value only keeps writes in order.
+				// Services take “Ada@…” and “ada@…” for one address. The value only keeps writes in order.
 				const value = (matchValue(field, body) ?? refuse(field)).normalize('NFC').trim().toLowerCase();
 				return {
 					collection: path,

@@ -69,7 +69,7 @@ export function columnMapping(n8n: IExecuteFunctions, item: number): Map<string,
 	const mapping = new Map<string, string>();
 	for (const [column, field] of mode === 'json' ? jsonPairs(n8n, item) : mappedPairs(n8n, item)) {
 		if (column === '' || field === '') throw new Error('Columns: a column or its field is empty. Fill in both.');
-		if (mapping.has(field)) throw new Error(`Columns: two columns go into ‘${field}’. Remove one of them.`);
+		if (mapping.has(field)) throw new Error(`Columns: two columns go into “${field}”. Remove one of them.`);
 		mapping.set(field, column);
 	}
 	if (mapping.size > 0) return mapping;
@@ -84,7 +84,7 @@ function mappedPairs(n8n: IExecuteFunctions, item: number): Pair[] {
 	const { value: given } = n8n.getNodeParameter('columns', item, {}, { rawExpressions: true }) as Mapper;
 	for (const [field, column] of Object.entries(given ?? {})) {
 		if (!isExpression(column) || column.slice(1).trim() === '' || String(value?.[field] ?? '').trim() !== '') continue;
-		throw new Error(`Columns: the expression of ‘${field}’ returned no column, so nothing was written. Correct or remove it.`);
+		throw new Error(`Columns: the expression of “${field}” returned no column, so nothing was written. Correct or remove it.`);
 	}
 	return Object.entries(value ?? {})
 		.map(([field, column]): Pair => [String(column ?? '').trim(), field])

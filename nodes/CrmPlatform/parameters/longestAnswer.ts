@@ -3,15 +3,15 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 const usual = 4_000;
 const least = 500;
 
-/** Of lists only: builders read each parameter anew for each operation. */
+/** Of lists only: builders read each parameter again for each operation. */
 export const longestAnswer: INodeProperties = {
-	displayName: 'Longest Answer (Chars)',
+	displayName: 'Maximum Answer Length',
 	name: 'longestAnswer',
 	type: 'number',
 	typeOptions: { minValue: least },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
 	default: usual,
-	description: 'Most characters of an answer to the model; a longer one says what was left out',
+	description: 'Maximum number of characters of an answer to the model; a longer one says what was left out',
 };
 
 export function longestAnswerOf(n8n: IExecuteFunctions): number {

@@ -108,5 +108,5 @@ function numberIn(value: unknown): number | undefined {
 function shown(value: unknown): string {
 	if (value === undefined || value === null) return `nothing (the expression returned ${String(value)})`;
 	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	return `"${text.slice(0, 100)}"`;
+	return `“${text.slice(0, 100)}”`;
 }

@@ -31,7 +31,7 @@ export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<I
 	const hasChoices = (await choicesOf(context.api, field)).length > 0;
 	const isSearch = field.name === context.description.list?.search;
 	const offered = operatorsOf(field).filter(({ value }) => value !== (hasChoices ? 'isOneOf' : 'isOneOfChoices'));
-	// Exact times are nobody's filter, and true and false have operators of their own.
+	// No one filters by exact times, and true and false have operators of their own.
 	const isTyped = ['date', 'dateTime', 'boolean'].includes(kindOfFiltered(field) ?? '') && offered.length > 1;
 	const options = offered
 		.filter(({ value }) => !(isTyped && value === 'is'))

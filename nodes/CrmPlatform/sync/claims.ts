@@ -71,8 +71,8 @@ export function refuseDuplicates(
 const held = ({ name, label }: UniqueField, key: string, id: string) =>
 	name === 'id'
 		? `Record ${id} exists, but is outside Records in Scope.`
-		: `${label}: record ${id} already has the value ‘${key.slice(0, 100)}’. It may be outside Records in Scope.`;
+		: `${label}: record ${id} already has the value “${key.slice(0, 100)}”. It may be outside Records in Scope.`;
 
 const contested = ({ label }: UniqueField, key: string, items: number[]) =>
-	`${label}: items ${items.join(', ')} would all get the value ‘${key.slice(0, 100)}’, which must be unique.`;
+	`${label}: items ${items.join(', ')} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
 

@@ -77,6 +77,6 @@ const isAboutRecord = (error: Error): boolean => isAnsweredWith(error, 404, 410,
 export const withoutRecord =
 	'The CRM returned no record for this item, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
 const otherNotation = (label: string, id: string, key: string) =>
-	`${label}: record ${id} was created, and the CRM stored its key as ‘${key.slice(0, 100)}’, by which this item does not find it: the next run would create another one. Write the key as the CRM does, or match on another field.`;
+	`${label}: record ${id} was created, and the CRM stored its key as “${key.slice(0, 100)}”, by which this item does not find it: the next run would create another one. Write the key as the CRM does, or match on another field.`;
 const tookFor = (id: string) =>
 	`The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the key of the item or of the record.`;

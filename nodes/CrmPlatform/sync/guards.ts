@@ -63,10 +63,10 @@ function refusal(
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
 	// In this form, a limit that is not a number refuses.
-	if (!(count <= number)) return `${missing}, because Delete at Most allows ${number}.`;
+	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
 	if (!isFew && !(count * 100 <= share * comparable)) {
-		return `${missing}, because Delete at Most (%) allows ${share} % of them.`;
+		return `${missing}, because Maximum Deletions (%) allows ${share} % of them.`;
 	}
 	return undefined;
 }

@@ -118,7 +118,7 @@ export function duplicateKeys(source: SourceRecord[], matchLabels: readonly stri
 }
 
 const sharedKey = (label: string, key: string, items: number[]) =>
-	`${label}: ‘${key.slice(0, 100)}’ is the key of several items (${listed(items)}). Only one of them may have it.`;
+	`${label}: “${key.slice(0, 100)}” is the key of several items (${listed(items)}). Only one of them may have it.`;
 
 /** The first values, for a message. */
 export const listed = (values: Array<string | number>) =>

@@ -25,7 +25,7 @@ export const missingInSource: INodeProperties = {
 		},
 	],
 	default: 'leave',
-	description: 'What to do with records in scope that the source does not have',
+	description: 'What to do with records in scope that are missing from the source',
 };
 
 const ofMissing = { show: { missingInSource: ['delete', 'set'] } };
@@ -47,7 +47,7 @@ const missingValues: INodeProperties = {
 };
 
 export const maxDeletions: INodeProperties = {
-	displayName: 'Delete at Most',
+	displayName: 'Maximum Deletions',
 	name: 'maxDeletions',
 	type: 'number',
 	typeOptions: { minValue: 0 },
@@ -58,7 +58,7 @@ export const maxDeletions: INodeProperties = {
 };
 
 export const maxDeletionsShare: INodeProperties = {
-	displayName: 'Delete at Most (%)',
+	displayName: 'Maximum Deletions (%)',
 	name: 'maxDeletionsShare',
 	type: 'number',
 	typeOptions: { minValue: 0, maxValue: 100 },

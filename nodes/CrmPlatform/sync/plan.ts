@@ -93,7 +93,7 @@ function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context
 
 const deletedInCrm =
 	'The source has seen this record in the CRM, which no longer has it: it was deleted, or left Records in Scope.';
-const notCreated = 'The CRM does not have this record, and When Missing in the CRM is set to leave it out.';
+const notCreated = 'The CRM does not have this record, and When Missing in the CRM is set to Leave It Out.';
 const goneAlready = 'The source does not have this record, and the CRM has deleted or deactivated it already.';
 const notInSource = 'The source does not have this record.';
 const notFoundAgain = (id: string) =>
@@ -107,6 +107,6 @@ const withoutKey = (labels: readonly string[]) =>
 const severalRecords = (ids: string[]) =>
 	`Several records of the CRM have this key: ${listed(ids)}. Merge or correct them.`;
 const hasOtherKey = (id: string, key: string, labels: readonly string[], field: number, other: number) =>
-	`Record ${id} has this item’s ${labels[field]}, but another ${labels[other]}: ‘${key.slice(0, 100)}’. It may be another record. Correct the key, or remove it from one of them.`;
+	`Record ${id} has this item’s ${labels[field]}, but another ${labels[other]}: “${key.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
 const matchedTwice = (id: string, items: number[]) =>
 	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;

@@ -103,7 +103,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	if (missingInSource === 'set') {
 		rules.missingValues = (await readFields(execution, 'missingValues', upsert.fields, 'clear'))(0);
 		if (Object.keys(rules.missingValues).length === 0) {
-			throw new Error('Fields to Set: choose the values for records that the source does not have.');
+			throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 		}
 	}
 	const changedAt = rules.bothChanged === 'latest' ? givenText(n8n, changedAtField) : '';
@@ -163,7 +163,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
 		workflow: n8n.getWorkflow().id ?? '',
 		execution: originalExecution(n8n, n8n.getExecutionId() ?? ''),
 		node: n8n.getNode().id,
-		// An attempt plans anew and must not repeat the keys of an earlier one.
+		// An attempt plans again and must not repeat the keys of an earlier one.
 		run: randomUUID(),
 	};
 	return { n8n, api, resource, operation, identity };

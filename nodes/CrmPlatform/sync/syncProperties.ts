@@ -55,14 +55,17 @@ export const alsoMatchOn = matchOnProperty(
 	'getSyncOtherMatchFields',
 );
 
-/** What counts for all items together, and may be an expression. */
+/** The settings that apply to the whole run: an expression must give the same for every item. */
 export const settingsForAll = (): INodeProperties[] => [
 	preview,
 	matchOn,
 	alsoMatchOn,
 	scope,
+	missingInCrm,
+	differing,
 	...missingInSourceProperties,
 	versionField,
+	bothChanged,
 	changedAtField,
 	agreedField,
 ];

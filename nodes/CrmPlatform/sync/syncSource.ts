@@ -71,7 +71,7 @@ function readSourceRecord(
 	const broken = keys.findIndex((key) => key !== undefined && noKeys.includes(key));
 	if (broken !== -1) throw new Error(noKey(match[broken]!.label, keys[broken]!));
 	if (keys.every((key) => key === undefined)) {
-		const labels = match.map(({ label }) => `‘${label}’`).join(' and ');
+		const labels = match.map(({ label }) => `“${label}”`).join(' and ');
 		throw new Error(`There is no value for ${labels}, the field to match on. Fill it in, or match on another field.`);
 	}
 	const byId = match.findIndex(({ name }) => name === 'id');
@@ -116,7 +116,7 @@ function versionIn(value: unknown, name: string): string | undefined {
 	const text = String(value).trim();
 	if (/^\d+$/.test(text)) return text.replace(/^0+(?=\d)/, '');
 	throw new Error(
-		`${name}: ‘${text.slice(0, 100)}’ is not a version such as 3. Store the record’s version there, or leave it empty.`,
+		`${name}: “${text.slice(0, 100)}” is not a version such as 3. Store the record’s version there, or leave it empty.`,
 	);
 }
 
@@ -125,7 +125,7 @@ function ofFields(known: IDataObject, name: string, values: IDataObject): IDataO
 	const names = Object.keys(known);
 	if (names.length === 0 || names.some((one) => Object.hasOwn(values, one.split('.')[0]!))) return known;
 	throw new Error(
-		`${name}: none of ‘${names.join('’, ‘').slice(0, 100)}’ is a field that this node writes. Use the fields’ names in the CRM, such as {"${Object.keys(values)[0] ?? 'last_name'}": …}.`,
+		`${name}: none of “${names.join('”, “').slice(0, 100)}” is a field that this node writes. Use the fields’ names in the CRM, such as {"${Object.keys(values)[0] ?? 'last_name'}": …}.`,
 	);
 }
 
@@ -135,7 +135,7 @@ function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
 	if (isObject(parsed)) return parsed;
 	throw new Error(
-		`${name}: ‘${String(value).slice(0, 100)}’ is not an object of values such as {"last_name": "King"}. Store the values that both agreed on there, or leave it empty.`,
+		`${name}: “${String(value).slice(0, 100)}” is not an object of values such as {"last_name": "King"}. Store the values that both agreed on there, or leave it empty.`,
 	);
 }
 
@@ -144,17 +144,17 @@ function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefine
 	if (isBlank(value)) return undefined;
 	const span = timeSpan(value, zone);
 	if (span) return span;
-	throw new Error(`${name}: ‘${String(value).slice(0, 100)}’ is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
+	throw new Error(`${name}: “${String(value).slice(0, 100)}” is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
 }
 
 /** Booleans, failed calculations and broken exports as texts. */
 const noKeys = ['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', '[object Object]'];
 
 const noKey = (label: string, key: string) =>
-	`${label}: ‘${key}’ cannot be matched on: it looks like a mistake in the source. Correct it, or leave it empty.`;
+	`${label}: “${key}” cannot be matched on: it looks like a mistake in the source. Correct it, or leave it empty.`;
 
 const noSuchField = (label: string, name: string) =>
-	`${label}: no item has the field ‘${name}’, so it counts as empty. Correct the name, or store the field with each record of the source.`;
+	`${label}: no item has the field “${name}”, so it counts as empty. Correct the name, or store the field with each record of the source.`;
 
 const unusedId =
 	'Fields: ID is mapped, but records are not matched on it, and it is never written. Choose ID in Match On, or remove it from the fields.';

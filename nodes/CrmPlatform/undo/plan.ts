@@ -215,8 +215,8 @@ const isEmpty = (value: unknown): boolean =>
 const isOlder = (version: unknown, than: unknown): boolean =>
 	/^\d+$/.test(String(version)) && /^\d+$/.test(String(than)) && Number(version) < Number(than);
 
-const gone = 'The record is gone already.';
-const hasValues = 'The record has its former values already.';
+const gone = 'The record is already gone.';
+const hasValues = 'The record already has its earlier values.';
 const createdAnew = (id: string) => `It was created again as ${id}.`;
 const anewDiffers = (id: string) => `It was created again as ${id}, which has other values than before the changes. They were kept.`;
 const stays = (id: string) => `The workflow created this record. It was deleted, and created again as ${id}, which was not deleted.`;
@@ -229,7 +229,7 @@ const maybeLinked =
 const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';
 const deletedSince = 'Someone else has deleted the record since.';
 const outdated = 'The service returned an earlier version of the record than its log has. Run the undo again.';
-const outOfSight = 'The service does not return this record: it is out of sight of the credential, or erased.';
-const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be out of sight of the credential.';
-const notNamed = 'The service’s idempotency keys cannot name what is created again, so a second undo would create it twice.';
+const outOfSight = 'The service does not return this record: it is not visible to the credential, or erased.';
+const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be invisible to the credential.';
+const notNamed = 'The service’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';
 const setByService = (names: string[]) => `Only fields that the service sets were changed: ${names.join(', ')}.`;

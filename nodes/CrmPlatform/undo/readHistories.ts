@@ -31,7 +31,7 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 	const isWhole = oldest.sequence <= 1;
 	if (choices.since === undefined && !isWhole) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
 	if (choices.since !== undefined && !isWhole && Date.parse(oldest.timestamp) > choices.since) {
-		if (!choices.isAsFarAsLog) throw new Error(`Since: the log of the service only goes back to ${begin}, so an undo is whole from then on. Nothing was written. Set Since to a later time, or turn on As Far As the Log Goes.`);
+		if (!choices.isAsFarAsLog) throw new Error(`Since: the service’s log only goes back to ${begin}, so earlier changes cannot be undone. Nothing was written. Set Since to ${begin} or later, or turn on Undo What the Log Has.`);
 		api.notices.add(`The log of the service only goes back to ${begin}. Earlier changes are not undone.`);
 	}
 	let last = first.sequence - 1;

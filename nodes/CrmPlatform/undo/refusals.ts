@@ -16,13 +16,13 @@ export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
 	const { action: _, ...rest } = { ...one, changes: kept };
 	if (isAnsweredWith(refused, 404, 410)) {
-		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone already.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
+		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is already gone.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
 	}
 	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
 	const { code, existing_id: holder } = detailsOf(refused);
 	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) };
 	const part = withoutRefused(one, refused);
-	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...saidOf(refused)].join(' ');
+	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...textsOfRefusal(refused)].join(' ');
 	return { ...rest, ...isDuplicate, ...(part && { part }), result: 'cannot_be_undone', reason };
 }
 
@@ -47,7 +47,7 @@ function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
 		return [{ ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !keys.includes(key))) }];
 	});
 	if (left.length === 0 || changes.every(({ kept }) => kept)) return undefined;
-	const reason = [one.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...saidOf(refused)].filter(Boolean).join(' ');
+	const reason = [one.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...textsOfRefusal(refused)].filter(Boolean).join(' ');
 	return { ...one, changes, reason, result: 'cannot_be_undone' };
 }
 
@@ -64,7 +64,7 @@ function namesIn(pointer: string): string[] {
 const detailsOf = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
 
 /** What the service says, without advice about a form that nobody has filled in. */
-function saidOf(refused: Error): string[] {
+function textsOfRefusal(refused: Error): string[] {
 	const { message, description } = refused as { message: string; description?: string | null };
 	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !forForms.test(line));
 	return [message, ...lines];

@@ -53,7 +53,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	const from = moment(since, since.name);
 	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
 	if (from === undefined && of !== 'execution' && !isAsFarAsLog) {
-		throw new Error('Since: enter the time from which on to undo changes. To undo all that the log has, turn on As Far As the Log Goes.');
+		throw new Error('Since: enter the time from which to undo changes. To undo all that the log has, turn on Undo What the Log Has.');
 	}
 	const last = moment(until);
 	const chosenKinds = limit(kindsOption);
@@ -102,7 +102,7 @@ function idsIn(given: unknown): ReadonlySet<string> {
 
 const words = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
 
-const blankLimit = (label: string) => `${label}: the expression returned nothing, so more would be undone than you mean. Nothing was written. Correct it, or remove it.`;
+const blankLimit = (label: string) => `${label}: the expression returned nothing, so more would be undone than intended. Nothing was written. Correct or remove the expression.`;
 const sharedNumber = (id: string, workflows: string[]) =>
 	`Executions of several workflows have the number ${id}: ${workflows.join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
 const unknownCauser =

@@ -145,7 +145,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			}
 		}
 	};
-	/** Deletes the created records that nothing links to which stays. What links to others goes before them. */
+	/** Deletes the created records that no surviving record links to, dependents first. */
 	const remove = async () => {
 		if (deletes.length === 0) return;
 		await catchUp();

@@ -24,12 +24,12 @@ export const undoOf: INodeProperties = {
 		{ name: 'An Execution', value: 'execution' },
 	],
 	default: 'execution',
-	description: 'Whose changes to undo',
+	description: 'Who or what made the changes to undo',
 };
 
 export const undoId: INodeProperties = {
 	...pickerProperty('Which One', 'undoId', 'searchCausers', {
-		by: { name: 'id', displayName: 'By ID', hint: 'At the end of the address of an execution or a workflow; in actor of an event' },
+		by: { name: 'id', displayName: 'By ID', hint: 'For an execution or a workflow: the last part of its URL in n8n. For a user or API key: actor.id of any event it caused' },
 	}),
 	typeOptions: { loadOptionsDependsOn: ['undoOf'] },
 	displayOptions: { hide: { undoOf: ['instance'] } },
@@ -41,15 +41,15 @@ export const since: INodeProperties = {
 	name: 'since',
 	type: 'dateTime',
 	default: '',
-	description: 'Undo changes from this time on. An execution may go without it: then the whole log is read.',
+	description: 'Undo only changes made at or after this time. Optional for an execution: without it, the whole log is searched.',
 };
 
 export const asFar: INodeProperties = {
-	displayName: 'As Far As the Log Goes',
+	displayName: 'Undo What the Log Has',
 	name: 'asFarAsLog',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to undo what the log still has if it begins after Since',
+	description: 'Whether to undo what is still in the log when the log does not reach back to Since',
 };
 
 export const takesPrecedence: INodeProperties = {
@@ -66,7 +66,7 @@ export const maxUndone: INodeProperties = {
 	type: 'number',
 	typeOptions: { minValue: 0 },
 	default: 1000,
-	description: 'If more records would change than this, nothing is written',
+	description: 'The maximum number of records to change. If more would change, nothing is written.',
 };
 
 export const until: INodeProperties = {
@@ -74,7 +74,7 @@ export const until: INodeProperties = {
 	name: 'until',
 	type: 'dateTime',
 	default: '',
-	description: 'Changes after this time stay, and count as those of others',
+	description: 'Changes made after this time are kept, as if someone else had made them',
 };
 
 /** What Get Many's filters would do, and also for records that are gone or no longer match. */

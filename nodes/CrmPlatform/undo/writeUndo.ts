@@ -82,7 +82,7 @@ export function tellProtection(execution: Execution, describe: Describe, planned
 async function sendGroup(execution: Execution, description: WriteDescription, group: UndoWrite[], outcomes: UndoOutcome[]): Promise<Error | undefined> {
 	const { n8n, identity, operation } = execution;
 	const [{ action }] = group as [UndoWrite];
-	// An attempt plans anew, and must not repeat the keys of an earlier one.
+	// An attempt plans again, and must not repeat the keys of an earlier one.
 	const own: Execution = { ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: randomUUID() } };
 	const refused = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
 	const inBatches = () =>
@@ -105,7 +105,7 @@ async function sendGroup(execution: Execution, description: WriteDescription, gr
 			outcomes.push(result as unknown as UndoOutcome);
 		}
 	}
-	return signal?.aborted ? new Error('The execution was cancelled') : undefined;
+	return signal?.aborted ? new Error('The execution was canceled') : undefined;
 }
 
 function requestOf({ collection: place, record, body }: UndoWrite): Write {

@@ -63,7 +63,7 @@ const pauseGrowth = 1.2;
 
 const ends = ['completed', 'failed', 'canceled', 'cancelled'];
 
-/** Seconds, where the user has set no Longest Wait: that of a request is too short for most jobs. */
+/** Seconds, where the user has set no Maximum Wait: that of a request is too short for most jobs. */
 const maxJobTime = 3600;
 
 /**
@@ -71,7 +71,7 @@ const maxJobTime = 3600;
  *
  * @param stopped rejects where nobody waits for it any more
  * @returns the job
- * @throws Error in the user's words where it takes longer than the user's Longest Wait, or an hour
+ * @throws Error in the user's words where it takes longer than the user's Maximum Wait, or an hour
  */
 export async function waitForJob(
 	{ api, n8n }: Execution,
@@ -80,7 +80,7 @@ export async function waitForJob(
 	stopped: Promise<never> = new Promise(() => undefined),
 ): Promise<IDataObject> {
 	const given: unknown = n8n.getNodeParameter('options.maxWait', item, null);
-	const longest = readWholeNumber('Longest Wait', given, { otherwise: maxJobTime });
+	const longest = readWholeNumber('Maximum Wait', given, { otherwise: maxJobTime });
 	const name = n8n.getNode().name;
 	const begun = systemClock.now();
 	for (let pause = firstPause; ; pause = Math.min(maxPause, pause * pauseGrowth)) {
@@ -95,7 +95,7 @@ export async function waitForJob(
 		const left = begun + longest * 1000 - systemClock.now();
 		if (left <= 0) {
 			throw new Error(
-				`The job did not finish within ${longest} s and is still running. Increase Longest Wait in the options and retry the execution: it finds the job again.`,
+				`The job did not finish within ${longest} s and is still running. Increase Maximum Wait in the options and retry the execution: it finds the job again.`,
 			);
 		}
 		await Promise.race([api.pause(Math.min(pause, left)), stopped]);

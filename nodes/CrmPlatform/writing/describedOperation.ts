@@ -13,7 +13,7 @@ export async function describedOperation<Verb extends keyof ResourceDescription>
 ): Promise<NonNullable<ResourceDescription[Verb]>> {
 	const description = (await api.describe(resource.path))?.[verb];
 	if (description) return description;
-	throw notOffered(`"${verb}"`, resource, api.descriptionNotice());
+	throw notOffered(`“${verb}”`, resource, api.descriptionNotice());
 }
 
 /**

@@ -150,7 +150,7 @@ function resultOf(
 
 function tellUnseen({ api }: Execution, { unseen }: ImportPlan): void {
 	if (!unseen?.size) return;
-	const names = [...unseen].map((name) => `‘${name}’`).join(', ');
+	const names = [...unseen].map((name) => `“${name}”`).join(', ');
 	api.notices.add(`Not imported because no row has this column: ${names}. Correct the name in Columns, or in the file, and import it again with Create or Update.`);
 }
 
@@ -162,13 +162,13 @@ function tellUser(
 	if (failed > 0) {
 		api.notices.add(
 			isPreview
-				? `${failed} of ${rows} rows would be refused. The file ‘failed’ has them with the reasons.`
-				: `${failed} of ${rows} rows were refused. The file ‘failed’ has them with the reasons: correct it and import it again.`,
+				? `${failed} of ${rows} rows would be refused. The file “failed” has them with the reasons.`
+				: `${failed} of ${rows} rows were refused. The file “failed” has them with the reasons: correct it and import it again.`,
 		);
 	}
 	if (unknown > 0) {
 		api.notices.add(
-			`For ${unknown} of ${rows} rows, the service does not report whether they were written. The file ‘unknown’ has them: look for their records before you import any of them again.`,
+			`For ${unknown} of ${rows} rows, the service does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
 		);
 	}
 	if (unnamed.size > 0) {

@@ -28,7 +28,7 @@ export const companies = defineResource({
 	name: 'companies',
 	object: 'company',
 	idPrefix: 'com',
-	description: 'The organisations your contacts work for.',
+	description: 'The organizations your contacts work for.',
 	visibility: { owner: 'owner_id' },
 	fields: {
 		name: plainText().min(1).max(255).meta({

@@ -18,7 +18,7 @@ const becomes = (status: string, description: string) => ({
 		message.status === status && previous?.status !== status,
 });
 
-/** Whether a message can still enter a state; a scheduled one can be scheduled anew. */
+/** Whether a message can still enter a state; a scheduled one can be rescheduled. */
 const mayBecome = (status: string) => (message: { status: string }): boolean => {
 	const next: readonly string[] = deliveryTransitions[message.status as keyof typeof deliveryTransitions] ?? [];
 	return next.includes(status) || (status === 'scheduled' && message.status === status);

@@ -4,7 +4,7 @@ import { systemFields } from './record.ts';
 import { defineResource, type Resource } from './resource.ts';
 
 const color = z.string().toLowerCase().regex(/^#[0-9a-f]{6}$/, {
-	message: 'Write a colour as a number sign and six hexadecimal digits, such as #2f80ed.',
+	message: 'Write a color as a number sign and six hexadecimal digits, such as #2f80ed.',
 });
 
 export const tags = defineResource({

@@ -28,7 +28,7 @@ import { forVisitors, resourceIn, type Visitor, writingOf } from './visitor.ts';
 
 const list = '/records/{resource}';
 const one = `${list}/{id}`;
-const secretNote = 'Copy it now: it is not shown again. Receivers check with it who has sent an event.';
+const secretNote = 'Copy it now: it will not be shown again. Receivers use it to verify who sent an event.';
 const noErrors = { errors: new Map<string, string[]>(), message: undefined };
 
 /** The console: pages on which people see and change what the API serves. */

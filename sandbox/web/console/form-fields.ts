@@ -128,7 +128,7 @@ const labelsOfOptions = ({ options }: CustomField) =>
 	Object.fromEntries(options.map((option) => [option.value, (option as { label?: string }).label]));
 
 /**
- * Puts in the records that an id can be of, wherever in these schemas an id is asked for. Each kind of record
+ * Adds the matching records as choices, wherever in these schemas an id is asked for. Each kind of record
  * is read once, because hundreds of custom fields may refer to it, and beside other requests.
  */
 async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithChoices> {

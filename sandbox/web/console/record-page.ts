@@ -133,7 +133,7 @@ async function actions(visitor: Visitor, resource: Resource, record: StoredRecor
 const afterDeletion = ({ insteadOfDeletion }: Resource): string =>
 	insteadOfDeletion
 		? `It is kept, and its ${Object.entries(insteadOfDeletion).map((change) => change.join(' becomes ')).join(', ')}.`
-		: 'It leaves all lists. The API still finds it with include_deleted.';
+		: 'It disappears from all lists. The API still returns it with include_deleted.';
 
 /** The records that name this one, by the fields that records are looked up by or by a link. */
 async function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Promise<Html> {

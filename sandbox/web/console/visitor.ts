@@ -72,18 +72,18 @@ export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
 	const name = c.req.param('resource')!.replaceAll('.', '/');
 	const table = store.table(name);
 	if (table) return table.resource;
-	throw new Problem('not_found', `There are no records called ${name}.`);
+	throw new Problem('not_found', `There is no record type called ${name}.`);
 }
 
 export type Deed = 'create' | 'change' | 'delete';
 
-/** What is done through the API only: it sends what a webhook missed, and takes the lines of a job. */
+/** Allowed through the API only: reactivating a webhook also recovers missed events, and a job needs its lines. */
 const throughApi: Record<string, Deed[]> = {
 	[webhooks.name]: ['change'],
 	[jobs.name]: ['create', 'change', 'delete'],
 };
 
-/** Whether the visitor may do this to these records here; a role allows what it allows by token. */
+/** Whether the visitor may do this to these records here; a role permits the same as it does for a token. */
 export const may = ({ session }: Pick<Visitor, 'session'>, deed: Deed, { name }: Resource): boolean =>
 	!(own(throughApi, name) ?? []).includes(deed) &&
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;

@@ -100,9 +100,9 @@ function labelled(state: FormState, name: string, schema: JsonSchema, isRequired
 	const isList = typesOf(schema).includes('array');
 	const hint = [
 		schema.description,
-		schema.format === 'date-time' ? 'By UTC.' : '',
+		schema.format === 'date-time' ? 'In UTC.' : '',
 		isList && !('x-suggestions' in schema) ? 'One per line.' : '',
-		'x-suggestions' in schema ? 'Type a name and choose, or give an id.' : '',
+		'x-suggestions' in schema ? 'Type a name and select a match, or enter an ID.' : '',
 	];
 	return html`<div class="field">
 		<label for="${name}">${schema.title ?? name}
@@ -175,7 +175,7 @@ function optionLabels(schema: JsonSchema): Array<[string, string]> {
 		.map((value) => [String(value), labels[String(value)] ?? String(value)]);
 }
 
-/** What a record has stays chosen, even where it is not offered any more. */
+/** Keeps the record's current values selectable even if they are no longer options. */
 const withUnlisted = (choices: Array<[string, string]>, chosen: string[]): Array<[string, string]> => [
 	...choices,
 	...chosen

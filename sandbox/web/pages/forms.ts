@@ -52,8 +52,8 @@ export const refuseForeignForm = (c: Context<Env>) =>
 	refusalPage(
 		c,
 		403,
-		'This form is not from here',
-		'It came from another site, or you have signed in again since it was opened. Open the page again.',
+		'This form was not sent from this site',
+		'It came from another site, or you have signed in again since opening the page. Reload the page.',
 	);
 
 export const readForm = async (c: Context<Env>): Promise<FormTexts> =>

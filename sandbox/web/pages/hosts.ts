@@ -26,7 +26,7 @@ const foreignHost = (c: Context<Env>, hostname: string) =>
 	refusalPage(
 		c,
 		403,
-		'This page is not here',
-		`It was opened by the name ${hostname}, which is not a name of this service. Open it by its ` +
-			'address, or start the service with --host-name.',
+		'Unknown host name',
+		`The page was opened under the host name ${hostname}, which this service does not answer to. Open it at ` +
+			'the service’s own address, or start the service with --host-name.',
 	);

@@ -56,7 +56,7 @@ export function signInRoutes(service: Service): Route[] {
 		}
 		const { isTooMany, member } = await verified(from, email, form.get('password') ?? '');
 		if (isTooMany) {
-			return signInPage(c, returnTo, email, 429, 'Too many people sign in at this moment. Try again.');
+			return signInPage(c, returnTo, email, 429, 'Too many sign-ins at the moment. Try again.');
 		}
 		if (!member) {
 			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');

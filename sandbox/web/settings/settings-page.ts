@@ -51,7 +51,7 @@ const apiKeys = ({ session, apiKeys, ...view }: SettingsView) => html`
 						<small>Created ${day(createdAt)} ·
 							${lastUsedAt === null ? 'never used' : `last used ${day(lastUsedAt)}`}</small>
 					</div>
-					${confirmed(session, 'revoke-key', id, name, 'Revoke', 'Programs with it stop working.')}
+					${confirmed(session, 'revoke-key', id, name, 'Revoke', 'Programs that use it will stop working.')}
 				</li>`,
 			)}
 		</ul>

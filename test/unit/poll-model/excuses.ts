@@ -27,8 +27,8 @@ function rangeIn({ message, at }: { message: string; at: number }): Range | unde
 	if (other) return { upTo: Number(other[2]), since: since(other[1]), andWaiting: false, at };
 	const again = /Events up to sequence (\d+) that had not started/.exec(message);
 	if (again) return { upTo: Number(again[1]), since: 0, andWaiting: true, at };
-	const anew = /begins anew.*after sequence (\d+)(?:, since (\S+Z))?/.exec(message);
-	if (anew) return { upTo: Number(anew[1]), before: Date.parse(anew[2] ?? ''), since: 0, andWaiting: true, at };
+	const over = /starts over.*after sequence (\d+)(?:, since (\S+Z))?/.exec(message);
+	if (over) return { upTo: Number(over[1]), before: Date.parse(over[2] ?? ''), since: 0, andWaiting: true, at };
 	return undefined;
 }
 

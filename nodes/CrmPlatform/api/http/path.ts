@@ -9,7 +9,7 @@ export function path(template: TemplateStringsArray, ...values: string[]): strin
 		const value = values[i - 1] ?? '';
 		if (value === '') throw new Error('There is no ID. Pick a record from the list or enter its ID.');
 		if (value === '.' || value === '..') {
-			throw new Error(`'${value}' is not an ID. Pick a record from the list or enter its ID.`);
+			throw new Error(`“${value}” is not an ID. Pick a record from the list or enter its ID.`);
 		}
 		return built + encodeURIComponent(value) + literal;
 	});
@@ -35,7 +35,7 @@ export function checkedPath(typed: string): string {
 	const [steps = ''] = path.split(/[?#]/);
 	if (/^\/[^/\\]/.test(path) && steps === path && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
 	throw new Error(
-		`'${path}' is not a path such as /v1/contacts. Start it with a slash, and leave out the base URL and query parameters.`,
+		`“${path}” is not a path such as /v1/contacts. Start it with a slash, and leave out the base URL and query parameters.`,
 	);
 }
 

@@ -2,21 +2,21 @@ import { latestWindow, measuredShare, mostUnderWay, rateWindow, retryAfter, type
 import { rateLimited } from './retry';
 import type { HttpResponse } from './transport';
 
-/** Milliseconds everyone waits at most after a refusal that tells no window: it may concern one path only. */
+/** Maximum pause (ms) of all requests after a refusal that names no window: it may concern one path only. */
 const longestPause = 60_000;
-/** Milliseconds for which the end of a used-up window is believed: a service may have told it wrongly, or begun anew. */
+/** How long (ms) the reported end of an exhausted window is trusted: the service may have reported it wrongly or reset it. */
 const longestTrust = 60_000;
 /** Requests that ask at once what is left: as many as one execution sends. */
 const asks = 4;
 
-/** What the answers have told of a rate limit, and so how many requests may be under way. Times are epoch milliseconds. */
+/** The rate limit as responses report it, and the resulting number of concurrent requests. Times are epoch milliseconds. */
 export class PlanUse {
 	private window: RateWindow | undefined;
-	/** When an answer has told the window last. */
+	/** When a response last reported the window. */
 	private toldAt = 0;
 	/** Since when requests ask for the window; undefined while it is known, and before the first. */
 	private askingSince: number | undefined;
-	/** Whether any answer has told a window. */
+	/** Whether any response has reported a window. */
 	private isTold = false;
 	private share = 1 / 8;
 	/** What was left at the window's first answer, and how many have been answered since. */

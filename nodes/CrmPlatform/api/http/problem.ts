@@ -91,7 +91,7 @@ export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isW
 export function rateLimitProblem(): Problem {
 	const limited = problemOfItem(rateLimited, undefined);
 	const why =
-		'Nothing was sent because the wait would exceed Longest Wait in the options.';
+		'Nothing was sent because the wait would exceed Maximum Wait in the options.';
 	return { ...limited, description: `${why}\n${limited.description}` };
 }
 

@@ -46,7 +46,7 @@ interface Waiting extends Turn {
 
 /** Milliseconds after which those that wait look again in any case, since clocks are set. */
 const longestSleep = 60_000;
-/** Milliseconds more for those whose turn comes in an open window: only answers under way are waited for. */
+/** Grace period (ms) for a request in an open window, which waits for in-flight responses only. */
 const patience = 10_000;
 /** Ends an alarm; by default it would cost an error of its own. */
 const nobodyWaits = new Error('Nobody waits any more');
@@ -60,7 +60,7 @@ export class RequestQueue {
 	private readonly waiting = new TurnOrder<Waiting>();
 	private readonly places = new Set<Place>();
 	private readonly plan = new PlanUse();
-	/** Nobody gives up before it. */
+	/** Earliest deadline of the waiting requests. */
 	private nextGivingUp = Infinity;
 	private alarm: { at: number; cancel: AbortController } | undefined;
 

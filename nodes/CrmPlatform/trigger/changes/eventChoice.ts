@@ -59,5 +59,5 @@ function startOf(n8n: ITriggerFunctions): Pick<ChangeChoice, 'start' | 'since'> 
 	const start = String(n8n.getNodeParameter('since', '')).trim();
 	const instant = DateTime.fromISO(start.replace(' ', 'T'), { zone: n8n.getTimezone() });
 	if (instant.isValid) return { start, since: instant.toUTC().toISO() };
-	throw new Error(`Since: "${start}" is not a date. Choose the date to start from.`);
+	throw new Error(`Since: “${start}” is not a date. Choose the date to start from.`);
 }

@@ -186,7 +186,7 @@ export function firstSequenceToRead({ floor, sequence }: Position): number {
 	return Math.max(floor, sequence - overlap);
 }
 
-/** Types and patterns of all choices that may still have something to say. */
+/** Event types and patterns of all choices that may still match events. */
 export function typesToRead({ choice: now, past }: Position): string[] {
 	return [...new Set([now, ...past.map((one) => one.choice)].flatMap(({ events }) => events))].sort();
 }

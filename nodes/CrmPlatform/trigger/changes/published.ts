@@ -101,7 +101,7 @@ const foundAgain = (floor: number): string =>
 	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
 
 const begunAnew = ({ floor, since }: Position): string =>
-	`Events may be missing. ${lost} The trigger begins anew, as its parameter Begin says, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
+	`Events may be missing. ${lost} The trigger starts over, as its parameter Begin says, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
 
 const begunAgain =
 	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger begins there again. Events that have an execution do not start another one; those that only an earlier choice of events includes may be missing.';

@@ -10,7 +10,7 @@ export interface Resumption {
 /** Where and with what the user wants to begin. */
 export interface Beginning {
 	choice: Choice;
-	/** The beginning as the user entered it: with another one, reading begins anew. */
+	/** The beginning as the user entered it: with another one, reading starts over. */
 	start: string;
 	/** The instant to begin at (RFC 3339); empty for now. */
 	since: string;

@@ -173,7 +173,7 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 
 function beginningOf({ events: { events, filter, output }, records, start, since }: TriggerChoice): Beginning {
 	const choice = { events, filter, shape: output.shape };
-	// A change to other records, or to events, begins anew.
+	// Switching to other records, or to events, starts over.
 	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope };
 	return { choice, start, since };
 }

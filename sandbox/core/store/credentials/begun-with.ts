@@ -7,10 +7,7 @@ export interface TokenGrant {
 	scopes: string[];
 }
 
-/**
- * The grants that jobs and subscriptions were begun with, by their ids. Those made with API keys have
- * none.
- */
+/** The grant with which each job and subscription was created. Those made with API keys have none. */
 export class BegunWith {
 	private readonly statements: Record<'set' | 'select' | 'ofGrant' | 'drop', StatementSync>;
 

@@ -1,11 +1,11 @@
 import type { Background } from '../../foundation/background.ts';
 import type { Store } from '../store.ts';
 
-/** What is written meanwhile is looked after together. */
+/** Batches the work of all writes in this interval. */
 const afterMs = 50;
 const checkpointEveryMs = 500;
 
-/** Keeps the database quick while there are writes, in the background. */
+/** Background maintenance while there are writes: indexes new rows and checkpoints the write-ahead log. */
 export function keepUp({ store, background }: { store: Store; background: Background }): void {
 	let isUnderWay = false;
 	let wasWritten = true;

@@ -1,0 +1,30 @@
+import type { INodePropertyOptions } from 'n8n-workflow';
+
+import { sending } from '../../nodes/CrmPlatform/agent/toolSettings';
+import { resources } from '../../nodes/CrmPlatform/resources';
+import { changeHistory } from '../../nodes/CrmPlatform/resources/change';
+import { changeProperties } from '../../nodes/CrmPlatform/trigger/changes/pollProperties';
+
+/** What the code decides about each resource and operation beside its own file: who adds one, decides it here. */
+const valuesOf = (options: unknown): string[] => (options as INodePropertyOptions[]).map(({ value }) => String(value)).sort();
+const writable = resources.filter(({ operations }) => operations.some(({ option }) => option.value === 'update')).map(({ value }) => value);
+const listable = resources.filter(({ operations }) => operations.some(({ option }) => option.value === 'getMany')).map(({ value }) => value);
+
+test('a resource is undone, or is named here as one that is not', () => {
+	const undone = valuesOf(changeHistory.operations[0]!.options!.find(({ name }) => name === 'kinds')!.options);
+	const notUndone = ['customField', 'customObject', 'message', 'pipeline', 'tag', 'user', 'webhook'];
+	expect([...undone, ...notUndone].sort()).toEqual(writable.sort());
+});
+
+test('the Poll Trigger offers every resource with a list, except those named here', () => {
+	const offered = valuesOf(changeProperties.find(({ name }) => name === 'resource')!.options);
+	expect([...offered, 'event', 'job', 'webhook', 'webhookDelivery'].sort()).toEqual(listable.sort());
+});
+
+test('an operation that stays in the CRM is named here: any other one needs Send in CRM Platform Tools', () => {
+	const general = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'undo'];
+	const inside = ['assign', 'cancel', 'changeStatus', 'close', 'complete', 'logIncoming', 'lose', 'moveToStage', 'reopen', 'sendAndWait', 'solve', 'win'];
+	const setUp = ['recover', 'request', 'retry', 'rotateSecret', 'test'];
+	const all = new Set(resources.flatMap(({ operations }) => operations.map(({ option }) => String(option.value))));
+	expect([...all].filter((one) => ![...general, ...inside, ...setUp].includes(one)).sort()).toEqual([...sending].sort());
+});
