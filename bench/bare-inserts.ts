@@ -1,16 +1,16 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { seed } from '../sandbox/seed/index.ts';
 import { contacts } from '../sandbox/core/schemas/contacts.ts';
 import type { StoredRecord } from '../sandbox/core/schemas/resource.ts';
 import { everyone } from '../sandbox/core/store/log/audience.ts';
-import { columnsOf, searchText } from '../sandbox/core/store/records/columns.ts';
+import { cellOf, columnsOf, searchText } from '../sandbox/core/store/records/columns.ts';
 import { recordJson } from '../sandbox/core/store/records/record-json.ts';
 import { Store } from '../sandbox/core/store/store.ts';
 
 /**
- * A bare loop of what creating contacts cannot do without: parse and validate each, and insert its
- * row, its event and its entry in the index for search, in transactions of many. The database is one
- * that the sandbox has made, with all its indexes.
+ * A bare loop of what creating contacts cannot do without: validate each, and insert its row, its event
+ * and its entry in the index for search, in transactions of many, and count it. The database is one that
+ * the sandbox has made, with all its indexes; each record has its own time and place in them.
  *
  * @param path of the file to make
  */
@@ -35,28 +35,29 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 	const log = database.prepare(
 		`INSERT INTO events (${Object.keys(event).join()}) VALUES (${marks(Object.keys(event).length)})`,
 	);
-	const names = columnsOf(contacts).map(({ name }) => name);
+	const columns = columnsOf(contacts);
+	const count = database.prepare("UPDATE totals SET live = live + 1, stored = stored + 1 WHERE name = 'contacts'");
 	const line = database.prepare('INSERT INTO job_items VALUES (?, ?, ?)');
 	const drop = database.prepare('DELETE FROM job_items WHERE job_id = ?');
 	const result = database.prepare('INSERT INTO job_results VALUES (?, ?, ?)');
 	let made = 0;
-	const createOne = (item: string): string => {
+	const createOne = (item: unknown): string => {
 		const id = `con_${String(++made).padStart(26, '0')}`;
-		const values = contacts.input.parse(JSON.parse(item)) as StoredRecord;
+		const at = new Date().toISOString();
+		const values = contacts.input.parse(item) as StoredRecord;
 		const name = `${String(values['first_name'])} ${String(values['last_name'])}`;
-		const record: StoredRecord = { ...sample!, ...values, id, name };
+		const record: StoredRecord = { ...sample!, ...values, id, name, created_at: at, updated_at: at };
 		const document = JSON.stringify(record);
 		const search = searchText(contacts, record);
-		const cells = names.map((field) =>
-			field in values || field === 'name' ? cellOf(record[field]) : row[field]!,
-		);
+		const cells = columns.map((column) => cellOf(column, record));
 		const { lastInsertRowid } = insert.run(id, search, ...cells, document);
 		index.run(lastInsertRowid, search);
+		count.run();
 		const data = `{"object":${document}}`;
-		log.run(...Object.values({ ...event, id: `evt_${id}`, data }));
+		log.run(...Object.values({ ...event, id: `evt_${id}`, created_at: at, record_id: id, data }));
 		return document;
 	};
-	const inTransactions = (items: string[], effect: (item: string, i: number) => void) => {
+	const inTransactions = <Item>(items: Item[], effect: (item: Item, i: number) => void) => {
 		for (let i = 0; i < items.length; i += perTransaction) {
 			database.exec('BEGIN IMMEDIATE');
 			for (const [j, item] of items.slice(i, i + perTransaction).entries()) effect(item, i + j);
@@ -64,17 +65,18 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		}
 	};
 	return {
-		create(items: string[]): Promise<void> {
-			inTransactions(items, createOne);
-			return Promise.resolve();
+		/** @returns the records as JSON texts */
+		create(items: unknown[]): string[] {
+			const documents: string[] = [];
+			inTransactions(items, (item) => documents.push(createOne(item)));
+			return documents;
 		},
 		/** Like a job, which outlives a restart: each line is stored before, and its result is afterwards. */
-		createFromLines(items: string[]): Promise<void> {
+		createFromLines(items: string[]): void {
 			const job = `job_${made}`;
 			inTransactions(items, (item, i) => line.run(job, i, item));
-			inTransactions(items, (item, i) => result.run(job, i, createOne(item)));
+			inTransactions(items, (item, i) => result.run(job, i, createOne(JSON.parse(item))));
 			drop.run(job);
-			return Promise.resolve();
 		},
 		close: () => database.close(),
 	};
@@ -90,6 +92,3 @@ const sampleEvent = {
 	actor: { type: 'api_key', id: 'key' },
 	request: { id: 'req', idempotency_key: null },
 };
-
-const cellOf = (value: unknown): SQLInputValue =>
-	typeof value === 'object' ? (value === null ? '' : JSON.stringify(value)) : String(value);

@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bareInserts } from './bare-inserts.ts';
 import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
 import { person, startSandbox } from './sandbox-server.ts';
-import type { ServerProcess } from './server-process.ts';
+import { type ServerProcess, startServer } from './server-process.ts';
 
 const perBatch = 100;
 const inBatches = 2000;
@@ -14,66 +13,61 @@ const alreadyThere = 1000;
 /** Some percent of what the job takes. */
 const pollEveryMs = 50;
 
-/** Creates records, given as JSON texts. */
-type Create = (items: string[]) => Promise<void>;
+/** Creates records, given as JSON texts, on a server. */
+type Create = (server: ServerProcess, items: string[]) => Promise<void>;
 
 /**
- * Records created in bulk over HTTP, beside a bare loop in one process: the same validation and the
- * same inserts, and nothing else.
+ * Records created in bulk over HTTP, beside a bare loop over HTTP: the same validation, the same inserts
+ * and the records in the answer, and nothing else.
  */
 export async function benchBulk(): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 	const server = await startSandbox(folder, 'bulk', alreadyThere);
-	const bare = bareInserts(join(folder, 'bare.db'), alreadyThere, perBatch);
+	const loop = [resolve('bench', 'bare-bulk.ts'), join(folder, 'bare.db'), `${alreadyThere}`, `${perBatch}`];
+	const servers = { ours: server, bare: await startServer(loop) };
 	try {
 		return [
-			await beside(`a record of batches of ${perBatch}`, 5, inBatches, inTurn(server), bare.create),
-			await beside(`a record of a job of ${perJob}`, 3, perJob, inJob(server), bare.createFromLines),
+			await beside(servers, `a record of batches of ${perBatch}`, 5, inBatches, inTurn),
+			await beside(servers, `a record of a job of ${perJob}`, 3, perJob, inJob),
 		];
 	} finally {
-		await server.stop();
-		bare.close();
+		await Promise.all(Object.values(servers).map((one) => one.stop()));
 		rmSync(folder, { recursive: true });
 	}
 }
 
 async function beside(
+	servers: Record<keyof Pair, ServerProcess>,
 	what: string,
 	rounds: number,
 	count: number,
-	ours: Create,
-	bare: Create,
+	create: Create,
 ): Promise<Row> {
-	const create: Record<keyof Pair, Create> = { ours, bare };
 	const values = await sideBySide(rounds, async (which) => {
 		const items = Array.from({ length: count }, () => JSON.stringify(person()));
-		return (1000 * (await time(() => create[which](items)))) / count;
+		return (1000 * (await time(() => create(servers[which], items)))) / count;
 	});
 	return { ...rowOf(what, 'µs', values), most: { ratio: 2 } };
 }
 
 /** One batch after another. */
-const inTurn =
-	(server: ServerProcess): Create =>
-	async (items) => {
-		// The server has closed what stood idle during the other's turn.
-		server.leave();
-		for (let i = 0; i < items.length; i += perBatch) {
-			const body = `{"items":[${items.slice(i, i + perBatch).join()}]}`;
-			await server.ask('POST', '/v1/contacts/batch/create', body);
-		}
-	};
+const inTurn: Create = async (server, items) => {
+	// The server has closed what stood idle during the other's turn.
+	server.leave();
+	for (let i = 0; i < items.length; i += perBatch) {
+		const body = `{"items":[${items.slice(i, i + perBatch).join()}]}`;
+		await server.ask('POST', '/v1/contacts/batch/create', body);
+	}
+};
 
 /** Until the job has ended. */
-const inJob =
-	(server: ServerProcess): Create =>
-	async (items) => {
-		server.leave();
-		const path = '/v1/jobs?resource=contacts&operation=create';
-		const type = { 'Content-Type': 'application/x-ndjson' };
-		const started = await server.ask('POST', path, items.join('\n'), type);
-		const { id } = JSON.parse(started) as { id: string };
-		const job = async () =>
-			JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { finished_at: string | null };
-		while ((await job()).finished_at === null) await sleep(pollEveryMs);
-	};
+const inJob: Create = async (server, items) => {
+	server.leave();
+	const path = '/v1/jobs?resource=contacts&operation=create';
+	const type = { 'Content-Type': 'application/x-ndjson' };
+	const started = await server.ask('POST', path, items.join('\n'), type);
+	const { id } = JSON.parse(started) as { id: string };
+	const job = async () =>
+		JSON.parse(await server.ask('GET', `/v1/jobs/${id}`)) as { finished_at: string | null };
+	while ((await job()).finished_at === null) await sleep(pollEveryMs);
+};

@@ -5,6 +5,7 @@ import { runJest } from '../tools/jest.ts';
 import { runNode } from '../tools/run-node.ts';
 import type { Step } from '../tools/steps.ts';
 import { chromium, installProgram, postgres, redis } from '../tools/system-program.ts';
+import { dailyFiles } from './daily.ts';
 import { helpersIn } from './versions/steps.ts';
 import { OLDEST } from './versions/versions.ts';
 
@@ -13,19 +14,24 @@ const E2E_CONFIG = 'test/e2e/jest.config.cjs';
 const QUEUE_CONFIG = 'test/queue/jest.config.cjs';
 
 /** Side by side, since each keeps one core busy; both print what they found at their end. */
-export const lintAndTypes: Step = {
+const lintAndTypesWith = (lintArguments: string[]): Step => ({
 	name: 'lint, types',
 	async run() {
 		const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
 		// What has not changed since is not looked at again.
 		const known = ['--incremental', '--tsBuildInfoFile', resolve('.tmp', 'types.tsbuildinfo')];
 		const [isTidy, isTyped] = await Promise.all([
-			runNode([resolve('tools', 'lint.ts')]),
+			runNode([resolve('tools', 'lint.ts'), ...lintArguments]),
 			runNode([compiler, '-p', 'tsconfig.all.json', ...known]),
 		]);
 		return { ok: isTidy && isTyped };
 	},
-};
+});
+
+export const lintAndTypes = lintAndTypesWith([]);
+
+/** The same, and files that have not changed since are not linted again. */
+export const lintAndTypesOfChanges = lintAndTypesWith(['--cache', '--cache-strategy', 'content', '--cache-location', resolve('.tmp', 'eslintcache')]);
 
 export const build: Step = {
 	name: 'build',
@@ -45,6 +51,12 @@ const runWithout = async (name: string, patterns: string[]) =>
 const withContract = (): string[] => {
 	const { testMatch } = createRequire(import.meta.url)(resolve(CONFORMANCE_CONFIG)) as { testMatch: string[] };
 	return testMatch.map((pattern) => pattern.replace('<rootDir>', '').replace('*.test.ts', ''));
+};
+
+/** A core of the tests that need neither n8n itself nor a browser. */
+export const dailyTests: Step = {
+	name: 'daily tests',
+	run: () => runJest('daily', dailyFiles()),
 };
 
 /** Everything that needs neither n8n itself nor a browser. */

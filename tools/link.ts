@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { type InputPluginOption, rollup } from '@rollup/wasm-node';
 import { Failure } from './failure.mjs';
 
@@ -27,8 +27,8 @@ const parts: ReadonlyArray<[path: string, file: string]> = [
  */
 export async function linkPackage(compiled: string, output: string): Promise<void> {
 	const { n8n } = JSON.parse(readFileSync('package.json', 'utf8')) as { n8n: { nodes: string[]; credentials: string[] } };
-	const entries = [...n8n.nodes, ...n8n.credentials].map((file) => relative('dist', file));
-	const fileOf = (path: string) => parts.find(([begin]) => relative(compiled, path).startsWith(begin))?.[1];
+	const entries = [...n8n.nodes, ...n8n.credentials].map((file) => file.replace(/^dist\//, ''));
+	const fileOf = (path: string) => parts.find(([begin]) => relative(compiled, path).replaceAll(sep, '/').startsWith(begin))?.[1];
 	const bundle = await rollup({
 		input: Object.fromEntries(entries.map((file) => [file.replace(/\.js$/, ''), join(compiled, file)])),
 		external: (id) => !id.startsWith('.') && !id.startsWith(compiled),

@@ -41,7 +41,7 @@ export const readingTasks: TaskMaker[] = [
 	async (crm, mark) => {
 		for (const status of ['lead', 'customer', 'customer']) await crm.post('/v1/contacts', { last_name: mark, lifecycle_stage: status });
 		return reading('how many customers there are, by a label', [
-			{ tool: 'count', right: { kind: 'contact', filters: { last_name: mark, lifecycle_stage: 'customer' } }, guess: { kind: 'contact', filters: { last_name: mark, lifecycle_stage: 'Buyer' } }, learns: /customer/, sees: /"(count|total)\\*":2\b/ },
+			{ tool: 'count', right: { kind: 'contact', filters: { last_name: mark, lifecycle_stage: 'customer' } }, guess: { kind: 'contact', filters: { last_name: mark, lifecycle_stage: 'Buyer' } }, learns: /customer/i, sees: /"(count|total)\\*":2\b/ },
 		]);
 	},
 	async (crm, mark) => {

@@ -144,3 +144,73 @@ describe('a service without versions', () => {
 		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 12_000 });
 	});
 });
+
+describe('the same token again', () => {
+	const again = async (tool: string, given: IDataObject) => {
+		const token = tokenOf(await call(tool, given));
+		expect(JSON.stringify(await call(tool, { ...given, token }))).toContain('"done"');
+		return async () => JSON.stringify(await call(tool, { ...given, token }));
+	};
+
+	test('finds the record whose name the write has changed', async () => {
+		const name = `Name ${randomUUID()}`;
+		const { id } = await made('/v1/companies', { name });
+		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
+		expect(await repeat()).toMatch(/written once, and not again/);
+		expect(await read(`/v1/companies/${String(id)}`)).toMatchObject({ name: `New ${name}`, version: 2 });
+	});
+
+	test('of a name that another record has by now writes nothing', async () => {
+		const name = `Name ${randomUUID()}`;
+		await made('/v1/companies', { name });
+		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
+		const other = await made('/v1/companies', { name });
+		expect(await repeat()).toMatch(/Nothing is written yet/);
+		expect(await read(`/v1/companies/${String(other.id)}`)).toMatchObject({ name, version: 1 });
+	});
+
+	test('with another name writes nothing to the record of the token', async () => {
+		const name = `Name ${randomUUID()}`;
+		const { id } = await made('/v1/companies', { name });
+		const given = { kind: 'company', action: 'update', record: name, values: { industry: 'wine' } };
+		const token = tokenOf(await call('change', given));
+		expect(JSON.stringify(await call('change', { ...given, record: `Nobody ${randomUUID()}`, token }))).toMatch(/No company is called.*Nothing was written by this call; with this token, it may have been before/);
+		expect(await read(`/v1/companies/${String(id)}`)).toMatchObject({ version: 1 });
+	});
+
+	test('deletes what is left of several that were named', async () => {
+		const names = [`A ${randomUUID()}`, `B ${randomUUID()}`];
+		const ids = [];
+		for (const name of names) ids.push(String((await made('/v1/companies', { name })).id));
+		const given = { kind: 'company', action: 'delete', records: names, count: 2 };
+		const token = tokenOf(await call('change', given));
+		await sandbox.call('DELETE', `/v1/companies/${ids[0]}`);
+		expect(JSON.stringify(await call('change', { ...given, token }))).toMatch(/is deleted already.*Delete company B/);
+		expect((await sandbox.call('GET', `/v1/companies/${ids[1]}`)).status).toBe(404);
+	});
+
+	test('of a step tells what is there now, also where a tag was put on again', async () => {
+		const { name: tag, id } = await made('/v1/tags', { name: `Tag ${randomUUID()}` });
+		const contact = await made('/v1/contacts', { last_name: `Tagged ${randomUUID()}`, tag_ids: [id] });
+		const repeat = await again('change', { kind: 'contact', action: 'untag', record: contact.id, tag });
+		await sandbox.call('PUT', `/v1/contacts/${String(contact.id)}/tags/${String(id)}`);
+		expect(await repeat()).toMatch(new RegExp(`written once, and not again.*Now: .*${String(tag)}`));
+	});
+});
+
+test('a token counts for the names that were shown: a stage that is renamed or swapped is shown anew', async () => {
+	const stages = [['One', 'open'], ['Two', 'open'], ['Won', 'won'], ['Lost', 'lost']].map(([name, kind], position) => ({ id: null, name: `${name!} ${randomUUID()}`, kind, position, probability: 0, rotting_days: null }));
+	const pipeline = await made('/v1/pipelines', { name: `Pipeline ${randomUUID()}`, stages });
+	const known = pipeline.stages as IDataObject[];
+	const own = await made('/v1/deals', { title: `Swapped ${randomUUID()}`, pipeline_id: pipeline.id });
+	const move = { kind: 'deal', action: 'moveToStage', record: own.id, values: { stage: known[1]!.id } };
+	const token = tokenOf(await call('act', move));
+	await sandbox.call('PATCH', `/v1/pipelines/${String(pipeline.id)}`, { stages: known.map((stage, i) => (i === 1 ? { ...stage, name: 'Renamed' } : stage)) });
+	isPreview(await call('act', { ...move, token }));
+	expect(await read(`/v1/deals/${String(own.id)}`)).toMatchObject({ version: own.version });
+});
+
+test('a moment is shown in the time zone of the workflow', async () => {
+	const [{ preview } = {}] = await call('change', { kind: 'task', action: 'create', values: { title: 'Call', due_at: '2026-12-10' } }, { timezone: 'Pacific/Auckland' });
+	expect(preview).toContain('Due At: 2026-12-10 00:00:00 (Pacific/Auckland)');
+});

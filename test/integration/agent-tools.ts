@@ -29,8 +29,8 @@ export const toolParameters = (more: IDataObject = {}): INodeParameters => ({
 export const allWrites = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'];
 
 /** What the node supplies to an agent of version 2 or to MCP Server Trigger: a toolkit, or a single tool. */
-export async function supplied(credential: Setup['credential'], more: IDataObject = {}): Promise<unknown> {
-	const { workflow, node, additionalData } = workflowIn({ ...parts, node: toolsNode }, { credential, parameters: toolParameters(more) });
+export async function supplied(credential: Setup['credential'], { timezone, ...more }: IDataObject = {}): Promise<unknown> {
+	const { workflow, node, additionalData } = workflowIn({ ...parts, node: toolsNode }, { credential, parameters: toolParameters(more), ...(typeof timezone === 'string' && { timezone }) });
 	Object.assign(node, { type: 'n8n-nodes-crm-platform.crmPlatformTools' });
 	const parent = { ...node, name: 'Parent', type: '@n8n/n8n-nodes-langchain.agent' };
 	const context = new SupplyDataContext(

@@ -13,26 +13,18 @@ import { groups, type Group } from './modules.ts';
  * npm run mutate [group or part of a module's path ...]: changes the modules that decide, one decision at a
  * time, and looks for changes that no test notices. Ends with 1 if less than this share is noticed.
  *
- * Results are kept in `.tmp/mutation`, so that what neither a module nor its tests have changed is not run
- * again. Without that folder, everything is.
+ * What tests have noticed is kept in `.tmp/mutation`, and not run again while the module and its tests stay as
+ * they are. Without that folder, everything is run.
  */
 const leastShare = 0.9;
 
-const Report = z.object({
-	files: z.record(
-		z.string(),
-		z.object({
-			mutants: z.array(
-				z.object({
-					mutatorName: z.string(),
-					replacement: z.string().optional(),
-					status: z.string(),
-					location: z.object({ start: z.object({ line: z.number() }) }),
-				}),
-			),
-		}),
-	),
+const Mutant = z.looseObject({
+	mutatorName: z.string(),
+	replacement: z.string().optional(),
+	status: z.string(),
+	location: z.looseObject({ start: z.looseObject({ line: z.number() }) }),
 });
+const Report = z.looseObject({ files: z.record(z.string(), z.looseObject({ mutants: z.array(Mutant) })) });
 
 const manifest = resolve('test', 'mutation', 'stryker');
 
@@ -69,7 +61,7 @@ async function mutate(stryker: string, { name, modules, tests }: Group): Promise
 			enableFindRelatedTests: false,
 		},
 		incremental: true,
-		incrementalFile: join(folder, 'incremental.json'),
+		incrementalFile: forgetUnnoticed(join(folder, 'incremental.json')),
 		coverageAnalysis: 'perTest',
 		concurrency: availableParallelism(),
 		tempDirName: join(folder, 'copy'),
@@ -92,6 +84,17 @@ async function mutate(stryker: string, { name, modules, tests }: Group): Promise
 	process.env['HISTORIES'] ??= '0.1';
 	await runNode([join(stryker, 'core', 'bin', 'stryker.js'), 'run', config]);
 	return existsSync(report) && tell(name, Report.parse(JSON.parse(readFileSync(report, 'utf8'))));
+}
+
+/** What was not noticed is run again: a test of it may be new. */
+function forgetUnnoticed(file: string): string {
+	if (!existsSync(file)) return file;
+	const results = Report.parse(JSON.parse(readFileSync(file, 'utf8')));
+	for (const one of Object.values(results.files)) {
+		one.mutants = one.mutants.filter(({ status }) => !['Survived', 'NoCoverage'].includes(status));
+	}
+	writeFileSync(file, JSON.stringify(results));
+	return file;
 }
 
 /** Prints what was not noticed, and whether enough was. */

@@ -15,7 +15,8 @@ test.each([
 	const path = join(folder, `${create}.db`);
 	const bare = bareInserts(path, 10, 2);
 	const people = ['ana', 'eva', 'ida'].map((name) => ({ last_name: 'Bareloop', email: `${name}@x.example` }));
-	await bare[create](people.map((person) => JSON.stringify(person)));
+	if (create === 'create') bare.create(people);
+	else bare.createFromLines(people.map((person) => JSON.stringify(person)));
 	bare.close();
 
 	const { get, all, store } = inProcess({ store: new Store(path) });

@@ -126,8 +126,8 @@ test('a request waits for some milliseconds of a job, whatever its lines take', 
 	while (store.jobItems.last(body.id)) await new Promise((resolve) => setImmediate(resolve));
 	const last = steps.mock.calls.map(([, position]) => position).filter((position) => position < 60);
 	const sizes = last.map((position, i) => position - (last[i - 1] ?? -1));
-	// For 20 ms after the request, a piece ends with the line that exceeds it; later there are three lines in one.
-	expect(sizes).toEqual([...Array<number>(7).fill(1), ...Array<number>(17).fill(3), 2]);
+	// For 5 ms after the request, a piece ends with the line that exceeds it; later there are three lines in one.
+	expect(sizes).toEqual([1, 1, ...Array<number>(19).fill(3), 1]);
 	expect((await ended({ store, ...sandbox }, body.id)).succeeded).toBe(60);
 	expect((await sandbox.all('/v1/contacts')).map(({ last_name: name }) => name)).toEqual(Array.from({ length: 60 }, (_, i) => `${i}`));
 	jest.restoreAllMocks();

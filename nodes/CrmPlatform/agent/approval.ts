@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { namedIds } from './namedIds';
 import type { PlannedWrite } from './toolPreview';
 import type { ToolRun } from './toolRun';
 
@@ -23,17 +24,19 @@ interface Token {
 export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): string {
 	const versions = writes.map(stateOf);
 	const made = now.toString(36);
-	return [made, versions.join('-'), signature(run, writes, made, versions)].join('.');
+	return [made, versions.join('-'), ...namedIds(writes.map(({ target }) => target)), signature(run, writes, made, versions)].join('.');
 }
 
 /** What a token says, if it was made for these very writes; else why it does not count. */
 export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string, now: number): Token | string {
 	// A full stop behind it ends a sentence.
 	const text = token.trim().replace(/\.$/, '');
-	const [made = '', joined = '', given = '', ...more] = text.split('.');
+	const parts = text.split('.');
+	const [made = '', joined = ''] = parts;
+	const given = parts.length > 2 ? parts.at(-1)! : '';
 	const versions = joined.split('-');
 	const at = parseInt(made, 36);
-	if (!given || more.length > 0 || Number.isNaN(at)) return 'This is not a preview token.';
+	if (!given || parts.length > 4 || Number.isNaN(at)) return 'This is not a preview token.';
 	if (now - at > lifetime) return 'The preview is too old.';
 	if (signature(run, writes, made, versions) !== given) return 'This token belongs to a preview of different values.';
 	return { made: at, versions, text };
@@ -56,7 +59,7 @@ const digest = (record: IDataObject): string => `x${createHash('sha256').update(
 export const isServiceVersion = (write: PlannedWrite, version: string): boolean => String(write.target?.record.version) === version || /^\d+$/.test(version);
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], made: string, versions: string[]): string {
-	const meant = writes.map(({ kind, verb, request: { method, path, query, body } }) => [kind.name, verb, method, path, query ?? null, body ?? null]);
+	const meant = writes.map(({ kind, verb, meaning, request: { method, path, query, body } }) => [kind.name, verb, method, path, query ?? null, body ?? null, meaning]);
 	const place = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
 	return api.sign(JSON.stringify([place, made, versions, meant]));
 }

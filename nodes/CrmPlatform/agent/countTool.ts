@@ -64,6 +64,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 			counted.set(place, entry);
 			entry.count += 1;
 			entry.sum += number;
+			if (Math.abs(entry.sum) > Number.MAX_SAFE_INTEGER) throw new Error(`The sum of ${sum!.name} is too large to be exact. Narrow the records by filters, or group them.`);
 		}
 	}
 	const rows = [...counted.values()].sort((first, second) => (sum ? second.sum - first.sum : second.count - first.count));

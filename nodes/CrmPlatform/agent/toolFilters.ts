@@ -38,6 +38,7 @@ export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescr
 }
 
 function rowOf(field: FilteredField, comparison: string, value: unknown): FilterRow {
+	if (value === null) throw new Error(`${field.name}: null is no value to filter by. Send {"empty": true} for records without one.`);
 	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
 	// No moment is a day: it is from its start to its end.
 	if (comparison === 'is' && isDay && kindOfFiltered(field) === 'dateTime') {

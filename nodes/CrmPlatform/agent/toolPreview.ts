@@ -4,6 +4,7 @@ import { findRecord } from '../api/find';
 import { path } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import { isBlank } from '../fields/blank';
+import { parseMoment } from '../fields/dates';
 import { labelFor } from '../fields/field';
 import { isPlainObject, ownMember, setMember } from '../api/http/ownMembers';
 import { fieldsOfKind, forReading } from './toolFields';
@@ -22,6 +23,8 @@ export interface PlannedWrite {
 	target?: NamedRecord;
 	/** What its values do not say: the tag. */
 	more?: string;
+	/** What is written, with names in place of ids: a name that has moved to another id is another write. */
+	meaning: string;
 }
 
 /** A text of more characters is shortened where a person need not approve it. */
@@ -44,6 +47,9 @@ export async function writeInWords(run: ToolRun, { kind, verb, operation, reques
 	return said === '' ? what : `${what}: ${said}`;
 }
 
+/** What is written, in words, whatever the record has now. */
+export const meaningOf = async (run: ToolRun, kind: ToolKind, body: IDataObject): Promise<string> => await changesInWords(run, kind, body, undefined, Infinity);
+
 /** All that a person has put into a record. */
 async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject): Promise<string> {
 	const names = (await fieldsOfKind(run, kind)).map(({ path: [name = ''] }) => name);
@@ -56,8 +62,11 @@ export async function repeatedInWords(run: ToolRun, { kind, verb, request, targe
 	const what = `${verb} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
 	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${what} The record is deleted by now.`;
-	const values = leavesOf((request.body ?? {}) as IDataObject);
-	if (now === null || values.length === 0) return what;
+	if (now === null) return what;
+	const written = leavesOf((request.body ?? {}) as IDataObject);
+	// A step has no values; what it may have changed is told.
+	const values = written.length > 0 ? written : stepFields.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
+	if (values.length === 0) return what;
 	const body = {};
 	for (const [names] of values) setMemberAt(body, names, memberAt(now, names) ?? null);
 	return `${what} Now: ${await changesInWords(run, kind, body, undefined, maxShown)}`;
@@ -81,11 +90,13 @@ async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, r
 	const fields = await fieldsOfKind(run, kind);
 	const before = Object.fromEntries(names.map((name) => [name, record?.[name] ?? null])) as IDataObject;
 	const [old = {}, next = {}] = await forReading(run.api, fields, [before, body]);
-	const labelOf = (name: string) => fields.find((field) => field.name === name)?.label ?? labelFor(name.replace(/^custom_fields\./, ''));
+	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
+	const zone = run.n8n.getTimezone();
+	const valueAt = (values: unknown, path: string[]) => (fieldAt(path)?.kind === 'dateTime' ? momentIn(zone, memberAt(values, path)) : memberAt(values, path));
 	return leavesOf(body)
 		.flatMap(([path, value]) => {
-			const label = labelOf(path.join('.'));
-			const [from, to] = [memberAt(old, path), memberAt(next, path)];
+			const label = fieldAt(path)?.label ?? labelFor(path.join('.').replace(/^custom_fields\./, ''));
+			const [from, to] = [valueAt(old, path), valueAt(next, path)];
 			if (!record) return [`${label}: ${shown(to, longest)}`];
 			// The names of two records may be the same, and two numbers look alike: what is sent decides.
 			const [rawFrom, rawTo] = [memberAt(before, path), value].map((one) => JSON.stringify(one ?? null));
@@ -111,6 +122,14 @@ function setMemberAt(values: object, [name = '', ...rest]: string[], value: unkn
 	const inner = ownMember(values as IDataObject, name) ?? {};
 	setMember(values, name, inner);
 	setMemberAt(inner, rest, value);
+}
+
+const stepFields = ['status', 'stage_id', 'assignee_id', 'tag_ids'];
+
+/** A moment as people of the workflow's time zone say it: in UTC it may be another day. */
+function momentIn(zone: string, value: unknown): unknown {
+	const moment = typeof value === 'string' ? parseMoment(value, 'utc')?.setZone(zone) : undefined;
+	return !moment?.isValid || moment.offset === 0 ? value : `${moment.toFormat('yyyy-MM-dd HH:mm:ss')} (${zone})`;
 }
 
 const bare = (json: string): string => json.replace(/^"|"$/g, '');

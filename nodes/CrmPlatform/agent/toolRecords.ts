@@ -1,4 +1,4 @@
-import type { IDataObject, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
+import { NodeApiError, type IDataObject, type INodeListSearchItems, type INodeListSearchResult } from 'n8n-workflow';
 
 import { otherId } from '../api/answeredRecord';
 import type { Connection } from '../api/connection';
@@ -11,6 +11,7 @@ import { isName, parseName } from '../mapping/names';
 import { distinctListItems } from '../pickers/recordLabels';
 import { searchList } from '../pickers/searchRecords';
 import { UnclearName } from '../mapping/linkedIds';
+import { idBehindName } from './namedIds';
 import { toolCollection, connectionFor, type ToolRun } from './toolRun';
 import type { ToolKind } from './toolSettings';
 
@@ -20,6 +21,8 @@ export interface NamedRecord {
 	/** As people call it, with its id. */
 	title: string;
 	record: IDataObject;
+	/** What the model has called it. */
+	given?: string;
 	/** Where a deletion that may have been carried out asks for a record that there is not. */
 	notFound?: Error;
 }
@@ -43,9 +46,20 @@ const maxListed = 2 * maxCandidates;
 /**
  * The record with an id or a name. A name that several records have is never guessed.
  *
+ * @param token of a preview: it knows the record whose name its own write has changed
  * @throws Error in the model's words, with the records that it may mean
  */
-export async function namedRecord(run: ToolRun, kind: ToolKind, given: string | undefined): Promise<NamedRecord> {
+export async function namedRecord(run: ToolRun, kind: ToolKind, given: string | undefined, token?: string): Promise<NamedRecord> {
+	const finding = recordGiven(run, kind, given);
+	const failed = await finding.then(() => undefined, (error: Error) => error);
+	if (!failed) return { ...(await finding), ...(given !== undefined && { given }) };
+	const id = failed instanceof NodeApiError || given === undefined ? undefined : idBehindName(token, given);
+	if (id === undefined) throw failed;
+	const record = await recordWithId(run, kind, id);
+	return { id: String(record.id), title: titleOf(record), record, given: given! };
+}
+
+async function recordGiven(run: ToolRun, kind: ToolKind, given: string | undefined): Promise<NamedRecord> {
 	if (given === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind.name}.`);
 	const { field, name } = parseName(given);
 	const isId = field === 'id' || (field === undefined && !isName(idField, given));

@@ -17,7 +17,7 @@ import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './approva
 import type { ToolAnswer } from './readingTools';
 import { fieldsOfKind } from './toolFields';
 import { executionFor, runOperation, withGate, type ToolRun } from './toolRun';
-import { changesNothing, repeatedInWords, writeInWords, type PlannedWrite } from './toolPreview';
+import { changesNothing, meaningOf, repeatedInWords, writeInWords, type PlannedWrite } from './toolPreview';
 import type { NamedRecord } from './toolRecords';
 import type { ToolKind } from './toolSettings';
 
@@ -119,7 +119,8 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
 	const { kind, operation, target, more } = one;
 	await refuseNames(run, one, outcome.request);
-	return { kind, verb: operation.option.name, operation: String(operation.option.value), request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
+	const meaning = await meaningOf(run, kind, (outcome.request.body ?? {}) as IDataObject);
+	return { kind, meaning, verb: operation.option.name, operation: String(operation.option.value), request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
 }
 
 /**
@@ -183,7 +184,7 @@ async function sendOne(run: ToolRun, one: WantedWrite, planned: PlannedWrite, pl
 		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
 	};
 	const api = withGate(run.api, gate, ({ headers }) => {
-		isRepeated = headers['idempotent-replayed'] === 'true' && planned.request.method !== 'DELETE';
+		isRepeated = headers['idempotent-replayed'] === 'true' && planned.operation !== 'delete';
 	});
 	const execution = executionOf({ ...run, api, identity: numbered }, one);
 	const records = runOperation(execution);

@@ -18,8 +18,8 @@ import { doWrites, type WantedWrite } from './toolWrites';
 /** Records that one call deletes at most. */
 const maxDeleted = 20;
 
-/** A token has a version of each, which may have 20 characters. */
-const maxToken = 600;
+/** A token has a version of each, which may have 20 characters, and the ids of those that are named. */
+const maxToken = 3_000;
 
 /** What each change takes beside the kind and a token. */
 const taken: Record<ToolChange, string[]> = {
@@ -38,14 +38,14 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	args.only(change, taken[change]);
 	const values = args.object('values');
-	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args, token !== undefined), token);
-	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, kind, change, args)], token);
+	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args, token), token);
+	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, kind, change, args, token)], token);
 
 	if (Object.keys(values).length === 0) throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe tells the fields.`);
 	const operation = changingOperation(kind, change);
 	const fields = withServiceNames(values, await fieldsOfKind(run, kind));
 	if (change === 'update') {
-		const target = await namedRecord(run, kind, args.text('record'));
+		const target = await namedRecord(run, kind, args.text('record'), token);
 		return await doWrites(run, [{ kind, operation, parameters: pickedRecord(target), fields, target }], token);
 	}
 	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, kind, args) } : {};
@@ -75,10 +75,10 @@ const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, valu
 const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
 
 /**
- * @param mayBeDone whether they may have been carried out before, so that records may be gone
+ * @param token with which they may have been carried out before, so that records may be gone
  * @throws Error in the model's words, where it is not clear that each of these records is meant
  */
-async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, mayBeDone: boolean): Promise<WantedWrite[]> {
+async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: string | undefined): Promise<WantedWrite[]> {
 	const one = args.text('record');
 	const names = [...(one === undefined ? [] : [one]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
@@ -86,8 +86,8 @@ async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, mayBeDone
 	const operation = operationOfKind(kind, 'delete');
 	const targets = new Map<string, NamedRecord>();
 	for (const name of names) {
-		const finding = namedRecord(run, kind, name);
-		const target = await (mayBeDone ? finding.catch(goneRecord) : finding);
+		const finding = namedRecord(run, kind, name, token);
+		const target = await (token === undefined ? finding : finding.catch((error: Error) => goneRecord(error, name)));
 		targets.set(target.id, target);
 	}
 	const count = args.number('count', 1, maxDeleted);
@@ -97,16 +97,16 @@ async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, mayBeDone
 }
 
 /** @throws the error, where it is another one than that the record is gone */
-function goneRecord(error: Error): NamedRecord {
+function goneRecord(error: Error, given: string): NamedRecord {
 	if (!(error instanceof NoSuchRecord)) throw error;
-	return { id: error.id, title: error.id, record: {}, notFound: error };
+	return { id: error.id, title: error.id, record: {}, given, notFound: error };
 }
 
-async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', args: ToolArgs): Promise<WantedWrite> {
+async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', args: ToolArgs, token: string | undefined): Promise<WantedWrite> {
 	const operation = operationOfKind(kind, change === 'tag' ? 'addTag' : 'removeTag');
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
-	const target = await namedRecord(run, kind, args.text('record'));
+	const target = await namedRecord(run, kind, args.text('record'), token);
 	const { id, title } = await namedTag(run, tag);
 	return { kind, operation, parameters: { ...pickedRecord(target), tagId: picked(id, 'id') }, target, more: `Tag: ${title}` };
 }
@@ -131,7 +131,7 @@ export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
 	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} makes a new ${kind.name}: leave record out, and send values.`);
-	const target = takesRecord ? await namedRecord(run, kind, args.text('record')) : undefined;
+	const target = takesRecord ? await namedRecord(run, kind, args.text('record'), token) : undefined;
 
 	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
 	const values = Object.entries(args.object('values'));

@@ -13,7 +13,7 @@ function patchOf(changes: UndoneChange[]): IDataObject {
 
 /** What an undo writes. */
 export const formerValues = ({ action, changes }: Undoing): IDataObject =>
-	action === 'update' ? patchOf(changes) : (Object.fromEntries(changes.map(({ field, to }) => [field, to])) as IDataObject);
+	action === 'update' ? patchOf(changes) : (Object.fromEntries(changes.filter(({ kept }) => !kept).map(({ field, to }) => [field, to])) as IDataObject);
 
 /** An object is merged: what it has now and had not before has to be cleared. */
 function difference(from: unknown, to: unknown): unknown {

@@ -123,7 +123,8 @@ export class Histories {
 		if (refusal !== undefined) history.problem = refusal;
 		else if (id === '' || meaning.change === undefined) history.problem = notUnderstood(event.type);
 		else if (meaning.change === 'created') {
-			if (!isNew(object)) history.problem = notCreated;
+			const isKnownNew = isNew(event);
+			if (isKnownNew !== true) history.problem = isKnownNew === undefined ? maybeCreated : notCreated;
 			history.isCreated = replaced?.deletion ? replaced.isCreated : true;
 			if (history.isCreated) this.links.watch(id);
 		} else if (meaning.change === 'updated') addChange(history, event);
@@ -174,9 +175,13 @@ function addTheirs({ data: { changed } }: CrmEvent, { change }: EventMeaning, hi
 	}
 }
 
-/** Whether the event's record is new: for a user, one that comes into sight is created, too. */
-const isNew = ({ version, created_at: created, updated_at: updated }: IDataObject): boolean =>
-	/^\d+$/.test(String(version)) ? Number(version) <= 1 : created !== undefined && created === updated;
+/** Whether the event's record is new: for a user, one that comes into sight is created, too. Undefined if that is not known. */
+const isNew = ({ timestamp, data: { object: { version, created_at: created, updated_at: updated } } }: CrmEvent): boolean | undefined => {
+	// Versions that do not count are hashes or times.
+	if (/^\d{1,9}$/.test(String(version))) return Number(version) <= 1;
+	if (typeof created !== 'string') return undefined;
+	return created === updated || Math.abs(Date.parse(timestamp) - Date.parse(created)) < 2000;
+};
 
 const newHistory = ({ kind, collection, template }: EventMeaning, id: string): RecordHistory => ({
 	kind,
@@ -215,4 +220,5 @@ const noFormerValues = 'The service does not report the earlier values.';
 const partOfFormerValue = (name: string) => `The service reports only a part of the earlier value of ${name}.`;
 const partOfRecord = 'The service reports only a part of the record that was deleted.';
 const notCreated = 'The service reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
+const maybeCreated = 'The service reports it as created, but not whether it was new. Delete it by hand.';
 const notUnderstood = (type: string) => `The service reports ${type}, which the node does not understand.`;

@@ -21,6 +21,8 @@ export interface Current {
 /** The fields of a kind of record that can be written. */
 export interface Writable {
 	isChanged(name: string): boolean;
+	/** Whether its values are lists of other records. */
+	isSet(name: string): boolean;
 	isCreated(name: string): boolean;
 	/** Whether a record can be created under a key by which the next undo finds it. */
 	namesDeletions: boolean;
@@ -176,9 +178,11 @@ function restoreFields(outcome: Decided, history: RecordHistory, { writable, tak
 	if (own.length === 0) return outcome('cannot_be_undone', setByService([...history.fields.keys()]));
 	const changes = own.flatMap(([field, { before, after, isTheirs }]: [string, FieldHistory]): UndoneChange[] => {
 		const from = valueByName(record, field) ?? null;
-		const to = renamed(before);
+		const isChangedSince = isTheirs || !hasSameValue(from, after);
+		const part = isChangedSince && can.isSet(field) ? withoutDifference(from, renamed(before), renamed(after)) : undefined;
+		const to = part ?? renamed(before);
 		if (hasSameValue(from, to)) return [];
-		const isKept = (isTheirs || !hasSameValue(from, after)) && !takesPrecedence;
+		const isKept = isChangedSince && !part && !takesPrecedence;
 		return [{ field, from, to, ...(isKept && { kept: true as const }) }];
 	});
 	const isConflict = changes.some(({ kept }) => kept);
@@ -190,6 +194,16 @@ function restoreFields(outcome: Decided, history: RecordHistory, { writable, tak
 		current: record,
 		...(isWritten && { action: 'update' as const }),
 	};
+}
+
+/** Of a list of records that others have changed since: what was added goes, what was taken comes back, theirs stays. */
+function withoutDifference(now: unknown, before: unknown, after: unknown): unknown[] | undefined {
+	if (![now, before, after].every((one) => Array.isArray(one))) return undefined;
+	const [current, former, written] = [now, before, after] as unknown[][] as [unknown[], unknown[], unknown[]];
+	const isIn = (list: unknown[]) => (one: unknown) => list.some((other) => hasSameValue(one, other));
+	const left = current.filter((one) => isIn(former)(one) || !isIn(written)(one));
+	const taken = former.filter((one) => !isIn(written)(one) && !isIn(left)(one));
+	return [...left, ...taken];
 }
 
 const withoutNulls = (value: IDataObject): IDataObject => Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));

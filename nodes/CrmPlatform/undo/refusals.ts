@@ -28,9 +28,11 @@ export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 
 /** The same without the values that the service refuses by name; undefined if it names none of them, or nothing is left. */
 function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
-	const { errors } = detailsOf(refused);
+	const { code, errors } = detailsOf(refused);
 	const named = new Set((Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : namesIn(pointer))));
-	const isNamed = ({ field, kept }: UndoneChange) => !kept && named.has(field);
+	// The service may have a unique value in two fields: the main address, and the list of all.
+	const taken = new Set(code === 'duplicate' ? one.changes.flatMap(({ field, to }) => (named.has(field) && typeof to === 'string' ? [to] : [])) : []);
+	const isNamed = ({ field, to, kept }: UndoneChange) => !kept && (named.has(field) || holds(to, taken));
 	const left: string[] = [];
 	const changes = one.changes.flatMap((change): UndoneChange[] => {
 		if (isNamed(change)) {
@@ -49,6 +51,9 @@ function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
 	return { ...one, changes, reason, result: 'cannot_be_undone' };
 }
 
+const holds = (value: unknown, some: ReadonlySet<string>): boolean =>
+	typeof value === 'string' ? some.has(value) : typeof value === 'object' && value !== null && Object.values(value).some((one) => holds(one, some));
+
 /** The field that a pointer (RFC 6901) is about, by the names that changes give it. */
 function namesIn(pointer: string): string[] {
 	const steps = pointer.replace(/^#?\//, '').replace(/^items\/\d+\//, '').split('/').map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
@@ -65,7 +70,7 @@ function textsOfRefusal(refused: Error): string[] {
 	return [message, ...lines];
 }
 
-const forForms = /use Create or Update|Correct the values|try again\.?$/i;
+const forForms = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;
 const changedMeanwhile = 'Someone else has changed the record while the undo ran. Nothing was overwritten.';
 const goneMeanwhile = 'Someone else has deleted the record while the undo ran.';
 const duplicate = 'Another record has one of the former values, which must be unique.';

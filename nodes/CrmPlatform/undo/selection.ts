@@ -2,11 +2,12 @@ import { isExpression, type INodeProperties } from 'n8n-workflow';
 
 import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { originOf } from '../api/http/idempotency';
-import { isBlank } from '../fields/blank';
+import { idText } from '../api/http/json';
+import { isBlank, listIn } from '../fields/blank';
 import { locatorValue } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../parameters/readers';
-import { asFar, kindsOption, maxUndone, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
+import { asFar, kindsOption, maxUndone, onlyRecords, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
 
 type WhatToUndo = 'execution' | 'workflow' | 'instance' | 'actor';
 
@@ -26,6 +27,8 @@ export interface UndoChoices {
 	maximum: number;
 	/** The kinds of records; all if empty. */
 	kinds: string[];
+	/** The ids of the records; of all if absent. */
+	only?: ReadonlySet<string>;
 }
 
 /** @throws Error in the user's words for what is missing, or means nothing */
@@ -54,6 +57,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	}
 	const last = moment(until);
 	const chosenKinds = limit(kindsOption);
+	const chosenIds = limit(onlyRecords);
 	const own = originOf(identity.instance, of === 'workflow' ? id : '', of === 'execution' ? id : '');
 	let workflow: string | undefined;
 	const isBy = (event: CrmEvent): boolean => {
@@ -82,10 +86,18 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 		isPreview: readOption(undoPreview.displayName, String(given(undoPreview.name)), ['true', 'false']) === 'true',
 		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
+		...(chosenIds !== undefined && { only: idsIn(chosenIds) }),
 		kinds: chosenKinds === undefined
 			? []
 			: [chosenKinds].flat().map((kind) => readOption(kindsOption.displayName, kind, kinds.map(({ value }) => value))),
 	};
+}
+
+/** @throws Error in the user's words for what is no id */
+function idsIn(given: unknown): ReadonlySet<string> {
+	const ids = (typeof given === 'string' ? listIn(given) : [given].flat()).map(idText);
+	if (ids.includes(undefined) || ids.length === 0) throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);
+	return new Set(ids as string[]);
 }
 
 const words = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };

@@ -4,8 +4,9 @@ import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customField
 import { openEventLog } from '../api/eventLog';
 import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
 import type { ResourceDescription } from '../api/openapi/description';
+import { refersToRecords } from '../api/openapi/linkFields';
 import type { Execution, Resource } from '../model';
-import { asLinked, copiesOf, createdTwice } from './copies';
+import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
 import { planUndo, withLinkedKept, type Writable } from './plan';
@@ -30,11 +31,15 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
 	const { histories, last } = await readHistories(execution, log, choices, kinds);
-	const all = histories.all();
+	const { only } = choices;
+	const all = histories.all().filter(({ id }) => only?.has(id) ?? true);
 	if (all.length === 0) {
-		api.notices.add(`No changes found by ${choices.what}. Nothing was written.${choices.hint}`);
+		api.notices.add(`No changes found by ${choices.what}${only ? ' of the records in Only These Records' : ''}. Nothing was written.${choices.hint}`);
 		return [];
 	}
+	const known = new Set(all.map(({ id }) => id));
+	const unknown = [...(only ?? [])].filter((id) => !known.has(id));
+	if (unknown.length > 0) api.notices.add(`Only These Records: no changes found of ${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}.`);
 
 	const isSightLimited = n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey';
 	const current = await readCurrent(api, all, isSightLimited);
@@ -132,9 +137,12 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			if (first.id !== newId) done.set(one, { ...done.get(one)!, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
 			links.replace(history.collection, history.id, first.id);
 			const found = copiesOf(history, living, choices.takesPrecedence || isSightLimited, ({ id, version }) => ({ id, version: version as number }));
-			const others = found.filter((copy) => planned.every((known) => known.history.id !== copy.history.id));
-			planned.push(...others);
-			deletes.push(...others.filter(({ action }) => action === 'delete'));
+			for (const copy of found) {
+				if (planned.some(({ history: { id } }) => id === copy.history.id)) continue;
+				const isTooMany = copy.action && planned.filter(({ action }) => action).length >= choices.maximum;
+				planned.push(isTooMany ? keptCopy(copy) : copy);
+				if (copy.action && !isTooMany) deletes.push(copy);
+			}
 		}
 	};
 	/** Deletes the created records that no surviving record links to, dependents first. */
@@ -215,7 +223,8 @@ function writableOf({ api, identity }: Execution, description: ResourceDescripti
 	const format = create?.idempotencyKey ?? {};
 	const namesDeletions =
 		api.isSelfDescribed() && create?.idempotencyHeader !== undefined && canMakeKeys(format) && originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
-	return { isChanged: (name) => changed.has(name), isCreated: (name) => created.has(name), namesDeletions };
+	const sets = new Set((update?.fields ?? []).filter(refersToRecords).map(({ name }) => name));
+	return { isChanged: (name) => changed.has(name), isSet: (name) => sets.has(name), isCreated: (name) => created.has(name), namesDeletions };
 }
 
 function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {

@@ -77,6 +77,16 @@ export const until: INodeProperties = {
 	description: 'Changes made after this time are kept, as if someone else had made them',
 };
 
+/** What Get Many's filters would do, and also for records that are gone or no longer match. */
+export const onlyRecords: INodeProperties = {
+	displayName: 'Only These Records',
+	name: 'onlyRecords',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. con_01k1, con_01k2',
+	description: 'IDs of the records to undo, as a preview gives them, separated by commas. The others stay as they are.',
+};
+
 export const kindsOption = { displayName: 'Kinds', name: 'kinds' };
 
 const kindsProperty = (kinds: Resource[]): INodeProperties => ({
@@ -88,4 +98,4 @@ const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 });
 
 export const undoProperties = [undoPreview, undoOf, undoId, since];
-export const undoOptions = (kinds: Resource[]): INodeProperties[] => [asFar, kindsProperty(kinds), maxUndone, takesPrecedence, until];
+export const undoOptions = (kinds: Resource[]): INodeProperties[] => [asFar, kindsProperty(kinds), maxUndone, onlyRecords, takesPrecedence, until];

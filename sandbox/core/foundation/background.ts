@@ -1,8 +1,11 @@
 /** How long a piece of work takes, at most: every request of that moment waits for it. */
 const pieceMs = { besideRequests: 1, alone: 8 };
 
-/** Whoever sends one request after the other sends the next one sooner. */
-const isAloneAfterMs = 20;
+/**
+ * Whoever is near sends one request after the other sooner. For those farther away a longer piece is less than
+ * twice their way, and a job that is polled would spend its time on short ones.
+ */
+const isAloneAfterMs = 5;
 
 /** Lets others go first: the next turn of the event loop begins with the requests that have come. */
 export const nextTurn = async (): Promise<void> => {

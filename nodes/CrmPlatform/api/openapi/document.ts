@@ -88,7 +88,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 
 /** Caches a document, or the equal one that is cached already. */
 function store(keys: string[], url: string, read: OpenApiDocument, now: number): OpenApiDocument {
-	const isSame = (one: CachedDocument) => one.url === url && contentOf(one.document) === contentOf(read);
+	const isSame = (one: CachedDocument) => one.url === url && contentOf(read) !== undefined && contentOf(one.document) === contentOf(read);
 	const document = [...cache.values()].find(isSame)?.document ?? read;
 	for (const key of keys) {
 		cache.delete(key);
@@ -108,10 +108,10 @@ const digestOf = (value: unknown): string =>
 // A document takes milliseconds, and the first of a process has none to be compared with.
 const contents = new WeakMap<OpenApiDocument, string>();
 
-/** Digest of a document's content. */
-function contentOf(document: OpenApiDocument): string {
-	const content = contents.get(document) ?? digestOf(document);
-	contents.set(document, content);
+/** Digest of a document's content; undefined where it is nested too deeply to be written. */
+function contentOf(document: OpenApiDocument): string | undefined {
+	const content = contents.get(document) ?? (isTooDeep(document) ? undefined : digestOf(document));
+	if (content !== undefined) contents.set(document, content);
 	return content;
 }
 
@@ -133,7 +133,6 @@ async function readDocument(
 	const outcome = await send({ method: 'GET', path: '' });
 	if (!outcome.ok) return { why: whyUnreadable(outcome.problem), isMissing: outcome.problem.status === 404 };
 	const { body } = outcome.response;
-	if (isTooDeep(body)) return { why: 'it is nested too deeply' };
 	const document = parseOpenApi(body);
 	return document ? { document } : { why: whyNotOpenApi(body) };
 }

@@ -1,0 +1,107 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import * as op from './parameters.ts';
+import { useSandbox } from './sandbox.ts';
+import { shortenWaits } from './short-waits.ts';
+import { undoing } from './undo-node.ts';
+
+shortenWaits();
+const sandbox = useSandbox({ contacts: 0 });
+const { as, undo, results, add, record } = undoing(sandbox);
+const told = (items: IDataObject[]) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
+const newIdOf = (items: IDataObject[], id: string) => String(items.find((one) => one.id === id)!.new_id);
+
+/** Creates a record as the workflow. */
+async function made(execution: string, kind: string, fields: IDataObject): Promise<string> {
+	const { items: [item] } = await as(execution, op.create(kind, fields));
+	return String(item!.json.id);
+}
+
+describe('a value that the service refuses today', () => {
+	test('keeps no other value of its record from being undone, and a later undo tries it again', async () => {
+		const { id } = await add('contacts', { last_name: 'Refused', email: 'refused@undo.example', job_title: 'Poet' });
+		await as('p1', op.update('contact', id, { email: 'other@undo.example', job_title: 'Wrong' }));
+		const taker = await add('contacts', { last_name: 'Taker', email: 'refused@undo.example' });
+		for (let run = 0; run < 2; run++) {
+			const { items: [item] } = await undo('p1');
+			expect(item).toMatchObject({ result: 'cannot_be_undone', reason: expect.stringMatching(run ? /must be unique/ : /The service refused email, emails; the other values were restored/) });
+			expect(await record('contacts', id)).toMatchObject({ email: 'other@undo.example', job_title: 'Poet' });
+		}
+		await sandbox.call('DELETE', `/v1/contacts/${taker.id}`);
+		expect(results(await undo('p1'))).toEqual(['undone']);
+		expect(await record('contacts', id)).toMatchObject({ email: 'refused@undo.example' });
+	});
+
+	test('keeps no deleted record from being created again', async () => {
+		const { body: field } = await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key: 'undo_size', label: 'Size', type: 'select', options: [{ value: 'small', label: 'Small' }, { value: 'large', label: 'Large' }] });
+		const { id } = await add('contacts', { last_name: 'Option', custom_fields: { undo_size: 'small', contract_tier: 'gold' } });
+		await as('p2', op.deleteRecord('contact', id));
+		const { status } = await sandbox.call('PATCH', `/v1/custom-fields/${String(field.id)}`, { options: [{ value: 'large', label: 'Large' }] });
+		expect(status).toBe(200);
+		const { items } = await undo('p2');
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: 'create', reason: expect.stringContaining('The service refused custom_fields.undo_size; the other values were restored') }]);
+		expect(await record('contacts', newIdOf(items, id))).toMatchObject({ last_name: 'Option', custom_fields: { contract_tier: 'gold' } });
+		expect(results(await undo('p2'))).toEqual(['already_so']);
+	});
+});
+
+test('a merge into a new record, which has taken a unique value and the links, is undone', async () => {
+	const { id } = await add('contacts', { last_name: 'Old', email: 'merged@undo.example' });
+	const deals = [await add('deals', { title: 'a', contact_ids: [id] }), await add('deals', { title: 'b', contact_id: id })];
+	await as('m1', op.update('contact', id, { job_title: 'Merged' }));
+	await as('m1', op.deleteRecord('contact', id));
+	const merged = await made('m1', 'contact', { last_name: 'New', email: 'merged@undo.example' });
+	await as('m1', op.update('deal', deals[0]!.id, { contact_ids: [merged] }));
+	await as('m1', op.update('deal', deals[1]!.id, { contact_id: merged }));
+	const { items } = await undo('m1');
+	expect(told(items)).toEqual({ [id]: 'undone', [merged]: 'undone', [deals[0]!.id]: 'undone', [deals[1]!.id]: 'undone' });
+	const again = newIdOf(items, id);
+	expect(await record('contacts', again)).toMatchObject({ last_name: 'Old', email: 'merged@undo.example', job_title: null });
+	expect(await record('contacts', merged)).toBeUndefined();
+	expect([await record('deals', deals[0]!.id), await record('deals', deals[1]!.id)]).toMatchObject([{ contact_ids: [again] }, { contact_id: again }]);
+	expect(results(await undo('m1')).every((result) => result === 'already_so')).toBe(true);
+});
+
+describe('of a list that others have changed since, only what the workflow added or took is taken back', () => {
+	test.each([false, true])('tags and links, with Undo Takes Precedence: %s', async (undoTakesPrecedence) => {
+		const name = `tags-${undoTakesPrecedence}`;
+		const [kept, wrong, taken, theirs] = await Promise.all(['kept', 'wrong', 'taken', 'theirs'].map(async (one) => (await sandbox.call('POST', '/v1/tags', { name: `${name}-${one}` })).body.id as string));
+		const contacts = [await add('contacts', { last_name: 'L1' }), await add('contacts', { last_name: 'L2' }), await add('contacts', { last_name: 'L3' })].map((one) => ({ resource: 'contacts', id: one.id }));
+		const task = await add('tasks', { title: 'Lists', tag_ids: [kept!, taken!], links: [contacts[0]!] });
+		await as(name, op.update('task', task.id, { tag_ids: [kept!, wrong!], links: [contacts[0]!, contacts[1]!] }));
+		await sandbox.call('PATCH', `/v1/tasks/${task.id}`, { tag_ids: [kept!, wrong!, theirs!], links: [contacts[1]!, contacts[2]!] });
+		const options = { undoTakesPrecedence };
+		expect(results(await undo(name, { options }))).toEqual(['undone']);
+		expect(await record('tasks', task.id)).toMatchObject({ tag_ids: [kept, theirs, taken], links: [contacts[2]] });
+		expect(results(await undo(name, { options }))).toEqual(['already_so']);
+	});
+});
+
+test('Only These Records undoes those, tells which IDs it does not know, and refuses what is no ID', async () => {
+	const [one, two] = [await made('o1', 'contact', { last_name: 'One' }), await made('o1', 'contact', { last_name: 'Two' })];
+	const { items, hints } = await undo('o1', { options: { onlyRecords: `${one}, con_nobody` } });
+	expect(told(items)).toEqual({ [one]: 'undone' });
+	expect(hints.join()).toContain('no changes found of con_nobody');
+	expect(await record('contacts', two)).toBeDefined();
+	expect((await undo('o1', { options: { onlyRecords: 'con_nobody' } })).hints.join()).toContain('of the records in Only These Records');
+	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,']) await expect(undo('o1', { options: { onlyRecords } })).rejects.toThrow('Only These Records');
+	expect(told((await undo('o1', { options: { onlyRecords: `={{ ["${two}"] }}` } })).items)).toEqual({ [two]: 'undone' });
+});
+
+test('a record that stays outside Only These Records keeps what it links to', async () => {
+	const company = await made('o2', 'company', { name: 'Kept' });
+	await made('o2', 'contact', { last_name: 'Holder', company_id: company });
+	expect(told((await undo('o2', { options: { onlyRecords: company } })).items)).toEqual({ [company]: 'conflict' });
+});
+
+test.each([
+	['a hash', { version: 'a1b2', created_at: '2026-01-10T00:00:00.000Z', updated_at: '2026-01-10T00:00:00.250Z' }, 'conflict'],
+	['a time', { version: '1767998400000', created_at: '2026-01-10T00:00:00.000Z', updated_at: '2026-01-10T00:00:00.250Z' }, 'conflict'],
+	['a hash, of a record that existed before', { version: 'a1b2', created_at: '2025-01-10T00:00:00.000Z', updated_at: '2026-01-10T00:00:00.250Z' }, 'cannot_be_undone'],
+	['a hash, of a record without a time', { version: 'a1b2' }, 'cannot_be_undone'],
+])('a created record whose version is %s', async (_, object, result) => {
+	const event = { id: 'evt_1', type: 'contact.created', timestamp: '2026-01-10T00:00:00.300Z', sequence: 5, actor: { type: 'api_key', id: 'k' }, request: null, data: { object: { id: 'con_1', ...object }, previous: null, changed: [] } };
+	await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [event], next_cursor: null, total: 1 }) });
+	// The record is not there: what matters is that its creation was understood.
+	expect(results(await undo('k', { undoOf: 'actor', since: '2026-01-01', options: { asFarAsLog: true } }))).toEqual([result]);
+});
