@@ -118,5 +118,5 @@ export const maxWait: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 300,
 	description:
-		'How long a request may wait because of the rate limit or an unavailable service before it fails',
+		'How long a request may wait for the rate limit or the service',
 };

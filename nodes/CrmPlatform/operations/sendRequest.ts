@@ -160,5 +160,5 @@ const headers: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	description:
-		'As JSON, such as { "If-Match": "\\"3\\"" }, which writes only if the record is still at version 3',
+		'As JSON, such as { "If-Match": "\\"3\\"" }: writes only at version 3',
 };

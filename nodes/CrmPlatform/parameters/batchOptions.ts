@@ -10,7 +10,7 @@ export const batchOptions: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 0 },
 		default: 0,
-		description: 'Items per request: 0 for as many as the service takes, 1 for one after another',
+		description: 'Items per request: 0 for as many as possible, 1 for one by one',
 	},
 	outputOption,
 ];

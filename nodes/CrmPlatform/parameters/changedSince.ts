@@ -13,7 +13,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		type: 'options',
 		noDataExpression: true,
 		default: 'anyTime',
-		description: 'Whether to return all records or only those changed since a point in time',
+		description: 'Whether to return all records or only those changed since a time',
 		options: [
 			{ name: 'Any Time', value: 'anyTime', description: 'Return all records' },
 			{
@@ -29,7 +29,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		type: 'dateTime',
 		default: '',
 		required: true,
-		description: 'Return records changed at or after this time, in the time zone of the workflow',
+		description: 'Return records changed at this time or later, in the workflow’s time zone',
 		displayOptions: { show: { changedSince: ['moment'] } },
 	},
 	{
@@ -37,7 +37,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		name: 'includeDeleted',
 		type: 'boolean',
 		default: false,
-		description: 'Whether to also return deleted records, with the time of deletion',
+		description: 'Whether to also return deleted records, with their time',
 		displayOptions: { show: { changedSince: ['moment'] } },
 	},
 ];

@@ -90,7 +90,7 @@ const knownFields = (path = ''): Record<string, string[]> =>
 
 /** What builders of workflows read of fields: they see no form. */
 export const asObject =
-	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name, custom fields into custom_fields, and null clears a field.';
+	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name.';
 
 /** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
 export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string =>
@@ -202,7 +202,7 @@ export const emptyCells: INodeProperties = {
 		{ name: 'Leave the Field Unchanged', value: 'leave', description: 'Keep the value in the record' },
 	],
 	default: 'leave',
-	description: 'What to do with fields whose value in the input item is empty',
+	description: 'What to do with fields that are empty in the input',
 };
 
 /** The same, for automatic mapping alone. */

@@ -80,7 +80,7 @@ const options: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 1, maxValue: maximumCursors },
 		default: defaultCursors,
-		description: 'How many pages of a long list to read at the same time',
+		description: 'How many pages of a list to read at once',
 	},
 ];
 

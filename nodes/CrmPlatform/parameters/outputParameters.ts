@@ -30,7 +30,7 @@ export const outputOption: INodeProperties = {
 		{ name: 'Summary', value: 'summary', description: 'One item: counts, failures, first and last ID' },
 	],
 	default: 'items',
-	description: 'Choose Summary for many thousands of records, all of which n8n would store otherwise',
+	description: 'Summary: n8n stores one item instead of all',
 };
 
 /** @throws Error in the user's words where it is neither of the choices */

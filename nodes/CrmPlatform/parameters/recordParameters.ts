@@ -12,7 +12,7 @@ export function recordProperty({ name, kinds }: Resource & Pick<Menu, 'kinds'>):
 	return {
 		...pickerProperty(kinds ? 'Record' : name, 'recordId', 'searchRecords'),
 		typeOptions: { loadOptionsDependsOn: ['kind', 'objectKey.value'] },
-		builderHint: { propertyHint: 'The record the operation is about, by its ID' },
+		builderHint: { propertyHint: 'The record, by its ID' },
 	};
 }
 

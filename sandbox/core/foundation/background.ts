@@ -13,7 +13,7 @@ export const nextTurn = async (): Promise<void> => {
 };
 
 /** How long an answer is worked on without a break. */
-const turnMs = 0.5;
+const turnMs = 0.25;
 
 /** Does the same with each, and lets others go first as often as that takes a while. */
 export async function inTurns<T, Result>(all: readonly T[], effect: (one: T) => Result): Promise<Result[]> {

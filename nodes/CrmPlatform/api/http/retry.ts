@@ -65,7 +65,7 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	// service says to come back at once.
 	const delay = counts
 		? (asked ?? backoff(tries, random, policy))
-		: Math.max(asked ?? 0, backoff(refusals, random, policy, waited / 5));
+		: Math.max(asked ?? 0, backoff(refusals, random, policy, asked ? 0 : waited / 5));
 	if ((counts && tries >= policy.tries) || waited + delay > policy.maxWait) {
 		return asked ? { retry: false, returnAt: now + asked } : { retry: false };
 	}
@@ -113,7 +113,7 @@ function askedDelay({ status, headers }: FailedAttempt, now: number): number | u
 /**
  * Exponential, with the upper half random ("equal jitter").
  *
- * @param longer allows more than the maximum, for a service that is asked ever more rarely the longer it refuses
+ * @param longer allows more than the maximum: a service that refuses without saying for how long is asked ever more rarely
  */
 function backoff(times: number, random: number, policy: RetryPolicy, longer = 0): number {
 	const ceiling = Math.min(Math.max(policy.maxDelay, longer), policy.firstDelay * 2 ** (times - 1));

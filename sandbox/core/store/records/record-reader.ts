@@ -20,7 +20,7 @@ const maxSorted = 2000;
 const maxSkipped = 2000;
 
 /** The most text that is read while others wait, in characters. */
-const maxQuickSize = 1_000_000;
+const maxQuickSize = 300_000;
 
 /** The parts of a table that every reader of it shares. */
 export interface RecordSource {
