@@ -71,7 +71,7 @@ test('what takes long with each of many goes on in turns', async () => {
 	let time = 0;
 	jest.spyOn(performance, 'now').mockImplementation(() => time);
 	const effect = jest.fn((i: number) => {
-		time += 0.2;
+		time += 0.1;
 		return 2 * i;
 	});
 	const done = inTurns([1, 2, 3, 4, 5, 6, 7], effect);
