@@ -138,6 +138,19 @@ describe('events that say less than they should', () => {
 		expect((await through.undo('o7')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
 	});
 
+	test.each<[string, (record: IDataObject) => IDataObject]>([
+		['the fields that name it', ({ id, object, last_name, version }) => ({ id, object, last_name, version })],
+		['all but some fields', ({ phone: _, phones: _p, custom_fields: _c, ...record }) => record],
+	])('a deletion that has only %s creates no stub', async (title, part) => {
+		const contact = await add('contacts', { last_name: 'Stub', job_title: 'a', phone: '+41441112233' });
+		await as(title, op.deleteRecord('contact', contact.id));
+		altered((data, { type }) => {
+			if (type === 'contact.deleted') data.object = part(data.object);
+		});
+		expect((await through.undo(title)).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
+		expect((await sandbox.call('GET', '/v1/contacts?last_name=Stub')).body.data).toEqual([]);
+	});
+
 	test('a created record stays if a link to it is in an earlier event only', async () => {
 		const { items: [made] } = await as('o8', op.create('contact', { last_name: 'Linked' }));
 		const deal = await add('deals', { title: 'Links', contact_id: String(made!.json.id) });

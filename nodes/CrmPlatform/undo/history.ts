@@ -218,7 +218,7 @@ const canonical = (value: unknown): string =>
 
 const noFormerValues = 'The service does not report the earlier values.';
 const partOfFormerValue = (name: string) => `The service reports only a part of the earlier value of ${name}.`;
-const partOfRecord = 'The service reports only a part of the record that was deleted.';
+export const partOfRecord = 'The service reports only a part of the record that was deleted.';
 const notCreated = 'The service reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
 const maybeCreated = 'The service reports it as created, but not whether it was new. Delete it by hand.';
 const notUnderstood = (type: string) => `The service reports ${type}, which the node does not understand.`;

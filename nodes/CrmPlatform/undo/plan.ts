@@ -3,8 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../api/http/json';
 import { namedValuesOf, setByName, valueByName } from './changedField';
 import { asLinked, copiesOf } from './copies';
-import { deletedLinks, hasSameValue, type Copy, type FieldHistory, type RecordHistory } from './history';
+import { deletedLinks, hasSameValue, partOfRecord, type Copy, type FieldHistory, type RecordHistory } from './history';
 import type { UndoneChange, Undoing } from './undoing';
+import type { Writable } from './writable';
 
 /** What the CRM has of the records now. */
 export interface Current {
@@ -16,16 +17,6 @@ export interface Current {
 	isSightLimited: boolean;
 	/** Whether the service tells when a record was deleted, and has. */
 	isDeleted(collection: string, record: IDataObject): boolean;
-}
-
-/** The fields of a kind of record that can be written. */
-export interface Writable {
-	isChanged(name: string): boolean;
-	/** Whether its values are lists of other records. */
-	isSet(name: string): boolean;
-	isCreated(name: string): boolean;
-	/** Whether a record can be created under a key by which the next undo finds it. */
-	namesDeletions: boolean;
 }
 
 export interface UndoRules {
@@ -132,6 +123,7 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	for (const [name, { before, isTheirs }] of fields) if (!isTheirs) setByName(values, name, before);
 	const can = writable(history);
 	if (!can.namesDeletions || !deletion!.tellsOrigin) return outcome('cannot_be_undone', notNamed);
+	if (!can.isWhole(deletion!.record)) return outcome('cannot_be_undone', partOfRecord);
 	const changes = Object.entries(values)
 		.filter(([name, value]) => can.isCreated(name) && !isEmpty(value))
 		.map(([field, value]): UndoneChange => ({ field, from: null, to: isObject(value) ? withoutNulls(value) : value }));
