@@ -46,7 +46,7 @@ export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'ren
 		const living = history.anew.filter(({ id }) => livingRecord(current, history.collection, id));
 		return copiesOf(history, living, takesPrecedence || current.isSightLimited, ({ id }) => livingRecord(current, history.collection, id)!);
 	});
-	return withLinkedKept([...histories.map((history) => decide(history, { ...given, renamed, linksToDeleted })), ...copies], given.linkedAfter);
+	return withLinkedKept([...histories.map((history) => unlessAhead(decide(history, { ...given, renamed, linksToDeleted }), given)), ...copies], given.linkedAfter);
 }
 
 /** Keeps created records that are linked when the undo is done; what they link to in turn is kept with them. */
@@ -88,6 +88,14 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	if (!record && again) return { ...restoreFields(outcome, history, rules, again.record), newId: again.id };
 	if (!record) return outcome('conflict', isOutOfSight ? outOfSight : deletedSince);
 	return restoreFields(outcome, history, rules, record);
+}
+
+/** What others have made of a record may not be in the log yet, not even where they have come back to the same value. */
+function unlessAhead(one: Undoing, { takesPrecedence }: Pick<UndoRules, 'takesPrecedence'>): Undoing {
+	const { action, current, ...rest } = one;
+	const { newest } = rest.history.anew.find(({ id }) => id === rest.newId) ?? rest.history;
+	if (takesPrecedence || action !== 'update' || !isOlder(newest, current!.version)) return one;
+	return { ...rest, result: 'conflict', reason: logBehind, changes: rest.changes.map((change) => ({ ...change, kept: true })) };
 }
 
 /** The living record that an undo, whoever ran it, has created in place of a deleted one. */
@@ -221,6 +229,7 @@ const maybeLinked =
 const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';
 const deletedSince = 'Someone else has deleted the record since.';
 const outdated = 'The service returned an earlier version of the record than its log has. Run the undo again.';
+const logBehind = 'The service’s log is behind: someone has changed the record since the last change that the log has. Run the undo again.';
 const outOfSight = 'The service does not return this record: it is not visible to the credential, or erased.';
 const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be invisible to the credential.';
 const notNamed = 'The service’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';
