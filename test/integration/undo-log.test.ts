@@ -96,6 +96,29 @@ test('created records whose versions count from 0 are deleted', async () => {
 	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: made!.json.id, result: 'to_be_undone', action: 'delete' }]);
 });
 
+test.each([false, true])('a record that is newer than the log stays, also where it has its value again; created again before: %s', async (isAnew) => {
+	const [execution, last_name] = [`o6-${isAnew}`, `Ahead${isAnew}`];
+	const contact = await add('contacts', { last_name, job_title: 'a' });
+	await as(execution, op.update('contact', contact.id, { job_title: 'b' }));
+	if (isAnew) {
+		await as(`${execution}-d`, op.deleteRecord('contact', contact.id));
+		await through.undo(`${execution}-d`);
+	}
+	const [{ id } = { id: '' }] = (await sandbox.call('GET', `/v1/contacts?last_name=${last_name}`)).body.data as [{ id: string }];
+	const [{ sequence }] = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as [{ sequence: number }];
+	for (const job_title of ['c', 'b']) await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title });
+	service.alter({
+		request: ({ url }) => {
+			if (url.pathname === '/v1/events') url.searchParams.set('sequence[lte]', String(sequence));
+		},
+	});
+	const behind = expect.stringContaining('log is behind') as string;
+	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', action: null, reason: behind, changes: [{ from: 'b', to: 'a', kept: true }] }]);
+	expect(await record('contacts', id)).toMatchObject({ job_title: 'b' });
+	service.alter({});
+	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('Someone else') as string }]);
+});
+
 test('an undo that stops says how many records it has written', async () => {
 	const contacts = [await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' })];
 	for (const { id } of contacts) await as('o5', op.deleteRecord('contact', id));
@@ -136,6 +159,19 @@ describe('events that say less than they should', () => {
 			if (type === 'contact.deleted') data.object = { id: data.object.id, last_name: 'Summary', version: data.object.version };
 		});
 		expect((await through.undo('o7')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
+	});
+
+	test.each<[string, (record: IDataObject) => IDataObject]>([
+		['the fields that name it', ({ id, object, last_name, version }) => ({ id, object, last_name, version })],
+		['all but some fields', ({ phone: _, phones: _p, custom_fields: _c, ...record }) => record],
+	])('a deletion that has only %s creates no stub', async (title, part) => {
+		const contact = await add('contacts', { last_name: 'Stub', job_title: 'a', phone: '+41441112233' });
+		await as(title, op.deleteRecord('contact', contact.id));
+		altered((data, { type }) => {
+			if (type === 'contact.deleted') data.object = part(data.object);
+		});
+		expect((await through.undo(title)).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('only a part of the record') as string }]);
+		expect((await sandbox.call('GET', '/v1/contacts?last_name=Stub')).body.data).toEqual([]);
 	});
 
 	test('a created record stays if a link to it is in an earlier event only', async () => {

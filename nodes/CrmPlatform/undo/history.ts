@@ -21,6 +21,8 @@ export interface FieldHistory {
 export interface Copy {
 	id: string;
 	version: unknown;
+	/** The version that its last event has, whoever caused it. */
+	newest: unknown;
 	/** Whether its creation is to be undone, too. */
 	isOwn: boolean;
 	/** Whether it was changed since. */
@@ -43,6 +45,8 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	copyOf?: { id: string; copy: Copy };
 	/** The version that the last change to be undone has left. */
 	version: unknown;
+	/** The version that its last event has, whoever caused it. */
+	newest: unknown;
 	/** The place of that change in the log. */
 	sequence: number;
 	/** Whether someone else has changed it since its creation. */
@@ -86,6 +90,8 @@ export class Histories {
 			if (theirs && meaning.change !== undefined) addTheirs(event, meaning, theirs);
 			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
 		}
+		const known = this.byRecord.get(record);
+		if (known) known.newest = event.data.object.version;
 		this.addLater(event, isOwn);
 	}
 
@@ -95,6 +101,7 @@ export class Histories {
 		const id = idText(event.data.object.id) ?? '';
 		const record = `${meaning.collection}/${id}`;
 		const { copy } = this.byAnew.get(record) ?? {};
+		if (copy) copy.newest = event.data.object.version;
 		if (copy && meaning.change === 'updated') copy.isTouched = true;
 		if (copy && meaning.change === 'deleted') copy.isGone = true;
 		if (meaning.change === 'created' && !isOwn) this.createdAnew(event, id, false);
@@ -141,7 +148,8 @@ export class Histories {
 		const deleted = this.byDeletion.get(hash);
 		const record = deleted && `${deleted.collection}/${id}`;
 		if (!record || this.byAnew.has(record)) return deleted;
-		const copy = { id, version: event.data.object.version, isOwn, isTouched: false, isGone: false };
+		const { version } = event.data.object;
+		const copy = { id, version, newest: version, isOwn, isTouched: false, isGone: false };
 		deleted.anew.push(copy);
 		this.byAnew.set(record, { history: deleted, copy });
 		if (deleted.anew.length > 1) this.links.watch(id);
@@ -192,6 +200,7 @@ const newHistory = ({ kind, collection, template }: EventMeaning, id: string): R
 	fields: new Map(),
 	anew: [],
 	version: undefined,
+	newest: undefined,
 	sequence: 0,
 	isTouched: false,
 });
@@ -218,7 +227,7 @@ const canonical = (value: unknown): string =>
 
 const noFormerValues = 'The service does not report the earlier values.';
 const partOfFormerValue = (name: string) => `The service reports only a part of the earlier value of ${name}.`;
-const partOfRecord = 'The service reports only a part of the record that was deleted.';
+export const partOfRecord = 'The service reports only a part of the record that was deleted.';
 const notCreated = 'The service reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
 const maybeCreated = 'The service reports it as created, but not whether it was new. Delete it by hand.';
 const notUnderstood = (type: string) => `The service reports ${type}, which the node does not understand.`;

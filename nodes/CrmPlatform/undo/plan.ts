@@ -3,8 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../api/http/json';
 import { namedValuesOf, setByName, valueByName } from './changedField';
 import { asLinked, copiesOf } from './copies';
-import { deletedLinks, hasSameValue, type Copy, type FieldHistory, type RecordHistory } from './history';
+import { deletedLinks, hasSameValue, partOfRecord, type Copy, type FieldHistory, type RecordHistory } from './history';
 import type { UndoneChange, Undoing } from './undoing';
+import type { Writable } from './writable';
 
 /** What the CRM has of the records now. */
 export interface Current {
@@ -16,16 +17,6 @@ export interface Current {
 	isSightLimited: boolean;
 	/** Whether the service tells when a record was deleted, and has. */
 	isDeleted(collection: string, record: IDataObject): boolean;
-}
-
-/** The fields of a kind of record that can be written. */
-export interface Writable {
-	isChanged(name: string): boolean;
-	/** Whether its values are lists of other records. */
-	isSet(name: string): boolean;
-	isCreated(name: string): boolean;
-	/** Whether a record can be created under a key by which the next undo finds it. */
-	namesDeletions: boolean;
 }
 
 export interface UndoRules {
@@ -55,7 +46,7 @@ export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'ren
 		const living = history.anew.filter(({ id }) => livingRecord(current, history.collection, id));
 		return copiesOf(history, living, takesPrecedence || current.isSightLimited, ({ id }) => livingRecord(current, history.collection, id)!);
 	});
-	return withLinkedKept([...histories.map((history) => decide(history, { ...given, renamed, linksToDeleted })), ...copies], given.linkedAfter);
+	return withLinkedKept([...histories.map((history) => unlessAhead(decide(history, { ...given, renamed, linksToDeleted }), given)), ...copies], given.linkedAfter);
 }
 
 /** Keeps created records that are linked when the undo is done; what they link to in turn is kept with them. */
@@ -99,6 +90,14 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	return restoreFields(outcome, history, rules, record);
 }
 
+/** What others have made of a record may not be in the log yet, not even where they have come back to the same value. */
+function unlessAhead(one: Undoing, { takesPrecedence }: Pick<UndoRules, 'takesPrecedence'>): Undoing {
+	const { action, current, ...rest } = one;
+	const { newest } = rest.history.anew.find(({ id }) => id === rest.newId) ?? rest.history;
+	if (takesPrecedence || action !== 'update' || !isOlder(newest, current!.version)) return one;
+	return { ...rest, result: 'conflict', reason: logBehind, changes: rest.changes.map((change) => ({ ...change, kept: true })) };
+}
+
 /** The living record that an undo, whoever ran it, has created in place of a deleted one. */
 function createdInPlaceOf({ collection, anew }: RecordHistory, current: Current): Living | undefined {
 	for (const copy of anew) {
@@ -132,6 +131,7 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	for (const [name, { before, isTheirs }] of fields) if (!isTheirs) setByName(values, name, before);
 	const can = writable(history);
 	if (!can.namesDeletions || !deletion!.tellsOrigin) return outcome('cannot_be_undone', notNamed);
+	if (!can.isWhole(deletion!.record)) return outcome('cannot_be_undone', partOfRecord);
 	const changes = Object.entries(values)
 		.filter(([name, value]) => can.isCreated(name) && !isEmpty(value))
 		.map(([field, value]): UndoneChange => ({ field, from: null, to: isObject(value) ? withoutNulls(value) : value }));
@@ -229,6 +229,7 @@ const maybeLinked =
 const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';
 const deletedSince = 'Someone else has deleted the record since.';
 const outdated = 'The service returned an earlier version of the record than its log has. Run the undo again.';
+const logBehind = 'The service’s log is behind: someone has changed the record since the last change that the log has. Run the undo again.';
 const outOfSight = 'The service does not return this record: it is not visible to the credential, or erased.';
 const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be invisible to the credential.';
 const notNamed = 'The service’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';

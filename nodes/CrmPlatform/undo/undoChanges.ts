@@ -2,19 +2,18 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import { openEventLog } from '../api/eventLog';
-import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
 import type { ResourceDescription } from '../api/openapi/description';
-import { refersToRecords } from '../api/openapi/linkFields';
 import type { Execution, Resource } from '../model';
 import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
-import { planUndo, withLinkedKept, type Writable } from './plan';
+import { planUndo, withLinkedKept } from './plan';
 import { hasSameValue } from './history';
 import { readHistories } from './readHistories';
 import { afterwards } from './refusals';
 import { readChoices, type UndoChoices } from './selection';
 import type { Undoing } from './undoing';
+import { writableOf } from './writable';
 import { sendWrites, tellProtection, undoWriteOf, type Describe } from './writeUndo';
 
 /**
@@ -213,18 +212,6 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	await remove();
 	for (const one of deletes) done.set(one, asLinked(one));
 	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
-}
-
-/** What a client can write, as the service describes it. */
-function writableOf({ api, identity }: Execution, description: ResourceDescription | undefined): Writable {
-	const { create, update } = description ?? {};
-	const names = (fields: Array<{ path: string[] }> = []) => new Set(fields.map(({ path: [name = ''] }) => name));
-	const [changed, created] = [names(update?.fields), names(create?.fields)];
-	const format = create?.idempotencyKey ?? {};
-	const namesDeletions =
-		api.isSelfDescribed() && create?.idempotencyHeader !== undefined && canMakeKeys(format) && originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
-	const sets = new Set((update?.fields ?? []).filter(refersToRecords).map(({ name }) => name));
-	return { isChanged: (name) => changed.has(name), isSet: (name) => sets.has(name), isCreated: (name) => created.has(name), namesDeletions };
 }
 
 function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {
