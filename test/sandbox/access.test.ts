@@ -1,7 +1,7 @@
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
 import { basic, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { errorsOf, type Json } from './in-process.ts';
+import { errorsOf, type Json, type Reply } from './in-process.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));
@@ -56,6 +56,25 @@ test('a webhook set to active for somebody who is deactivated is sent nothing', 
 	webhooks.save({ ...webhooks.find(body.id)!, status: 'active' });
 	await contactOf(sales);
 	expect((await store.deliveries.list(body.id, deliveryStatuses, undefined, 1)).total).toBe(0);
+});
+
+test('what a webhook has not sent yet waits: nobody sets it to active while nothing may be sent to its user', async () => {
+	const { sales, as, patch, post, delete: remove, store } = sandbox;
+	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	await contactOf(sales);
+	await remove(`/v1/users/${sales}`);
+	const path = `/v1/webhooks/${body.id}`;
+	const state = async (reply: Reply) => {
+		const { deliveries } = await store.deliveries.list(body.id, deliveryStatuses, undefined, 10);
+		return [reply.status, statusOf(body.id), ...deliveries.map(({ status }) => status)];
+	};
+	const active = { status: 'active' };
+	expect(await state(await patch(path, active))).toEqual([409, 'paused', 'pending']);
+	expect(await state(await post(`${path}/test`, undefined))).toEqual([409, 'paused', 'pending']);
+	await patch(`/v1/users/${sales}`, active);
+	// The grant has ended; the application has another one.
+	expect(await state(await patch(path, active))).toEqual([409, 'paused', 'pending']);
+	expect(await state(await as(sales, webhookScopes)('PATCH', path, active))).toEqual([200, 'active', 'pending']);
 });
 
 test('a job of somebody who is deactivated does not go on', async () => {

@@ -10,6 +10,8 @@ import { Problem } from '../../core/foundation/problem.ts';
 import { type Delivery, deliveryAnswer, deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
+import type { Store } from '../../core/store/store.ts';
+import { authorityOf, Ended, rightsOf } from '../../domain/access/authority.ts';
 import type { StoreView } from '../../core/store/sight/visible-store.ts';
 import { jsonAnswer, pageAnswer } from '../../core/foundation/answer.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
@@ -88,5 +90,17 @@ function requestedDelivery({ store }: Service, c: Context<Env>): Delivery {
 export function refuseInactive({ status }: Webhook): void {
 	if (status === 'active') return;
 	const detail = `The webhook is ${status}. Set its status to active first.`;
+	throw new Problem('webhook_not_active', detail);
+}
+
+/**
+ * While nothing may be sent to its user, deliveries wait: a webhook that was active would end them, unsent.
+ *
+ * @throws Problem webhook_not_active
+ */
+export function refuseEnded(store: Store, webhook: Webhook): void {
+	const rights = rightsOf(store, authorityOf(store, webhook));
+	if (!(rights instanceof Ended)) return;
+	const detail = `${rights.reason} Nothing can be sent until the user can sign in and whoever created the webhook sets it to active.`;
 	throw new Problem('webhook_not_active', detail);
 }

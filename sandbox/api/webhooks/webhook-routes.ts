@@ -18,7 +18,7 @@ import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
 import { createWebhook, hintOf, refuseUnknownEvents } from './create-webhook.ts';
-import { deliveryRoutes, refuseInactive, webhookOf } from './delivery-routes.ts';
+import { deliveryRoutes, refuseEnded, refuseInactive, webhookOf } from './delivery-routes.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { deleteWebhook } from './revoke-access.ts';
 import { recover } from './recovery.ts';
@@ -60,10 +60,11 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 				answerWrite(service, webhooks, c, true, (writing, body) => {
 					const { id, events: known } = webhookOf(writing.store, c);
 					const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
-					const { events } = JSON.parse(answer.body!) as Webhook;
-					refuseUnknownEvents(store, events, known);
-					refuseUnreadEvents(service, c, events);
+					const webhook = JSON.parse(answer.body!) as Webhook;
+					refuseUnknownEvents(store, webhook.events, known);
+					refuseUnreadEvents(service, c, webhook.events);
 					adopt(service, c, id);
+					if (webhook.status === 'active') refuseEnded(store, webhook);
 					dispatcher.wake();
 					return answer;
 				}),
@@ -134,6 +135,7 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 	// The stored answer holds only the delivery's id, because its outcome is not known yet.
 	const queued = await answerWrite(service, webhooks, c, false, (writing) => {
 		const { now, newId } = writing;
+		refuseEnded(store, webhook);
 		const event = appendEvent(writing, 'test', fullAudience(writing, webhook), webhook);
 		const id = newId('dlv', now);
 		store.deliveries.add(id, webhook.id, event.sequence, now, null);
