@@ -49,10 +49,10 @@ export class JobQueue {
 	}
 
 	private runStep(id: string, read: Exported | undefined): boolean {
-		return this.service.store.transaction(() => {
+		return this.service.store.transactionOfParts((part) => {
 			const job = this.table.find(id) as Job;
 			if (hasEnded(job)) return false;
-			const { progress, isLast, ended } = runJobStep(this.service, job, read);
+			const { progress, isLast, ended } = runJobStep(this.service, job, part, read);
 			const done = { ...job, started_at: job.started_at ?? this.now(), ...progress };
 			if (ended !== undefined) this.end(done, 'canceled', `${ended} ${rest}`);
 			else if (isLast) this.end(done, 'completed');

@@ -36,8 +36,8 @@ const rightsFor = ({ store }: Service, job: Job): Rights | Ended =>
  * Processes the next lines of a job and stores their results, as far as the job's creator may do this
  * and with what they see now. Call it in a transaction.
  */
-export function runJobStep(service: Service, job: Job, exported: Exported | undefined): JobStep {
-	if (job.operation !== 'export') return writeSome(service, () => rightsFor(service, job), job);
+export function runJobStep(service: Service, job: Job, part: Part, exported: Exported | undefined): JobStep {
+	if (job.operation !== 'export') return writeSome(service, () => rightsFor(service, job), job, part);
 	const rights = rightsFor(service, job);
 	if (rights instanceof Ended) return { progress: progressOf(job), isLast: false, ended: rights.reason };
 	return exported ? storeSome(rights.store, job, exported) : { progress: progressOf(job), isLast: false };
@@ -50,7 +50,7 @@ const progressOf = ({ total, processed, succeeded, failed }: Job): JobStep['prog
 	failed,
 });
 
-function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job): JobStep {
+function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job, part: Part): JobStep {
 	const { jobItems, jobResults } = service.store;
 	const resource = resourceNamed(service.store, job.resource);
 	if (!resource) throw new Problem('not_found', `The resource ${job.resource} no longer exists.`);
@@ -58,17 +58,14 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job):
 	const writing = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
 	const rightsOfLine = untilUsersChange(service.store, rightsNow);
-	const results = service.store.transactionOfParts((part) => {
-		const done: ItemResult[] = [];
-		const end = service.background.endOfPiece();
-		for (const line of jobItems.first(job.id, linesPerStep)) {
-			const rights = rightsOfLine();
-			if (rights instanceof Ended || (done.length > 0 && performance.now() > end)) break;
-			done.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
-		}
-		jobItems.dropUntil(job.id, done.at(-1)?.index ?? -1);
-		return done;
-	});
+	const results: ItemResult[] = [];
+	const end = service.background.endOfPiece();
+	for (const line of jobItems.first(job.id, linesPerStep)) {
+		const rights = rightsOfLine();
+		if (rights instanceof Ended || (results.length > 0 && performance.now() > end)) break;
+		results.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
+	}
+	jobItems.dropUntil(job.id, results.at(-1)?.index ?? -1);
 	for (const [i, result] of results.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
 	}

@@ -37,7 +37,7 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 		if (bytes.every((byte) => blanks.has(byte))) return [];
 		lines += 1;
 		if (lines > jobLimits.lines) throw tooLarge('A job takes at most 100,000 lines.');
-		return [{ position: at, text: decode(bytes, at > 0) }];
+		return [{ position: at, text: decode(bytes, at === 0) }];
 	};
 	for await (const bytes of bodyChunks(c)) {
 		received += bytes.length;
@@ -68,10 +68,13 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 	});
 }
 
-/** @param ignoreBOM true where a byte order mark is text: everywhere but at the start of a file */
-function decode(bytes: Uint8Array, ignoreBOM: boolean): string {
+const startOfFile = new TextDecoder('utf-8', { fatal: true });
+/** A byte order mark is text everywhere but at the start of a file. */
+const laterLine = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decode(bytes: Uint8Array, isFirst: boolean): string {
 	try {
-		return new TextDecoder('utf-8', { fatal: true, ignoreBOM }).decode(bytes);
+		return (isFirst ? startOfFile : laterLine).decode(bytes);
 	} catch {
 		throw new Problem('malformed_json', 'The body is not valid UTF-8.');
 	}

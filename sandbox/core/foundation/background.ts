@@ -7,6 +7,9 @@ const pieceMs = { besideRequests: 1, alone: 8 };
  */
 const isAloneAfterMs = 5;
 
+/** Who asks again sooner, though each request may have waited for a longer piece, does not only poll. */
+const asksAgainWithinMs = 25;
+
 /** Lets others go first: the next turn of the event loop begins with the requests that have come. */
 export const nextTurn = async (): Promise<void> => {
 	await new Promise<void>((resolve) => setImmediate(resolve));
@@ -38,16 +41,18 @@ export async function inTurns<T, Result>(all: readonly T[], effect: (one: T) => 
 export class Background {
 	private last: Promise<unknown> = Promise.resolve();
 	private lastRequest = -Infinity;
+	private requestBefore = -Infinity;
 
 	/** Call it when a request comes. */
 	noteRequest(): void {
+		this.requestBefore = this.lastRequest;
 		this.lastRequest = performance.now();
 	}
 
 	/** When a piece of work that begins now should end, by `performance.now()`. */
 	endOfPiece(): number {
 		const now = performance.now();
-		const isAlone = now - this.lastRequest > isAloneAfterMs;
+		const isAlone = now - this.lastRequest > isAloneAfterMs || now - this.requestBefore > asksAgainWithinMs;
 		return now + (isAlone ? pieceMs.alone : pieceMs.besideRequests);
 	}
 

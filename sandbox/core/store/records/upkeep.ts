@@ -3,7 +3,8 @@ import type { Store } from '../store.ts';
 
 /** Batches the work of all writes in this interval. */
 const afterMs = 50;
-const checkpointEveryMs = 500;
+/** Most pages of indexes are written again and again in between, and are moved once. */
+const checkpointEveryMs = 2000;
 
 /** Background maintenance while there are writes: indexes new rows and checkpoints the write-ahead log. */
 export function keepUp({ store, background }: { store: Store; background: Background }): void {
