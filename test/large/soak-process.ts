@@ -185,14 +185,13 @@ const asked = routes.flatMap(({ method, path: route }) =>
 );
 // To collect garbage after each route takes longer than some requests of each.
 const groups = many >= 500 ? asked.map((one) => [one]) : [asked];
-const lines: string[] = [];
 for (const group of groups) {
 	const bytes = (await soak(group)) / group.length;
 	for (const { method, path, schemas: made, statuses } of group) {
 		const soaked: Soaked = { route: `${method} ${path}`, bytes, schemas: made, statuses: [...statuses] };
-		lines.push(`${JSON.stringify(soaked)}\n`);
+		// To end before it is written cuts it off.
+		await new Promise<void>((done) => process.stdout.write(`${JSON.stringify(soaked)}\n`, () => done()));
 	}
 }
 store.close();
-// To end before it is written cuts it off.
-process.stdout.write(lines.join(''), () => process.exit());
+process.exit();
