@@ -153,7 +153,7 @@ async function soak(group: Asked[]): Promise<number> {
 	for (const asked of group) await ask(asked, few);
 	let bytes = Infinity;
 	// Once more where the collector was late.
-	for (let round = 0; round < 2 && bytes > 500; round++) {
+	for (let round = 0; round < 2 && bytes > 200; round++) {
 		const start = heap();
 		for (const asked of group) {
 			const before = schemas();
