@@ -95,8 +95,12 @@ export class Histories {
 		this.addLater(event, isOwn);
 	}
 
-	/** Notes what was created in place of deleted records, what became of it, and which created records are linked. */
-	addLater(event: CrmEvent, isOwn = false): void {
+	/**
+	 * Notes what was created in place of deleted records, what became of it, and which created records are linked.
+	 *
+	 * @returns whether such a record was changed, or links to a created one
+	 */
+	addLater(event: CrmEvent, isOwn = false): boolean {
 		const meaning = this.meaningOf(event.type) ?? unknown(event.type);
 		const id = idText(event.data.object.id) ?? '';
 		const record = `${meaning.collection}/${id}`;
@@ -105,7 +109,7 @@ export class Histories {
 		if (copy && meaning.change === 'updated') copy.isTouched = true;
 		if (copy && meaning.change === 'deleted') copy.isGone = true;
 		if (meaning.change === 'created' && !isOwn) this.createdAnew(event, id, false);
-		this.links.add(record, event, meaning);
+		return this.links.add(record, event, meaning) || copy !== undefined;
 	}
 
 	/** The records to undo, the last changed one first. */
