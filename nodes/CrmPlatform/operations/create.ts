@@ -1,7 +1,7 @@
 import { isRequiredInForm } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
-import { readFields } from '../mapping/readFields';
+import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/stored';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
@@ -40,7 +40,7 @@ export function create(
 			const description = await describedWrite(execution);
 			// n8n does not check a form that shows no errors before anything is entered.
 			const asked = storedFields(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
-			const fieldsOf = await readFields(execution, 'fields', description.fields, 'skip');
+			const fieldsOf = await prepareValues(execution, 'fields', description.fields, 'skip');
 			const write = (item: number) => {
 				const path = collectionPath(execution, item);
 				const values = requireAnyValue(fieldsOf(item));

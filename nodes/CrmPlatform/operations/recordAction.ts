@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readFields } from '../mapping/readFields';
+import { prepareValues } from '../mapping/prepareValues';
 import type { Operation } from '../model';
 import { fieldsProperties } from '../parameters/fieldParameters';
 import { describedWrite } from '../writing/describedOperation';
@@ -38,7 +38,7 @@ export function recordAction(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const fieldsOf = takesValues ? await readFields(execution, 'fields', description.fields, 'skip') : undefined;
+			const fieldsOf = takesValues ? await prepareValues(execution, 'fields', description.fields, 'skip') : undefined;
 			const write = (item: number) => {
 				const record = recordAt(execution, item);
 				const path = `${record.path}/${step}`;

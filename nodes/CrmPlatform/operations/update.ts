@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { readFields } from '../mapping/readFields';
+import { prepareValues } from '../mapping/prepareValues';
 import type { Operation, Resource } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
@@ -52,7 +52,7 @@ export function change(
 		async prepare(execution) {
 			const description = await describedWrite(execution);
 			const fieldsOf = asks
-				? await readFields(execution, 'fields', description.fields, 'clear')
+				? await prepareValues(execution, 'fields', description.fields, 'clear')
 				: (): IDataObject => ({});
 			const { fields: all } = await describedOperation(execution, 'update');
 			const pickedOf = await pickedValues(execution, picked, all);
