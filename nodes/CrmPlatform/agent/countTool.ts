@@ -6,6 +6,7 @@ import { isBlank } from '../fields/blank';
 import { withFields } from '../mapping/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { listOfKind, toolQueryOf, type ToolAnswer } from './readingTools';
 import type { ToolArgs } from './toolArgs';
@@ -19,6 +20,8 @@ const maxCounted = 10_000;
 
 /** What records are grouped by, or what is added up; its kind where the service tells. */
 type CountedField = Pick<Field, 'name' | 'label' | 'path'> & Partial<Field>;
+
+const hasNumbersToSum = ({ kind }: CountedField): boolean => kind !== undefined && fieldKinds[kind].order === 'number';
 
 interface CountedGroup {
 	key: IDataObject;
@@ -37,8 +40,8 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 		return given === undefined ? undefined : meantBy(known, given, 'field');
 	});
 	const notNumbers = () =>
-		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${known.filter((one) => one.kind === 'number').map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
-	if (sum?.kind !== undefined && !['number', 'any'].includes(sum.kind)) throw notNumbers();
+		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${known.filter(hasNumbersToSum).map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
+	if (sum?.kind !== undefined && !hasNumbersToSum(sum) && fieldKinds[sum.kind].shape !== 'open') throw notNumbers();
 	const query = await toolQueryOf(run, kind, list, args);
 	const one = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
 	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: one });
@@ -57,7 +60,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 		for (const record of records) {
 			const value = sum && valueOf(record, sum.path);
 			// Texts that look like numbers may be phone numbers.
-			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && sum?.kind !== 'number')) throw notNumbers();
+			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum)))) throw notNumbers();
 			const key = Object.assign({}, ...keyed.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
 			const place = JSON.stringify(key);
 			const entry = counted.get(place) ?? { key, count: 0, sum: 0n };

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isPlainObject } from '../api/http/ownMembers';
 import { filteredFields, type Comparison, type FilteredField } from '../api/openapi/filteredFields';
-import { kindOfFiltered, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
+import { isInstant, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { customFilters } from '../api/customFields';
 import { customFieldsOnce } from '../mapping/acceptedFields';
@@ -43,7 +43,7 @@ function rowOf(field: FilteredField, comparison: string, value: unknown): Filter
 	if (value === null) throw new Error(`${field.name}: null is no value to filter by. ${has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out'}.`);
 	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
 	// No moment is a day: it is from its start to its end.
-	if (comparison === 'is' && isDay && kindOfFiltered(field) === 'dateTime') {
+	if (comparison === 'is' && isDay && isInstant(field)) {
 		if (operatorsOf(field).some((one) => one.value === 'isOn')) return { field: field.name, operator: 'isOn', date: value };
 		throw new Error(`${field.name} is a time, and cannot be filtered by a day. Send a time such as ${value.trim()}T09:00:00Z.`);
 	}

@@ -6,6 +6,7 @@ import type { ApiRequest } from '../api/http/request';
 import { isBlank } from '../fields/blank';
 import { parseMoment } from '../fields/dates';
 import { labelFor } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
 import { isPlainObject, ownMember, setMember } from '../api/http/ownMembers';
 import type { Operation } from '../model';
 import { fieldsOfKind, forReading } from './toolFields';
@@ -90,7 +91,8 @@ async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, r
 	const [old = {}, next = {}] = await forReading(run.api, fields, [before, body]);
 	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
 	const zone = run.n8n.getTimezone();
-	const valueAt = (values: unknown, path: string[]) => (fieldAt(path)?.kind === 'dateTime' ? momentIn(zone, memberAt(values, path)) : memberAt(values, path));
+	const isInstantAt = (path: string[]) => fieldKinds[fieldAt(path)?.kind ?? 'any'].order === 'instant';
+	const valueAt = (values: unknown, path: string[]) => (isInstantAt(path) ? momentIn(zone, memberAt(values, path)) : memberAt(values, path));
 	return leavesOf(body)
 		.flatMap(([path, value]) => {
 			const label = fieldAt(path)?.label ?? labelFor(path.join('.').replace(/^custom_fields\./, ''));

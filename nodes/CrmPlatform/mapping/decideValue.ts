@@ -1,7 +1,7 @@
 import { isPlainObject } from '../api/http/ownMembers';
 import { isBlank, withoutBlanks } from '../fields/blank';
 import type { Field } from '../fields/field';
-import { isBlankFor, isCleared, isEmptyListText } from '../fields/fieldKinds';
+import { isBlankFor, isCleared, isEmptyListText } from '../fields/apiValue';
 
 /** A value of an item, evaluated and not converted. */
 export interface MappedValue {

@@ -9,7 +9,7 @@ import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
 import { isUnset } from '../fields/blank';
 import { whyRefused } from '../fields/checks';
-import { filterValue } from '../fields/fieldKinds';
+import { filterValue } from '../fields/apiValue';
 import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';
 import { filterQuery } from './filterQuery';
 import { filterRowValues, noFilterValue, storedRows, type MayLeaveOut } from './filterRows';

@@ -69,7 +69,7 @@ function valuesByHand(n8n: IExecuteFunctions, { values, linked }: Stored<'each'>
 			evaluatedBefore[item] = undefined;
 			if (evaluated instanceof Error) throw evaluated;
 			const ofForm = mapped.map(({ field, origin }, i): MappedValue => ({ field, value: evaluated[i], origin }));
-			return [...ofForm, ...pickedValues(records, item)];
+			return [...ofForm, ...linkedValues(records, item)];
 		},
 	};
 }
@@ -117,7 +117,7 @@ function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'j
 			noObjects.forEach(unsent.noObject);
 			tellUnknown(object, unknown, values, accepted, unsent);
 			const origin = originOf(item);
-			const all = [...values.map(([field, value]): MappedValue => ({ field, value, origin })), ...pickedValues(records, item)];
+			const all = [...values.map(([field, value]): MappedValue => ({ field, value, origin })), ...linkedValues(records, item)];
 			const names = Object.keys(object);
 			if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
 			return all;
@@ -130,7 +130,7 @@ function cellOrigins(n8n: IExecuteFunctions, emptyCells: unknown): (item: number
 	return (item) => (readOption('Empty Cells', read(item)[0], ['leave', 'clear']) === 'clear' ? 'cellThatClears' : 'cellThatLeaves');
 }
 
-const pickedValues = (records: LinkedValues, item: number): MappedValue[] =>
+const linkedValues = (records: LinkedValues, item: number): MappedValue[] =>
 	records.all(item).map(([field, value]) => ({ field, value, origin: 'chosen' }));
 
 function tellUnknown(object: IDataObject, names: string[], values: FieldValue[], accepted: AcceptedFields, unsent: UnsentValues): void {

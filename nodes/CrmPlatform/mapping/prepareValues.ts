@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
 import type { Field } from '../fields/field';
-import { apiValue } from '../fields/fieldKinds';
+import { apiValue } from '../fields/apiValue';
 import type { Execution } from '../model';
 import { fieldsWithCustom } from './acceptedFields';
 import { decideValue } from './decideValue';
