@@ -179,6 +179,14 @@ describe('a value that a record has in two fields, of which the workflow changed
 		expect((now!.contact_ids as string[]).sort()).toEqual([one!.id, three!.id].sort());
 	});
 
+	test('a field that the service makes of several ties none of them', async () => {
+		const { id } = await add('contacts', { first_name: 'Ada', last_name: 'Bell', job_title: 'Bell' });
+		await as('f6', op.update('contact', id, { first_name: 'Eva', last_name: 'Born', job_title: 'Born' }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Poet' });
+		await as('f6', op.deleteRecord('contact', id));
+		expect(await record('contacts', newIdOf((await undo('f6')).items, id))).toMatchObject({ first_name: 'Ada', last_name: 'Bell', job_title: 'Poet' });
+	});
+
 	test('other fields of the same update are restored', async () => {
 		const { id } = await add('contacts', { first_name: 'ada', last_name: 'Forms', phone: phone('4444444') });
 		await as('f5', op.update('contact', id, { first_name: 'eva', phone: phone('5555555'), email: 'eva@forms.example', custom_fields: { contract_tier: 'gold' } }));
