@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { until } from '../until.ts';
+import { run } from './n8n.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
@@ -104,4 +106,124 @@ test.each([
 	await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [event], next_cursor: null, total: 1 }) });
 	// The record is not there: what matters is that its creation was understood.
 	expect(results(await undo('k', { undoOf: 'actor', since: '2026-01-01', options: { asFarAsLog: true } }))).toEqual([result]);
+});
+
+describe('a value that a record has in two fields, of which the workflow changed both and somebody else then one', () => {
+	const phone = (digits: string) => `+4144${digits}`;
+	const entries = (...all: string[]) => all.map((value, i) => ({ value, primary: i === 0 }));
+	const valuesIn = (list: unknown) => (list as Array<{ value: string }>).map(({ value }) => value);
+
+	test.each([
+		['email', 'emails', 'a@forms.example', 'b@forms.example', 'c@forms.example'],
+		['phone', 'phones', phone('1111111'), phone('2222222'), phone('3333333')],
+	])('%s and %s stay', async (single, list, first, wrong, theirs) => {
+		const { id } = await add('contacts', { last_name: 'Forms', job_title: 'Poet', [single]: first });
+		await as(single, op.update('contact', id, { [single]: wrong, job_title: 'Wrong' }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { [list]: entries(wrong, theirs) });
+		for (const preview of [true, false]) {
+			const { items: [item] } = await undo(single, { preview });
+			expect(item).toMatchObject({ result: 'conflict', reason: expect.stringContaining('others that the service changes with them') });
+			expect((item!.changes as IDataObject[]).map(({ field, kept = false }) => [field, kept]).sort()).toEqual([[single, true], [list, true], ['job_title', false]].sort());
+		}
+		const now = await record('contacts', id);
+		expect(now).toMatchObject({ [single]: wrong, job_title: 'Poet' });
+		expect(valuesIn(now![list])).toEqual([wrong, theirs]);
+		expect(results(await undo(single, { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
+		expect(await record('contacts', id)).toMatchObject({ [single]: first });
+	});
+
+	test('a deleted record has both as they were when it was deleted', async () => {
+		const { id } = await add('contacts', { last_name: 'Forms', email: 'd@forms.example' });
+		await as('f1', op.update('contact', id, { email: 'e@forms.example' }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { emails: entries('e@forms.example', 'f@forms.example') });
+		await as('f1', op.deleteRecord('contact', id));
+		const { items } = await undo('f1');
+		const now = await record('contacts', newIdOf(items, id));
+		expect(now).toMatchObject({ email: 'e@forms.example' });
+		expect(valuesIn(now!.emails)).toEqual(['e@forms.example', 'f@forms.example']);
+	});
+
+	test('so they do in a record that was created again', async () => {
+		const { id } = await add('contacts', { last_name: 'Forms', email: 'g@forms.example' });
+		await as('f2', op.update('contact', id, { email: 'h@forms.example' }));
+		const since = new Date(Date.now() + 5).toISOString();
+		await until(() => Date.now() > Date.parse(since));
+		await as('f2', op.deleteRecord('contact', id));
+		const again = newIdOf((await undo('f2', { since })).items, id);
+		await sandbox.call('PATCH', `/v1/contacts/${again}`, { emails: entries('h@forms.example', 'i@forms.example') });
+		expect(results(await undo('f2'))).toEqual(['conflict']);
+		const now = await record('contacts', again);
+		expect(now).toMatchObject({ email: 'h@forms.example' });
+		expect(valuesIn(now!.emails)).toEqual(['h@forms.example', 'i@forms.example']);
+	});
+
+	test('the pipeline and the stage of a deal stay', async () => {
+		const [one, two] = await Promise.all(['one', 'two'].map(async (name) => await add('pipelines', { name, stages: ['open', 'open', 'won', 'lost'].map((kind, i) => ({ name: `${name}${i}`, kind })) })));
+		const stage = (pipeline: IDataObject | undefined, i: number) => (pipeline!.stages as Array<{ id: string }>)[i]!.id;
+		const deal = await add('deals', { title: 'Forms', pipeline_id: one!.id, stage_id: stage(one, 1) });
+		await as('f3', op.update('deal', deal.id, { pipeline_id: two!.id, stage_id: stage(two, 0) }));
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { stage_id: stage(two, 1) });
+		for (const preview of [true, false]) expect((await undo('f3', { preview })).items).toMatchObject([{ result: 'conflict', action: null }]);
+		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: two!.id, stage_id: stage(two, 1) });
+	});
+
+	test('of the contacts of a deal only what the workflow changed is taken back', async () => {
+		const [one, two, three] = await Promise.all(['1', '2', '3'].map(async (last_name) => await add('contacts', { last_name })));
+		const deal = await add('deals', { title: 'Forms', contact_id: one!.id });
+		await as('f4', op.update('deal', deal.id, { contact_id: two!.id }));
+		const { contact_ids: written } = (await record('deals', deal.id))!;
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { contact_ids: [...(written as string[]), three!.id] });
+		expect(results(await undo('f4'))).toEqual(['undone']);
+		const now = await record('deals', deal.id);
+		expect(now).toMatchObject({ contact_id: one!.id });
+		expect((now!.contact_ids as string[]).sort()).toEqual([one!.id, three!.id].sort());
+	});
+
+	test('a field that the service makes of several ties none of them', async () => {
+		const { id } = await add('contacts', { first_name: 'Ada', last_name: 'Bell', job_title: 'Bell' });
+		await as('f6', op.update('contact', id, { first_name: 'Eva', last_name: 'Born', job_title: 'Born' }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Poet' });
+		await as('f6', op.deleteRecord('contact', id));
+		expect(await record('contacts', newIdOf((await undo('f6')).items, id))).toMatchObject({ first_name: 'Ada', last_name: 'Bell', job_title: 'Poet' });
+	});
+
+	test('other fields of the same update are restored', async () => {
+		const { id } = await add('contacts', { first_name: 'ada', last_name: 'Forms', phone: phone('4444444') });
+		await as('f5', op.update('contact', id, { first_name: 'eva', phone: phone('5555555'), email: 'eva@forms.example', custom_fields: { contract_tier: 'gold' } }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { phone: phone('6666666'), email: 'ada@forms.example' });
+		expect(results(await undo('f5'))).toEqual(['conflict']);
+		const now = await record('contacts', id);
+		expect(now).toMatchObject({ first_name: 'ada', phone: phone('6666666'), email: 'ada@forms.example' });
+		expect(now!.custom_fields).not.toHaveProperty('contract_tier');
+	});
+});
+
+describe('what belongs to an execution', () => {
+	/** A node of an execution sets the job title. */
+	const writes = async (id: string, executionId: string, name: string, job_title: string, more: { context?: IDataObject; runIndex?: number } = {}) =>
+		await run({ credential: sandbox.credential, parameters: op.update('contact', id, { job_title }), executionId, name, ...more });
+
+	test('a retry: a node that had run before belongs to the first execution, one that had not to the retry', async () => {
+		const [one, two] = [await add('contacts', { last_name: 'R1', job_title: 'a' }), await add('contacts', { last_name: 'R2', job_title: 'a' })];
+		const context = {};
+		await writes(one.id, '501', 'First', 'b', { context });
+		// n8n hands the contexts of the nodes that had run to the retry.
+		await writes(one.id, '502', 'First', 'c', { context, runIndex: 1 });
+		await writes(two.id, '502', 'Second', 'b');
+		expect(told((await undo('501')).items)).toEqual({ [one.id]: 'undone' });
+		expect(told((await undo('502')).items)).toEqual({ [two.id]: 'undone' });
+		expect([await record('contacts', one.id), await record('contacts', two.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'a' }]);
+	});
+
+	test('an execution that has waited: what it wrote before and after; a sub-workflow has its own', async () => {
+		const [one, sub] = [await add('contacts', { last_name: 'W1', job_title: 'a' }), await add('contacts', { last_name: 'W2', job_title: 'a' })];
+		const context = {};
+		await writes(one.id, '601', 'Before', 'b', { context });
+		await writes(sub.id, '602', 'In the sub-workflow', 'b');
+		await writes(one.id, '601', 'Before', 'c', { context, runIndex: 1 });
+		await writes(one.id, '601', 'After', 'd', { runIndex: 2 });
+		expect(told((await undo('601')).items)).toEqual({ [one.id]: 'undone' });
+		expect([await record('contacts', one.id), await record('contacts', sub.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'b' }]);
+		expect(told((await undo('602')).items)).toEqual({ [sub.id]: 'undone' });
+	});
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { DateTime } from 'luxon';
 
 import { isBlank } from '../../nodes/CrmPlatform/fields/blank';
-import { isBlankFor } from '../../nodes/CrmPlatform/fields/fieldKinds';
+import { isBlankFor } from '../../nodes/CrmPlatform/fields/apiValue';
 import {
 	readBoolean,
 	readDate,

@@ -1,7 +1,8 @@
 import { DateTime } from 'luxon';
 
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { apiValue, fieldKinds, filterValue } from '../../nodes/CrmPlatform/fields/fieldKinds';
+import { apiValue, filterValue } from '../../nodes/CrmPlatform/fields/apiValue';
+import { fieldKinds } from '../../nodes/CrmPlatform/fields/fieldKinds';
 
 const zone = 'America/New_York';
 

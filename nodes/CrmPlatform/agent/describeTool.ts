@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
 import { readParts } from '../mapping/recordParts';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, meantBy } from './toolFields';
@@ -58,7 +59,7 @@ async function fieldInWords(run: ToolRun, field: Field): Promise<string> {
 	const choices = await choicesOf(run, field);
 	const shown = choices.slice(0, maxChoices).join('|') + (choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '');
 	const what = shown || (field.reference !== undefined ? `name or id (${field.reference})` : field.linksTo ? `[{resource: ${field.linksTo.join('|')}, id}]` : field.kind);
-	const parts = [field.kind === 'list' ? `list of ${what.replace(/^list$/, 'texts')}` : what, ...(field.required ? ['required'] : [])];
+	const parts = [valueShape(field) === 'list' ? `list of ${what.replace(/^list$/, 'texts')}` : what, ...(field.required ? ['required'] : [])];
 	return parts.join(', ');
 }
 

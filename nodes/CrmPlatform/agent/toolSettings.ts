@@ -42,8 +42,7 @@ export const customObjectKind = 'customObjectRecord';
 export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const read = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((one) => !isBlank(one));
-	const kinds = chosen('kinds').map(kindNamed);
-	if (kinds.length === 0) throw new Error('Kind Names or IDs: choose at least one.');
+	const kinds = kindsNamed(chosen('kinds'));
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
 	const wanted = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
 	const offered = (wanted.length > 0 ? toolNames.filter((name) => wanted.includes(name)) : toolNames).filter((name) => isOffered(name, kinds, verbs));
@@ -64,6 +63,12 @@ function oneOf<One extends string>(all: readonly One[], given: string, label: st
 	const found = all.find((one) => one === given);
 	if (found === undefined) throw new Error(`${label}: ${given} is none of ${all.join(', ')}.`);
 	return found;
+}
+
+/** @throws Error in the user's words */
+export function kindsNamed(values: string[]): ToolKind[] {
+	if (values.length === 0) throw new Error('Kind Names or IDs: choose at least one.');
+	return values.map(kindNamed);
 }
 
 function kindNamed(value: string): ToolKind {
@@ -94,14 +99,8 @@ const hasChange = (change: ToolChange, { resource }: ToolKind): boolean =>
 export const leavesByChange = (change: ToolChange, kind: ToolKind): boolean => ['update', 'upsert'].includes(change) && leavesTheCrm(kind);
 
 /** Whether records of the kind leave the CRM, as messages do. */
-export const leavesTheCrm = ({ resource }: ToolKind): boolean => resource.operations.some(({ option }) => sending.includes(String(option.value)));
-
-/** The operations that crm_change, or a tool that reads, has. */
-const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'sendAndWait'];
-
-/** What leaves the CRM. */
-export const sending = ['send', 'sendNow', 'schedule', 'reschedule'];
+export const leavesTheCrm = ({ resource }: ToolKind): boolean => resource.operations.some((operation) => operation.leavesTheCrm);
 
 /** What crm_act does with records of a kind: a step with a name of its own, such as winning a deal. */
 export const actionsOf = (kind: ToolKind, verbs: ReadonlySet<ToolVerb>): Operation[] =>
-	verbs.has(leavesTheCrm(kind) ? 'send' : 'act') ? kind.resource.operations.filter(({ option }) => !ordinary.includes(String(option.value))) : [];
+	verbs.has(leavesTheCrm(kind) ? 'send' : 'act') ? kind.resource.operations.filter((operation) => operation.leavesTheCrm !== undefined) : [];

@@ -3,7 +3,7 @@ import { ownMember } from '../api/http/ownMembers';
 import { isBlank } from './blank';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
-import { fieldKinds } from './fieldKinds';
+import { fieldKinds, valueShape } from './fieldKinds';
 
 /**
  * Why the service would refuse a value, as far as its description says.
@@ -12,9 +12,10 @@ import { fieldKinds } from './fieldKinds';
  * @returns a sentence that begins with the field's label; undefined where nothing speaks against the value
  */
 export function whyRefused(field: Field, value: unknown): string | undefined {
-	if (isBlank(value) || field.kind === 'any') return undefined;
-	if (field.kind === 'json') return Array.isArray(value) ? whyMemberRefused(field, value) : undefined;
-	const values: unknown[] = field.kind === 'list' && Array.isArray(value) ? value : [value];
+	const shape = valueShape(field);
+	if (isBlank(value) || shape === 'open') return undefined;
+	if (shape === 'object') return Array.isArray(value) ? whyMemberRefused(field, value) : undefined;
+	const values: unknown[] = shape === 'list' && Array.isArray(value) ? value : [value];
 	const { label, maxLength = Infinity } = field;
 	for (const one of values) {
 		const words = expected(field, one);
@@ -40,7 +41,7 @@ const maxQuoted = 100;
 /** What a value should be that is not as the description has it. */
 function expected(field: Field, value: unknown): string | undefined {
 	const { choices, isOpen, format = '' } = field;
-	const kind = field.kind === 'list' ? field.items : field.kind;
+	const kind = valueShape(field) === 'list' ? field.items : field.kind;
 	if (choices && !isOpen) {
 		if (choices.some((choice) => choice.value === value)) return undefined;
 		const named = choices.slice(0, maxNamed).map(({ label }) => label).join(', ');

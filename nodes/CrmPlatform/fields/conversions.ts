@@ -4,7 +4,7 @@ import type { Field } from './field';
 import { parseJson } from '../api/http/json';
 import { exactNumber, isDecimal } from '../api/http/numbers';
 import { booleanIn } from '../parameters/readers';
-import { listIn, withoutBlanks } from './blank';
+import { isBlank, listIn, withoutBlanks } from './blank';
 import { parseMoment } from './dates';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
@@ -98,9 +98,10 @@ export function toChoice(field: Field, given: unknown): unknown {
 	return similar.length === 1 ? similar[0]?.value : value;
 }
 
+/** The values of a list that are not blank. */
 export function toList(value: unknown): unknown[] {
-	if (Array.isArray(value)) return value;
-	return typeof value === 'string' ? listIn(value) : [value];
+	const values = typeof value === 'string' ? listIn(value) : [value].flat();
+	return values.filter((one) => !isBlank(one));
 }
 
 export function toStructure(field: Field, value: unknown): unknown {

@@ -1,8 +1,8 @@
 import { parseJson } from '../api/http/json';
-import { checkDepth, checkExact, exactNumber, isDecimal } from '../api/http/numbers';
+import { exactNumber } from '../api/http/numbers';
 import { isPlainObject } from '../api/http/ownMembers';
 import { isBlank, listIn, withoutBlanks } from './blank';
-import { isWellFormed, notWellFormed, toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
+import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
 import { calendarDate, instant } from './dates';
 import type { Field, FieldKind } from './field';
 
@@ -29,8 +29,18 @@ interface Kind {
 	/** The control of n8n's mapper, and what its label says of how a value is written; a reference is `Name or ID`. */
 	control: 'string' | 'options' | 'dateTime';
 	note: string | undefined;
-	/** How values are ordered: a filter can bound those that are, and times by whole days. */
-	order: 'number' | 'time' | undefined;
+	/** What a value consists of; an open one may be anything. */
+	shape: 'single' | 'list' | 'object' | 'open';
+	/** The JSON type that each value has, where it is one. */
+	type: 'text' | 'number' | 'boolean' | undefined;
+	/** How values are ordered: a filter can bound those that are, a sum adds up numbers, and times are bounded by whole days. */
+	order: 'number' | 'day' | 'instant' | undefined;
+	/** What a parameter of a list with such values may be for, if its name says so too. */
+	listRoles: ListRole[];
+	/** Whether records may be told apart by it, where the description names no such fields. */
+	mayIdentify: boolean;
+	/** What white space alone means. */
+	whiteSpace: 'blank' | 'text';
 	/** What a value may be beside a plain one: the name of another record, an object. */
 	mayHold: Array<'names' | 'objects'>;
 	/** Whether a value counts as blank. */
@@ -45,23 +55,29 @@ interface Kind {
 	isMember: boolean;
 }
 
+/** What a parameter of a list is for, besides its filters. */
+export type ListRole = 'cursor' | 'pageSize' | 'sort' | 'search' | 'fields';
+
 const asText = (one: string): string => one;
 
 /** All that is particular to each kind of field. */
 export const fieldKinds: Record<FieldKind, Kind> = {
 	list: {
-		isDescribedBy: ({ type, items }) => type === 'array' && items !== 'json' && items !== 'list',
+		isDescribedBy: ({ type, items }) => type === 'array' && !(items && ['list', 'object'].includes(fieldKinds[items].shape)),
 		customTypes: ['multi_select'],
 		// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
 		control: 'string',
 		note: '',
+		shape: 'list',
+		type: undefined,
 		order: undefined,
+		listRoles: ['sort', 'fields'],
+		mayIdentify: false,
+		whiteSpace: 'blank',
 		mayHold: ['names'],
 		isBlank: (value) => isBlank(typeof value === 'string' ? listIn(value) : value),
-		convert: (field, value, zone) =>
-			toList(value)
-				.filter((one) => !isBlank(one))
-				.map((one) => apiValue({ ...field, kind: field.items ?? 'choice' }, one, zone)),
+		// Its values are converted one by one, as single ones are.
+		convert: (_field, value) => toList(value),
 		compared: asText,
 		only: undefined,
 		isMember: false,
@@ -72,7 +88,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		// A switch would be written as false by opening the node; a list can be left blank.
 		control: 'options',
 		note: undefined,
+		shape: 'single',
+		type: 'boolean',
 		order: undefined,
+		listRoles: [],
+		mayIdentify: false,
+		whiteSpace: 'blank',
 		mayHold: [],
 		isBlank,
 		convert: toBoolean,
@@ -85,7 +106,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		customTypes: ['select'],
 		control: 'options',
 		note: undefined,
+		shape: 'single',
+		type: undefined,
 		order: undefined,
+		listRoles: ['pageSize', 'sort', 'fields'],
+		mayIdentify: false,
+		whiteSpace: 'blank',
 		mayHold: [],
 		isBlank,
 		convert: toChoice,
@@ -98,7 +124,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		customTypes: ['number'],
 		control: 'string',
 		note: undefined,
+		shape: 'single',
+		type: 'number',
 		order: 'number',
+		listRoles: ['cursor', 'pageSize'],
+		mayIdentify: true,
+		whiteSpace: 'blank',
 		mayHold: [],
 		isBlank,
 		convert: toNumber,
@@ -112,7 +143,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		customTypes: [],
 		control: 'string',
 		note: 'JSON',
+		shape: 'object',
+		type: undefined,
 		order: undefined,
+		listRoles: [],
+		mayIdentify: false,
+		whiteSpace: 'blank',
 		mayHold: ['objects'],
 		isBlank: (value) => {
 			if (isPlainObject(value)) return false;
@@ -129,7 +165,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		// The calendar of n8n's mapper always asks for a time as well.
 		control: 'string',
 		note: 'Y-M-D',
-		order: 'time',
+		shape: 'single',
+		type: 'text',
+		order: 'day',
+		listRoles: [],
+		mayIdentify: false,
+		whiteSpace: 'blank',
 		mayHold: [],
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
@@ -142,7 +183,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		customTypes: ['datetime'],
 		control: 'dateTime',
 		note: undefined,
-		order: 'time',
+		shape: 'single',
+		type: 'text',
+		order: 'instant',
+		listRoles: [],
+		mayIdentify: false,
+		whiteSpace: 'blank',
 		mayHold: [],
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
@@ -155,7 +201,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		customTypes: [],
 		control: 'string',
 		note: undefined,
+		shape: 'single',
+		type: 'text',
 		order: undefined,
+		listRoles: ['cursor', 'sort', 'search', 'fields'],
+		mayIdentify: true,
+		whiteSpace: 'text',
 		mayHold: ['names'],
 		isBlank,
 		convert: toText,
@@ -168,7 +219,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		customTypes: [],
 		control: 'string',
 		note: undefined,
+		shape: 'open',
+		type: undefined,
 		order: undefined,
+		listRoles: ['cursor', 'pageSize', 'sort', 'search', 'fields'],
+		mayIdentify: false,
+		whiteSpace: 'blank',
 		mayHold: ['names', 'objects'],
 		isBlank,
 		convert: toAny,
@@ -186,44 +242,5 @@ export const kindOfSchema = (schema: ValueSchema): FieldKind => kinds.find(([, {
 /** The kind of a custom field by its type; types the service may gain later are written as text. */
 export const kindOfCustomType = (type: string): FieldKind => kinds.find(([, { customTypes }]) => customTypes.includes(type))?.[0] ?? 'text';
 
-/** Whether a value is blank for a field: for a list, so are texts such as `[]` and ` , `; for JSON, objects of blanks. */
-export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
-
-/** Whether a text that stands for a list, such as `[]` and ` , `, has nothing in it: unlike an empty list, it clears nothing. */
-export const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
-	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
-
-/**
- * Converts a value that a user or an earlier node gave into the value the service takes.
- *
- * Empty text is not a value but null, which clears the field; so is white space, except in text. A choice
- * that is unknown is sent as it is, since the service may have gained it; a value that cannot fit the
- * field is refused.
- *
- * @param zone IANA time zone of the workflow, for times without one
- * @throws Error in the user's words, the field's label first
- */
-export function apiValue(field: Field, value: unknown, zone: string): unknown {
-	if (typeof value !== 'string') checkExact(field.label, value);
-	else if (!isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
-	if (isCleared(field, value)) return null;
-	const converted = fieldKinds[field.kind].convert(field, value, zone);
-	// A text may be JSON.
-	if (typeof value === 'string' && typeof converted === 'object') checkDepth(field.label, converted);
-	return converted;
-}
-
-/** White space in a text is text, and no id of another record; a list is cleared by an empty list. */
-function isCleared({ kind, reference }: Field, value: unknown): boolean {
-	const isText = kind === 'text' && reference === undefined && typeof value === 'string';
-	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
-}
-
-/** The value of a filter: a number of any length goes into the address of a request as it was given. */
-export function filterValue(field: Field, value: unknown, zone: string): unknown {
-	if (field.kind === 'list' && field.items === 'number' && !isBlank(value)) {
-		return toList(value).filter((one) => !isBlank(one)).map((one) => filterValue({ ...field, kind: 'number' }, one, zone));
-	}
-	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
-	return isLong && field.kind === 'number' ? value.trim() : apiValue(field, value, zone);
-}
+/** What the values of a field consist of. */
+export const valueShape = ({ kind }: Pick<Field, 'kind'>): Kind['shape'] => fieldKinds[kind].shape;

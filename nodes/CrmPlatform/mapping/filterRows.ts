@@ -8,13 +8,14 @@ import {
 	constantOf,
 	filterOperators,
 	isRange,
-	kindOfFiltered,
+	isInstant,
 	operatorsOf,
 	wholeDayBound,
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
 import { isBlank } from '../fields/blank';
 import { parseMoment } from '../fields/dates';
+import { valueShape } from '../fields/fieldKinds';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';
@@ -99,7 +100,7 @@ function rowValues(
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
 		const sent = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
 		// One value, whatever commas are in it.
-		const isOne = ['is', 'isRecord'].includes(operator.value) && filter.kind === 'list' && !Array.isArray(value);
+		const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
 		return [[filter, isOne ? [sent] : sent]];
 	});
 }
@@ -117,7 +118,7 @@ function keysOf({ takes }: FilterOperator): RowKey[] {
  * @throws Error in the user's words for a moment where only a day makes sense
  */
 function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperator, value: unknown, zone: string) {
-	if (kindOfFiltered(field) !== 'dateTime') return undefined;
+	if (!isInstant(field)) return undefined;
 	const moment = parseMoment(value, zone)?.setZone(zone);
 	const isDate = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
 	const isMidnight = takes === 'dates' && moment !== undefined && +moment === +moment.startOf('day');

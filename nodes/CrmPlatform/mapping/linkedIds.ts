@@ -5,7 +5,8 @@ import { parseJson } from '../api/http/json';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
-import { apiValue, fieldKinds, filterValue } from '../fields/fieldKinds';
+import { apiValue, filterValue } from '../fields/apiValue';
+import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import type { Execution } from '../model';
 import { hasNumbers, hasText, isName, mayBeId, parseName } from './names';
 import type { FieldValue } from './objectFields';
@@ -137,7 +138,7 @@ const keyOf = ({ reference, part }: Field): string => JSON.stringify([reference,
 function plainValue(field: Field, value: unknown): unknown {
 	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
 	if (!fieldKinds[field.kind].mayHold.includes('names') && !hasNumbers(field)) return undefined;
-	return field.kind === 'list' ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value;
+	return valueShape(field) === 'list' ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value;
 }
 
 function valuesOrNone<One>(read: () => One[]): One[] {

@@ -11,6 +11,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { DividedValue, filterQuery } from './filterQuery';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
+import { valueShape } from '../fields/fieldKinds';
 
 /** Records of one kind, as they are looked up. */
 export interface Collection {
@@ -56,7 +57,7 @@ const filterFor = ({ filters }: Pick<Collection, 'filters'>, { name }: Pick<Fiel
 /** How many values of a field one request looks up; none where the list has no filter for it. */
 export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field: Pick<Field, 'name'>): number {
 	const filter = filterFor(collection, field);
-	if (filter?.kind !== 'list') return filter ? 1 : 0;
+	if (!filter || valueShape(filter) !== 'list') return filter ? 1 : 0;
 	return field.name === 'id' ? maxIds : maxValues;
 }
 
@@ -98,7 +99,7 @@ export async function lookUp(
 		// A request that is still on its way may show that values are taken.
 		if (isHopeless()) return void postponed.push(keys);
 		const request = async () => {
-			for (const given of filter.kind === 'list' ? [texts] : texts) {
+			for (const given of valueShape(filter) === 'list' ? [texts] : texts) {
 				const query = { ...scope, ...filterQuery(filter, given) } as Query;
 				for (const [key, record] of await recordsWith(collection, query, field, keys)) {
 					const known = found.get(key) ?? [];

@@ -1,5 +1,6 @@
 import type { Field } from '../fields/field';
 import { isDigits, matchesPattern } from '../fields/conversions';
+import { fieldKinds } from '../fields/fieldKinds';
 
 /** Fields by which a record is known; all of them, as any record may have any. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
@@ -12,7 +13,10 @@ export function isName(field: Field, value: unknown): value is string {
 }
 
 /** Whether the values of a field are numbers. */
-export const hasNumbers = ({ kind, items }: Field): boolean => (kind === 'list' ? items : kind) === 'number';
+export function hasNumbers({ kind, items }: Field): boolean {
+	const kindOfOne = fieldKinds[kind].shape === 'list' ? items : kind;
+	return kindOfOne !== undefined && fieldKinds[kindOfOne].type === 'number';
+}
 
 /** Whether a value is a text with anything in it. */
 export const hasText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';

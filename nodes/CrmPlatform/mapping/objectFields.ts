@@ -4,7 +4,8 @@ import { isObject, parseJson } from '../api/http/json';
 import type { Field } from '../fields/field';
 import { isPlainObject } from '../api/http/ownMembers';
 import { isBlank } from '../fields/blank';
-import { fieldKinds, isBlankFor } from '../fields/fieldKinds';
+import { isBlankFor } from '../fields/apiValue';
+import { fieldKinds } from '../fields/fieldKinds';
 import { fieldNames, meaningText, type Meaning } from './fieldNames';
 
 /** A field and its mapped value. */

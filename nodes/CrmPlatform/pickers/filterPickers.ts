@@ -3,8 +3,9 @@ import { isExpression, type ILoadOptionsFunctions, type INodePropertyOptions } f
 import type { Connection } from '../api/connection';
 import { customFilters } from '../api/customFields';
 import type { Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
-import { filterOperators, isLinked, kindOfFiltered, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
+import { filterOperators, hasTypedOperators, isInstant, isLinked, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import { customFieldsOf } from './customFieldsOf';
 import { editorContext, type EditorContext } from './editorContext';
 import { choiceOptions } from './mapperField';
@@ -32,7 +33,7 @@ export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<I
 	const isSearch = field.name === context.description.list?.search;
 	const offered = operatorsOf(field).filter(({ value }) => value !== (hasChoices ? 'isOneOf' : 'isOneOfChoices'));
 	// No one filters by exact times, and true and false have operators of their own.
-	const isTyped = ['date', 'dateTime', 'boolean'].includes(kindOfFiltered(field) ?? '') && offered.length > 1;
+	const isTyped = hasTypedOperators(field) && offered.length > 1;
 	const options = offered
 		.filter(({ value }) => !(isTyped && value === 'is'))
 		.map((operator) => option(operator, field, isSearch));
@@ -66,7 +67,7 @@ function option({ name, value, filters }: FilterOperator, field: FilteredField, 
 	const [comparison, given] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;
 	// The service says whether case matters. Of a whole day and of a constant it says something else.
-	const isSaid = given === 'first' && others.length === 0 && kindOfFiltered(field) !== 'dateTime';
+	const isSaid = given === 'first' && others.length === 0 && !isInstant(field);
 	const choices = value === 'is' && field.filters.get('is')?.choices;
 	if (choices) return { ...shown, description: choices.map(({ label }) => label).join(', ') };
 	// One sentence has no full stop in n8n.
@@ -101,7 +102,7 @@ async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 
 async function choicesOf(api: Connection, { filters }: FilteredField): Promise<INodePropertyOptions[]> {
 	const filter = filters.get('is');
-	if (filter?.kind !== 'list') return [];
+	if (!filter || valueShape(filter) !== 'list') return [];
 	const own = choiceOptions(filter);
 	if (own || filter.reference === undefined) return own ?? [];
 	return (await referencesOf(api, [filter])).get(filter.name) ?? [];

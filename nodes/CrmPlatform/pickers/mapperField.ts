@@ -1,7 +1,7 @@
 import { isExpression, validateFieldType, type INodePropertyOptions, type ResourceMapperField } from 'n8n-workflow';
 
 import { isRequiredInForm, type Field } from '../fields/field';
-import { fieldKinds } from '../fields/fieldKinds';
+import { fieldKinds, valueShape } from '../fields/fieldKinds';
 
 const trueOrFalse = [
 	{ name: 'True', value: true },
@@ -29,7 +29,7 @@ export function mapperField(
 ): ResourceMapperField {
 	const { name, kind } = field;
 	const required = isRequiredInForm(field);
-	const chosen = kind === 'boolean' ? trueOrFalse : options;
+	const chosen = fieldKinds[kind].type === 'boolean' ? trueOrFalse : options;
 	const mapped: ResourceMapperField = {
 		id: name,
 		displayName: labelOf(field, chosen !== undefined, required, isTool),
@@ -70,7 +70,7 @@ export function choiceOptions({ choices }: Field): INodePropertyOptions[] | unde
 function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: boolean): string {
 	const notes = [isRequired ? 'Required' : '', isChosen ? '' : formOf(field, isTool)].filter((note) => note !== '');
 	const label = notes.length > 0 ? `${field.label} (${notes.join(', ')})` : field.label;
-	return isChosen || field.kind !== 'list' ? label : `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}`;
+	return isChosen || valueShape(field) !== 'list' ? label : `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}`;
 }
 
 /** How to type in one value; plain text needs no explanation, and a person needs none to name a company. */

@@ -8,6 +8,7 @@ import type {
 import type { Connection } from '../api/connection';
 import { isToolCall } from '../api/toolNode';
 import { labelFor, type Field } from '../fields/field';
+import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
 import { acceptingStored, choiceOptions, mapperField } from './mapperField';
@@ -43,7 +44,7 @@ export async function fieldsToWrite(
 	const { api, fields: writable, write } = await writableFields(context);
 	const fields = writable.map(asShown);
 	// n8n's mapper offers no choice of several: these are written with commas.
-	const single = fields.filter(({ kind }) => kind !== 'list');
+	const single = fields.filter((field) => valueShape(field) !== 'list');
 	const references = await referencesOf(api, single);
 	const matchable = write.match ? matchableNames(write.match, writable) : [];
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
@@ -54,7 +55,7 @@ export async function fieldsToWrite(
 	const mapped = [...new Set([...needed, ...fields])].map((one) => {
 		// An upsert requires them of new records alone.
 		const field = write.match ? { ...one, required: false } : one;
-		const options = field.kind === 'list' ? undefined : (references.get(field.name) ?? choiceOptions(field));
+		const options = valueShape(field) === 'list' ? undefined : (references.get(field.name) ?? choiceOptions(field));
 		const isBeside = isPickedBeside(context, one) && options === undefined;
 		// n8n keeps what it is told first. Without the service nobody knows whether the records are few, so
 		// the field is shown and the next answer decides.
@@ -95,7 +96,7 @@ function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 	if (named.length <= firstFields + 2) return new Set(named);
 	const important = fields.filter((field) => field.important);
 	if (important.length > 0) return new Set([...needed, ...important]);
-	return new Set([...needed, ...named.filter(({ kind }) => kind !== 'json')].slice(0, Math.max(needed.length, firstFields)));
+	return new Set([...needed, ...named.filter((field) => valueShape(field) !== 'object')].slice(0, Math.max(needed.length, firstFields)));
 }
 
 /** The fields that the chosen operation writes, with the custom fields of the account. */
@@ -119,7 +120,7 @@ export async function writableFields({ api, resource, description, operation, co
 function matchableNames({ values, takesOthers, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
 	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];
 	// A description that names none leaves the choice to the user.
-	const own = values.length === 0 && takesOthers ? fields.filter(({ kind }) => kind === 'text' || kind === 'number') : [];
+	const own = values.length === 0 && takesOthers ? fields.filter(({ kind }) => fieldKinds[kind].mayIdentify) : [];
 	return [...new Set([...values, ...[...own, ...custom].map(({ name }) => name)])];
 }
 

@@ -8,6 +8,7 @@ import { connect, type Connection } from '../api/connection';
 import { readPage, requestPage } from '../api/lists/page';
 import type { Query } from '../api/http/path';
 import type { Field } from '../fields/field';
+import { fieldKinds } from '../fields/fieldKinds';
 import type { ListDescription } from '../api/openapi/listing';
 import { distinctListItems, matchingName } from './recordLabels';
 import { editorContext } from './editorContext';
@@ -100,7 +101,7 @@ async function recordsOfCompanies(
 	filter: string,
 ): Promise<IDataObject[]> {
 	const { reference, kind } = list.filters.find(({ name }: Field) => name === companyField) ?? {};
-	if (reference === undefined || kind !== 'list') return [];
+	if (reference === undefined || kind === undefined || fieldKinds[kind].shape !== 'list') return [];
 	try {
 		const companies = (await describe(`/${reference}`))?.list;
 		if (companies?.search === undefined) return [];

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
 import { idField, type Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
 import { fieldNames, meaningText } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
 import { readableText } from './readableText';
@@ -33,7 +34,7 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 	const written = writtenFields(description, undefined);
 	const fields = description.fields.filter(({ name, isPlain }) => {
 		const parts = written.filter(({ path }) => path[0] === name);
-		const isReadable = isPlain || name === 'custom_fields' || parts.some(({ kind, linksTo }) => kind !== 'json' || linksTo);
+		const isReadable = isPlain || name === 'custom_fields' || parts.some((part) => valueShape(part) !== 'object' || part.linksTo);
 		return isReadable && !without.has(name);
 	});
 	return { fields: fields.map(({ name }) => outputField(name)), ...reading };

@@ -91,7 +91,7 @@ function meets(field: Field, comparison: Comparison, value: unknown, wanted: unk
 function spanOf({ kind }: Field, value: unknown): { from: number; to: number } | undefined {
 	const { order } = fieldKinds[kind];
 	const number = order && exactNumber(String(value));
-	if (order !== 'time') return number === undefined ? undefined : { from: number, to: number };
+	if (order !== 'day' && order !== 'instant') return number === undefined ? undefined : { from: number, to: number };
 	// Seconds since 1970, where milliseconds would be a time before 1973.
 	const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
 	const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');

@@ -15,9 +15,9 @@ export interface FilterOperator {
 	suits?: (kind: FieldKind | undefined, isLinkedField: boolean) => boolean;
 }
 
-const isTime = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].order === 'time';
-const isList = (kind?: FieldKind) => kind === 'list';
-const isBoolean = (kind?: FieldKind) => kind === 'boolean';
+const isTime = (kind?: FieldKind) => kind !== undefined && ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
+const isList = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].shape === 'list';
+const isBoolean = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].type === 'boolean';
 const isAmount = (kind?: FieldKind) => !isTime(kind);
 const isLink = (_kind: FieldKind | undefined, isLinkedField: boolean) => isLinkedField;
 
@@ -66,6 +66,18 @@ export function kindOfFiltered({ filters }: FilteredField): FieldKind | undefine
 	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((one) => filters.get(one)?.kind).find(Boolean);
 }
 
+/** Whether the values of the field are times, which are filtered by whole days. */
+export function isInstant(field: FilteredField): boolean {
+	const kind = kindOfFiltered(field);
+	return kind !== undefined && fieldKinds[kind].order === 'instant';
+}
+
+/** Whether an operator names all values of the field itself, or takes dates: none is needed for a single value. */
+export function hasTypedOperators(field: FilteredField): boolean {
+	const kind = kindOfFiltered(field);
+	return isTime(kind) || isBoolean(kind);
+}
+
 /** Whether the values of the field are other records. */
 export const isLinked = ({ filters }: FilteredField): boolean => filters.get('is')?.reference !== undefined;
 
@@ -82,7 +94,7 @@ export function wholeDayBound(comparison: Comparison): { comparison: Comparison;
 /** The operators that the filters of a field allow. */
 export function operatorsOf(field: FilteredField): FilterOperator[] {
 	const kind = kindOfFiltered(field);
-	const comparison = (one: Comparison) => (kind === 'dateTime' ? wholeDayBound(one).comparison : one);
+	const comparison = (one: Comparison) => (isInstant(field) ? wholeDayBound(one).comparison : one);
 	return filterOperators.filter(
 		({ filters, suits }) =>
 			(suits?.(kind, isLinked(field)) ?? true) &&
@@ -95,7 +107,7 @@ export function operatorsOf(field: FilteredField): FilterOperator[] {
 
 /** What the description calls true or false, such as 0 or `yes`; undefined where it does not say. */
 export function constantOf({ kind, choices }: Field, meant: boolean): string | number | boolean | undefined {
-	if (!choices) return kind === 'boolean' || kind === 'any' ? meant : undefined;
+	if (!choices) return isBoolean(kind) || fieldKinds[kind].shape === 'open' ? meant : undefined;
 	const [called, ...others] = choices.filter(({ value }) => (meant ? /^(true|yes|y|on|1)$/i : /^(false|no|n|off|0)$/i).test(String(value)));
 	return others.length === 0 ? called?.value : undefined;
 }

@@ -1,5 +1,6 @@
 import { isObject } from '../http/json';
 import { labelFor, type Field } from '../../fields/field';
+import { fieldKinds } from '../../fields/fieldKinds';
 
 /** A reference from one record to another. */
 export interface Link {
@@ -24,7 +25,7 @@ export function linksOf(fields: Field[]): Link[] {
 		const { name, label, kind, reference, part, linksTo = [] } = field;
 		if (reference !== undefined) {
 			const place = { resource: reference, ...(part !== undefined && { part }) };
-			return [{ name, label, field, ...place, isOneOfMany: kind === 'list', valueFor: (id) => id }];
+			return [{ name, label, field, ...place, isOneOfMany: fieldKinds[kind].shape === 'list', valueFor: (id) => id }];
 		}
 		return linksTo.map((resource) => ({
 			name: `${name}: ${resource}`,

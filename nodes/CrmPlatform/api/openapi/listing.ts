@@ -1,4 +1,5 @@
 import { labelFor, type Field, type ParameterEncoding } from '../../fields/field';
+import { fieldKinds, type ListRole } from '../../fields/fieldKinds';
 import { field } from './schemaFields';
 import { comparedBy } from './filteredFields';
 import type { JobDescription } from './jobs';
@@ -58,20 +59,22 @@ export function describeList(
 	operation: OpenApiOperation,
 ): ListDescription {
 	const query = parametersIn(document, pathItem, operation, 'query');
-	const inRole = ({ names, kinds, suits = () => true }: Role) =>
-		names
+	const inRole = (role: ListRole) => {
+		const { names, suits = () => true }: Role = roles[role];
+		return names
 			.flatMap((name) => query.filter((parameter) => parameter.name === name))
-			.find((one) => kinds.includes(parameterField(document, one).kind) && suits(parameterChoices(document, one)));
+			.find((one) => fieldKinds[parameterField(document, one).kind].listRoles.includes(role) && suits(parameterChoices(document, one)));
+	};
 
 	const names = query.map(({ name = '' }) => name);
 	const link = nextLink(document, operation, names);
 	const linked = link && 'next' in link ? link : undefined;
-	const usual = inRole(roles.cursor)?.name;
+	const usual = inRole('cursor')?.name;
 	const cursor = linked?.name ?? usual ?? 'cursor';
-	const pageSize = inRole(roles.pageSize);
-	const sort = inRole(roles.sort);
-	const search = inRole(roles.search)?.name;
-	const fields = inRole(roles.fields)?.name;
+	const pageSize = inRole('pageSize');
+	const sort = inRole('sort');
+	const search = inRole('search')?.name;
+	const fields = inRole('fields')?.name;
 
 	const description: ListDescription = { cursor, filters: [], ...recordTimes(names) };
 	if ((linked ?? usual) || names.some((name) => otherPlaces.test(name))) description.takesCursor = true;
@@ -129,11 +132,12 @@ function parameterField(document: OpenApiDocument, parameter: OpenApiParameter):
 
 /** How a parameter's lists and objects are written; undefined for commas, and for single values. */
 function encodingOf({ schema, content, style = 'form', explode }: OpenApiParameter, { kind }: Field): ParameterEncoding | undefined {
-	if (!['list', 'json', 'any'].includes(kind)) return undefined;
+	const { shape } = fieldKinds[kind];
+	if (shape === 'single') return undefined;
 	if (!schema && content) return 'json';
 	if (style === 'deepObject') return 'deepObject';
 	const isSeparate = explode ?? style === 'form';
-	if (isSeparate) return kind === 'json' ? 'members' : 'repeated';
+	if (isSeparate) return shape === 'object' ? 'members' : 'repeated';
 	return style === 'spaceDelimited' ? 'space' : style === 'pipeDelimited' ? 'pipe' : undefined;
 }
 
@@ -171,7 +175,7 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 		const { kind, label, reference, part, linksTo } = field(document, [name], schema.title ?? labelFor(name), schema, false);
 		const isLink = reference !== undefined || linksTo !== undefined || linkName.test(name);
 		const linked = reference === undefined ? {} : { linked: [reference, part].filter(Boolean).join('.') };
-		return { name, label, isPlain: kind !== 'list' && kind !== 'json', isReadOnly: schema.readOnly === true, isLink, ...linked };
+		return { name, label, isPlain: !['list', 'object'].includes(fieldKinds[kind].shape), isReadOnly: schema.readOnly === true, isLink, ...linked };
 	});
 }
 

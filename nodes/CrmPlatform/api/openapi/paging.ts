@@ -1,41 +1,37 @@
-import type { FieldKind } from '../../fields/field';
+import type { ListRole } from '../../fields/fieldKinds';
 import type { OpenApiDocument, OpenApiOperation } from './openapi';
 import { readPart, resolve, stepsOf, successOf } from './documentParts';
 
 /** Where an answer has the cursor of the next page. */
 export type CursorPlace = { path: string[] } | { header: string };
 
-/** What a role has: the usual names of its parameter among services, most specific first, and its values. */
+/** The usual names of a role's parameter among services, most specific first. */
 export interface Role {
 	names: string[];
-	kinds: FieldKind[];
 	/** Whether a parameter with such values has the role. */
 	suits?: (choices: string[]) => boolean;
 }
 
 /**
  * A document that links the cursor (OpenAPI Link Object) is believed first. A parameter of a role's name
- * whose values are of another kind is a filter: `after` as a date, `limit` as an amount in text, `order`
+ * whose values are of another kind (`listRoles` of `fieldKinds`) is a filter: `after` as a date, `limit` as an amount in text, `order`
  * as a direction.
  */
-export const roles: Record<'cursor' | 'pageSize' | 'sort' | 'search' | 'fields', Role> = {
+export const roles: Record<ListRole, Role> = {
 	cursor: {
 		names: ['cursor', 'page_token', 'pageToken', 'starting_after', 'after', 'next', 'offset_token'],
-		kinds: ['text', 'number', 'any'],
 	},
 	// A limit beside a size of pages is one for the whole list.
 	pageSize: {
 		names: ['page_size', 'per_page', 'pageSize', 'perPage', 'page_limit', 'limit', 'max_results'],
-		kinds: ['number', 'any', 'choice'],
 		suits: (choices) => choices.every((choice) => Number(choice) >= 1),
 	},
 	sort: {
 		names: ['sort', 'sort_by', 'order_by', 'sortBy', 'orderBy', 'order'],
-		kinds: ['text', 'choice', 'list', 'any'],
 		suits: (choices) => choices.length === 0 || !choices.every((choice) => /^[-+]?(asc|desc)(ending)?$/i.test(choice)),
 	},
-	search: { names: ['q', 'query', 'search'], kinds: ['text', 'any'] },
-	fields: { names: ['fields', 'select'], kinds: ['text', 'list', 'choice', 'any'] },
+	search: { names: ['q', 'query', 'search'] },
+	fields: { names: ['fields', 'select'] },
 };
 
 /** Parameters of services that number their pages or records, which the connector does not do. */

@@ -17,7 +17,7 @@ export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
 	for (const [name, own] of writable) {
 		const label = own.title ?? labelFor(name);
 		// Parts of an object are filled in one by one; deeper nesting stays JSON.
-		const isObject = own.properties !== undefined && kindOf(document, own) === 'json';
+		const isObject = own.properties !== undefined && fieldKinds[kindOf(document, own)].shape === 'object';
 		const parts = isObject ? writableIn(document, own.properties ?? {}) : undefined;
 		if (parts && writable.length + fields.length + parts.length <= maxFields) {
 			for (const [part, inner] of parts) {
@@ -46,19 +46,20 @@ export function field(
 ): Field {
 	const own = flatten(document, schema);
 	const kind = kindOf(document, own);
-	const chosen = kind === 'list' ? flatten(document, own.items ?? {}) : own;
+	const { shape } = fieldKinds[kind];
+	const chosen = shape === 'list' ? flatten(document, own.items ?? {}) : own;
 	const values = namedValues(document, chosen);
 	const [whole, part] = chosen['x-item-of']?.split('.') ?? [];
-	const linksTo = kind === 'json' ? linkedBy(document, flatten(document, own.items ?? {})) : [];
+	const linksTo = shape === 'object' ? linkedBy(document, flatten(document, own.items ?? {})) : [];
 	const reference = own['x-resource'] ?? chosen['x-resource'] ?? whole;
-	const items = kind === 'list' ? kindOf(document, chosen) : undefined;
+	const items = shape === 'list' ? kindOf(document, chosen) : undefined;
 	const description = own.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
 	if (chosen.pattern !== undefined && isSafePattern(chosen.pattern)) result.pattern = chosen.pattern;
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
 	if (items !== undefined) result.items = items;
-	if (kind === 'json' && own.items) {
+	if (shape === 'object' && own.items) {
 		const { properties = {}, required: needed = [] } = flatten(document, own.items);
 		const isPlain = (one: Schema) => fieldKinds[kindOf(document, flatten(document, one))].isMember;
 		result.members = writableIn(document, properties)
