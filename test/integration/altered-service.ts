@@ -10,6 +10,7 @@ interface AlteredRequest {
 	method: string;
 	url: URL;
 	text: string;
+	authorization: string;
 }
 
 /** An answer on its way, which a test may change; with `isLost` it never arrives. */
@@ -23,7 +24,7 @@ export interface EditedAnswer {
 	date: string;
 }
 
-type Instead = { status: number; body: string; type?: string } | void;
+export type Instead = { status: number; body: string; type?: string; headers?: Record<string, string> } | undefined | void;
 
 /** What happens to the requests between the node and the sandbox. */
 export interface Alteration {
@@ -54,13 +55,14 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 	const pass = async (request: IncomingMessage, response: ServerResponse) => {
 		const { method = 'GET', url: path = '/' } = request;
 		passed.push(`${method} ${path}`);
-		const own = { method, url: new URL(path, sandbox.url), text: await text(request) };
+		const own = { method, url: new URL(path, sandbox.url), text: await text(request), authorization: request.headers.authorization ?? '' };
 		const instead = await alteration.request?.(own);
 		if (instead) {
-			response.writeHead(instead.status, { 'content-type': instead.type ?? 'application/json' });
+			response.writeHead(instead.status, { 'content-type': instead.type ?? 'application/json', ...instead.headers });
 			return response.end(instead.body);
 		}
 		const { host: _, connection: _c, 'content-length': _l, ...headers } = request.headers;
+		if (own.authorization !== '') headers.authorization = own.authorization;
 		const hasBody = method !== 'GET' && own.text !== '';
 		const reply = await fetch(own.url, { method, headers: headers as Record<string, string>, ...(hasBody && { body: own.text }) });
 		const type = reply.headers.get('content-type') ?? 'application/json';

@@ -18,10 +18,10 @@ const contextOf = (more: object, type = 'crmPlatform') =>
 	}) as unknown as IAllExecuteFunctions;
 
 const getInputData = () => [];
-const webhookThat = (responseMode?: string) => ({
+const webhookThat = (responseMode?: string, type = 'n8n-nodes-base.webhook') => ({
 	getInputData,
 	getMode: () => 'webhook',
-	getParentNodes: () => [{ type: 'n8n-nodes-base.webhook', parameters: { ...(responseMode && { responseMode }) } }],
+	getParentNodes: () => [{ type, parameters: { ...(responseMode && { responseMode }) } }],
 });
 
 test.each<[string, IAllExecuteFunctions, string]>([
@@ -30,6 +30,7 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	['a tool of the newest agent', contextOf({ getInputData }, 'crmPlatformTool'), 'awaited'],
 	['a manual execution', contextOf({ getInputData, getMode: () => 'manual' }), 'awaited'],
 	['a chat', contextOf({ getInputData, getMode: () => 'chat' }), 'awaited'],
+	['a published chat', contextOf(webhookThat(undefined, '@n8n/n8n-nodes-langchain.chatTrigger')), 'awaited'],
 	['a webhook that is answered at the end', contextOf(webhookThat('lastNode')), 'awaited'],
 	['a webhook that is answered by a node', contextOf(webhookThat('responseNode')), 'awaited'],
 	['a webhook that is answered at once', contextOf(webhookThat('onReceived')), 'ordinary'],

@@ -50,10 +50,10 @@ function isExecution(n8n: IAllExecuteFunctions): n8n is IExecuteFunctions {
 	return 'getInputData' in n8n;
 }
 
-/** Whether the webhook that started the workflow is answered at its end, or by a node of it. */
+/** Whether the webhook that started the workflow is answered at its end, or by a node of it. A public chat is a webhook that always is. */
 function answersCaller(n8n: IExecuteFunctions): boolean {
 	const before = n8n.getParentNodes(n8n.getNode().name, { includeNodeParameters: true });
-	return before.some(({ parameters }) => (parameters?.responseMode ?? 'onReceived') !== 'onReceived');
+	return before.some(({ type, parameters }) => type.endsWith('.chatTrigger') || (parameters?.responseMode ?? 'onReceived') !== 'onReceived');
 }
 
 /** Reports waits that a user would notice: in n8n's log when they begin, as far as that is known, and end; on the node afterwards. */

@@ -15,7 +15,7 @@ import { latestItems } from './latest';
 import { loadGroup } from './load';
 import { maxLag, type Group } from './position';
 import { openDispatcher } from './published';
-import { recordReader, type RecordReader } from './records';
+import { recordReader, type RecordReader, type RecordScope } from './records';
 import { readRecordChoice } from './recordScope';
 import { reportFailure } from './report';
 import type { Beginning } from './resume';
@@ -37,30 +37,46 @@ export interface TriggerChoice extends ChangeChoice {
 export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemClock): Promise<ITriggerResponse> {
 	try {
 		const api = await connect(n8n, clock);
-		const choice = await readChoice(n8n, api);
+		const { scope, ...choice } = await readChoice(n8n, api);
 		const isManual = n8n.getMode() === 'manual';
 		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
 		const log = await openEventLog(api, isManual ? undefined : tell);
 		if (isManual) {
-			const manualTriggerFunction = async () => n8n.emit([await latestItems(n8n, api, log, choice.events, choice.records)]);
+			const manualTriggerFunction = async () => n8n.emit([await latestItems(n8n, api, log, choice.events, scope && recordReader(api, scope))]);
 			return { manualTriggerFunction };
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
-		return await startReading(n8n, { api, log, clock }, choice);
+		const choiceOf = (one: Connection): TriggerChoice => (scope ? { ...choice, records: recordReader(one, scope) } : choice);
+		let isClosed = false;
+		const open = async (service: Service): Promise<ITriggerResponse> =>
+			await startReading(n8n, service, choiceOf(service.api), async () => {
+				const renewed = await connect(n8n, clock);
+				if (renewed.view === service.api.view || isClosed) return false;
+				opened = await open({ api: renewed, log: await openEventLog(renewed, tell), clock });
+				if (isClosed) await opened.closeFunction?.();
+				return true;
+			});
+		let opened = await open({ api, log, clock });
+		return {
+			closeFunction: async () => {
+				isClosed = true;
+				await opened.closeFunction?.();
+			},
+		};
 	} catch (error) {
 		throw inUsersWords(n8n, error);
 	}
 }
 
-async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<TriggerChoice> {
+async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit<TriggerChoice, 'records'> & { scope?: RecordScope }> {
 	const choice = readChangeChoice(n8n);
 	if (choice.source === 'events') return { ...choice, events: readEventChoice(n8n) };
 	const { scope, eventTypes } = await readRecordChoice(n8n, api);
 	const options = n8n.getNodeParameter('options', {}) as IDataObject;
 	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, options) };
 	const events: EventChoice = { events: eventTypes.sort(), filter, output: { shape: 'event', origin: readOrigin(n8n) } };
-	return { ...choice, events, records: recordReader(api, scope) };
+	return { ...choice, events, scope };
 }
 
 /** What reads the service, beside what n8n gives: real, or a model's. */
@@ -70,8 +86,18 @@ export interface Service {
 	clock: Clock;
 }
 
-/** Reads until the trigger is closed. */
-export async function startReading(n8n: ITriggerFunctions, service: Service, choice: TriggerChoice): Promise<ITriggerResponse> {
+/**
+ * Reads until the trigger is closed.
+ *
+ * @param reopen called when the service refuses the credential: n8n does not tell that its key was replaced. Whether
+ * another reading has taken over
+ */
+export async function startReading(
+	n8n: ITriggerFunctions,
+	service: Service,
+	choice: TriggerChoice,
+	reopen = async () => await Promise.resolve(false),
+): Promise<ITriggerResponse> {
 	const { api, log, clock } = service;
 	const beginning = beginningOf(choice);
 	const { origin } = choice.events.output;
@@ -152,6 +178,8 @@ export async function startReading(n8n: ITriggerFunctions, service: Service, cho
 				failures = 0;
 			} catch (error) {
 				if (signal.aborted) return;
+				const isRefused = error instanceof NodeApiError && error.httpCode === '401';
+				if (isRefused && (await reopen().catch(() => false))) return;
 				// Told once for each outage; the position stays, so nothing is lost.
 				if (failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
 				failures += 1;
