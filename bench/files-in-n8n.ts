@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
+import { workflowNode } from '../demo/workflow-node.ts';
 import type { Row } from './measure.ts';
 import { growthOf } from './peak-memory.ts';
 import { type RealN8n, startRealN8n } from './real-n8n.ts';
@@ -60,14 +60,7 @@ export async function memoryInN8n(server: ServerProcess, folder: string, rows: n
 
 const connector = 'n8n-nodes-crm-platform.crmPlatform';
 
-const node = (type: string, typeVersion: number, parameters: IDataObject): INode => ({
-	id: randomUUID(),
-	name: type,
-	type,
-	typeVersion,
-	position: [0, 0],
-	parameters: parameters as INode['parameters'],
-});
+const node = (type: string, typeVersion: number, parameters: IDataObject): INode => workflowNode(type, type, typeVersion, parameters);
 
 /**
  * Runs nodes one after another. Its end is seen in n8n's database: polling n8n for the execution a few times

@@ -2,6 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
+import { workflowNode } from '../demo/workflow-node.ts';
 import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
 import { type RealN8n, startRealN8n } from './real-n8n.ts';
 import { type Server, serverAt, startServer } from './server-process.ts';
@@ -63,16 +64,8 @@ async function publishWebhook({ client }: RealN8n): Promise<string> {
 
 function node(type: string, typeVersion: number, parameters: IDataObject, credentialId?: string): INode {
 	const id = randomUUID();
-	return {
-		id,
-		name: 'Trigger',
-		type,
-		typeVersion,
-		position: [0, 0],
-		webhookId: id,
-		parameters: parameters as INode['parameters'],
-		...(credentialId !== undefined && { credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } } }),
-	};
+	const credentials = credentialId === undefined ? {} : { crmPlatformApi: { id: credentialId, name: 'Sandbox' } };
+	return workflowNode('Trigger', type, typeVersion, parameters, { id, webhookId: id, credentials });
 }
 
 async function publish(client: RealN8n['client'], trigger: INode): Promise<string> {

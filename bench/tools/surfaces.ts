@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, startModel } from '../../demo/scripted-model.ts';
+import { workflowNode as node } from '../../demo/workflow-node.ts';
 import type { Toolset } from './dialects.ts';
 import type { ToolsWorld } from './world.ts';
 
@@ -16,16 +17,6 @@ export interface Surface {
 const langchain = '@n8n/n8n-nodes-langchain';
 const START = 'Start';
 const AGENT = 'AI Agent';
-
-const node = (name: string, type: string, typeVersion: number, parameters: object, more: Partial<INode> = {}): INode => ({
-	id: randomUUID(),
-	name,
-	type,
-	typeVersion,
-	position: [0, 0],
-	parameters: parameters as INode['parameters'],
-	...more,
-});
 
 async function toolNodes({ n8n, url }: ToolsWorld, { nodes }: Toolset): Promise<INode[]> {
 	const data = { baseUrl: url, apiKey: 'KEY', descriptionUrl: '' };

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { IConnections, IDataObject, INode } from 'n8n-workflow';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import type { IConnections, IDataObject } from 'n8n-workflow';
+import { ofModel, ofSandbox, theN8n } from './harness/access.ts';
 import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
+import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { mcpClient } from './harness/mcp.ts';
 import { byId } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
@@ -10,18 +11,6 @@ import { callSandbox, createRecord } from './harness/sandbox.ts';
 const langchain = '@n8n/n8n-nodes-langchain';
 const TOOLS = 'n8n-nodes-crm-platform.crmPlatformTools';
 const AGENT = 'AI Agent';
-
-const node = (name: string, type: string, typeVersion: number, parameters: IDataObject, more: Partial<INode> = {}): INode => ({
-	id: randomUUID(),
-	name,
-	type,
-	typeVersion,
-	position: [0, 0],
-	parameters: parameters as INode['parameters'],
-	...more,
-});
-
-const crm = async () => ({ crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' } });
 
 const writes = { writes: ['create', 'update', 'delete', 'act'] };
 
@@ -43,8 +32,6 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 	async function run(script: Array<(turn: Turn) => Move>, parameters: IDataObject): Promise<string[]> {
 		model = await startModel(script);
 		const n8n = theN8n();
-		const data = { apiKey: 'any', url: model.url };
-		const openAiApi = { id: await n8n.createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data }), name: 'Model' };
 		const to = (type: string) => ({ [type]: [[{ node: AGENT, type, index: 0 }]] });
 		const id = await n8n.createWorkflow({
 			name: `Agent ${randomUUID()}`,
@@ -52,8 +39,8 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 			nodes: [
 				node(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
 				node(AGENT, `${langchain}.agent`, version, { promptType: 'define', text: 'Do it.' }),
-				node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: { openAiApi } }),
-				node('CRM', TOOLS, 1, parameters, { credentials: await crm() }),
+				node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(model) }),
+				node('CRM', TOOLS, 1, parameters, { credentials: await ofSandbox() }),
 			],
 			connections: { [TRIGGER]: to('main'), Model: to('ai_languageModel'), CRM: to('ai_tool') } as IConnections,
 		});
@@ -132,7 +119,7 @@ test('In a real n8n, an MCP client has the six tools, and writes after a preview
 	const n8n = theN8n();
 	const nodes = [
 		node('MCP', `${langchain}.mcpTrigger`, 2, { path }, { webhookId: path }),
-		node('CRM', TOOLS, 1, { ...writes }, { credentials: await crm() }),
+		node('CRM', TOOLS, 1, { ...writes }, { credentials: await ofSandbox() }),
 	];
 	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `MCP ${path}`, nodes, connections: { CRM: { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } } }));
 	const client = mcpClient(path);

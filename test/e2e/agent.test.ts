@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INode } from 'n8n-workflow';
 import type { Workflow } from '../../demo/n8n-client.ts';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import { ofModel, ofSandbox, theN8n } from './harness/access.ts';
 import { type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
+import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { byId, filterBy, mapped } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox } from './harness/sandbox.ts';
@@ -41,7 +42,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 			},
 		]);
 
-		const id = await n8n.createWorkflow(await workflowWith(model.url));
+		const id = await n8n.createWorkflow(await workflowWith(model));
 		const { status, data } = await n8n.runWorkflow(id, TRIGGER);
 
 		expect({ status, error: data.resultData.error?.message }).toEqual({ status: 'success' });
@@ -65,7 +66,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 			(turn) => add(turn, {}),
 			() => ({ say: 'Done.' }),
 		]);
-		const id = await n8n.createWorkflow(await workflowWith(model.url));
+		const id = await n8n.createWorkflow(await workflowWith(model));
 		// The first call is refused, and the answer to the second is lost.
 		await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/contacts', method: 'POST', after: 1, drop: 'after', times: 1 }]);
 		const { data } = await n8n.runWorkflow(id, TRIGGER);
@@ -79,19 +80,8 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 	});
 
 	/** Start → AI Agent, with a model, a tool that adds contacts and one that finds them. */
-	async function workflowWith(modelUrl: string): Promise<Workflow> {
-		const crmPlatformApi = {
-			id: await n8n.createCredential(sandboxCredential()),
-			name: 'Sandbox',
-		};
-		const openAiApi = {
-			id: await n8n.createCredential({
-				name: `Model ${randomUUID()}`,
-				type: 'openAiApi',
-				data: { apiKey: 'any', url: modelUrl },
-			}),
-			name: 'Model',
-		};
+	async function workflowWith(of: ScriptedModel): Promise<Workflow> {
+		const credentials = await ofSandbox();
 		const langchain = '@n8n/n8n-nodes-langchain';
 		const tool = 'n8n-nodes-crm-platform.crmPlatformTool';
 		const nodes: INode[] = [
@@ -100,7 +90,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 				promptType: 'define',
 				text: 'Add Ada Lovelace, then find her.',
 			}),
-			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { openAiApi }),
+			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(of) }),
 			node(
 				'Add contacts',
 				tool,
@@ -114,7 +104,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 						last_name: "={{ $fromAI('Last_Name', 'The family name', 'string') }}",
 					}),
 				},
-				{ crmPlatformApi },
+				{ credentials },
 			),
 			node(
 				'Find contacts',
@@ -127,7 +117,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 					limit: 5,
 					filters: filterBy('email', "={{ $fromAI('Email', 'The e-mail address', 'string') }}"),
 				},
-				{ crmPlatformApi },
+				{ credentials },
 			),
 		];
 		const to = (type: 'main' | 'ai_languageModel' | 'ai_tool') => ({
@@ -147,21 +137,3 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 		};
 	}
 });
-
-function node(
-	name: string,
-	type: string,
-	typeVersion: number,
-	parameters: IDataObject,
-	credentials?: INode['credentials'],
-): INode {
-	return {
-		id: randomUUID(),
-		name,
-		type,
-		typeVersion,
-		position: [0, 0],
-		parameters: parameters as INode['parameters'],
-		...(credentials ? { credentials } : {}),
-	};
-}

@@ -1,28 +1,17 @@
 import { randomUUID } from 'node:crypto';
-import type { IConnections, IDataObject, INode } from 'n8n-workflow';
+import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
+import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { newBrowser } from '../sandbox/browser.ts';
 import { fillIn } from '../sandbox/console.ts';
 import { until } from '../until.ts';
-import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { ofModel, ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { byId } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
 const ours = 'n8n-nodes-crm-platform';
-
-const node = (name: string, type: string, typeVersion: number, parameters: IDataObject, credentials: INode['credentials'] = {}): INode => ({
-	id: randomUUID(),
-	name,
-	type,
-	typeVersion,
-	position: [0, 0],
-	parameters: parameters as INode['parameters'],
-	credentials,
-});
-
-const crm = async () => ({ crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' } });
 
 const taskAsking = async (message: string) =>
 	await until(async () => (await callSandbox('GET', `/v1/tasks?${new URLSearchParams({ 'description[contains]': message })}`)).body.data[0]);
@@ -45,7 +34,7 @@ const approver = async () => (await callSandbox('GET', '/v1/users?role=admin&sta
 test('In a real n8n, a workflow waits for a task, and goes on once it is completed by a person', async () => {
 	const message = `Discount ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
-	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, await crm())], { [TRIGGER]: { main: [[{ node: 'Ask', type: 'main', index: 0 }]] } });
+	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() })], { [TRIGGER]: { main: [[{ node: 'Ask', type: 'main', index: 0 }]] } });
 	const task = await taskAsking(message);
 	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
 	const page = await until(async () => {
@@ -68,18 +57,16 @@ test('In a real n8n, a tool of an agent is called once a person has completed th
 		(): Move => ({ tool: 'crm_change', input: { toolParameters: { kind: 'deal', action: 'update', record: id, values: { amount: 12_000 } }, hitlParameters: {}, approved: true } }),
 		(): Move => ({ say: 'Done.' }),
 	]);
-	const data = { apiKey: 'any', url: model.url };
-	const openAiApi = { id: await n8n.createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data }), name: 'Model' };
-	const credentials = await crm();
+	const credentials = await ofSandbox();
 	const message = `=Agent ${id} {{ JSON.stringify($tool.parameters) }}`;
 	const review = { resource: 'task', operation: 'sendAndWait', message, aboutKind: '={{ $tool.parameters.kind }}', aboutRecord: '={{ $tool.parameters.record }}' };
 	const execution = await start(
 		'Reviewed agent',
 		[
 			node('Agent', `${langchain}.agent`, 3.1, { promptType: 'define', text: 'Do it.' }),
-			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { openAiApi }),
-			node('Review', `${ours}.crmPlatformHitlTool`, 1, review, credentials),
-			node('CRM', `${ours}.crmPlatformTools`, 1, { writes: ['update'], askBeforeWriting: false, tools: ['change'] }, credentials),
+			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(model) }),
+			node('Review', `${ours}.crmPlatformHitlTool`, 1, review, { credentials }),
+			node('CRM', `${ours}.crmPlatformTools`, 1, { writes: ['update'], askBeforeWriting: false, tools: ['change'] }, { credentials }),
 		],
 		{
 			[TRIGGER]: { main: [[{ node: 'Agent', type: 'main', index: 0 }]] },

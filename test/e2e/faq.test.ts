@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { IConnections, IDataObject, INode } from 'n8n-workflow';
+import type { IConnections, INode } from 'n8n-workflow';
+import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
-import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
+import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { mcpClient } from './harness/mcp.ts';
 import { mapped } from './harness/resources.ts';
 import { callSandbox } from './harness/sandbox.ts';
@@ -9,24 +10,10 @@ import { callSandbox } from './harness/sandbox.ts';
 /** What docs/faq.md says of n8n's own nodes in front of ours. */
 const crmPlatform = 'n8n-nodes-crm-platform.crmPlatform';
 
-const node = (name: string, type: string, typeVersion: number, parameters: IDataObject, more: Partial<INode> = {}): INode => ({
-	id: randomUUID(),
-	name,
-	type,
-	typeVersion,
-	position: [0, 0],
-	parameters: parameters as INode['parameters'],
-	...more,
-});
-
 async function publish(nodes: INode[], connections: IConnections): Promise<void> {
 	const n8n = theN8n();
 	await n8n.activateWorkflow(await n8n.createWorkflow({ name: `FAQ ${randomUUID()}`, nodes, connections }));
 }
-
-const credentials = async () => ({
-	crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' },
-});
 
 const recordWith = async (email: string) => (await callSandbox('GET', `/v1/contacts?email=${email}`)).body.data[0] as unknown;
 
@@ -40,7 +27,7 @@ test.each([
 	await publish(
 		[
 			node('Form', 'n8n-nodes-base.formTrigger', 2.2, { formTitle: 'Upload', formFields: elements, responseMode: 'lastNode' }, { webhookId: path }),
-			node('Import', crmPlatform, 1, parameters, { credentials: await credentials() }),
+			node('Import', crmPlatform, 1, parameters, { credentials: await ofSandbox() }),
 		],
 		{ Form: { main: [[{ node: 'Import', type: 'main', index: 0 }]] } },
 	);
@@ -62,7 +49,7 @@ test('an MCP client creates a contact with the node as a tool, is told why a cal
 	await publish(
 		[
 			node('MCP', '@n8n/n8n-nodes-langchain.mcpTrigger', 2, { path }, { webhookId: path }),
-			node('Add contact', `${crmPlatform}Tool`, 1, { resource: 'contact', operation: 'create', fields, options: { maxWait: 0 } }, { credentials: await credentials() }),
+			node('Add contact', `${crmPlatform}Tool`, 1, { resource: 'contact', operation: 'create', fields, options: { maxWait: 0 } }, { credentials: await ofSandbox() }),
 		],
 		{ 'Add contact': { ai_tool: [[{ node: 'MCP', type: 'ai_tool', index: 0 }]] } },
 	);

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, INode } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import type { Workflow } from '../../demo/n8n-client.ts';
+import { workflowNode } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
-import { sandboxCredential, theN8n } from './harness/access.ts';
+import { ofSandbox, theN8n } from './harness/access.ts';
 import { baseNode } from './harness/killable.ts';
 import { callSandbox, createRecord } from './harness/sandbox.ts';
 import { eventsOf } from './harness/trigger.ts';
@@ -10,16 +11,8 @@ import { eventsOf } from './harness/trigger.ts';
 const n8n = theN8n();
 
 async function workflow(trigger: string, parameters: IDataObject = {}): Promise<Workflow> {
-	const credentialId = await n8n.createCredential(sandboxCredential());
-	const node: INode = {
-		id: 'the-trigger',
-		name: trigger,
-		type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: { events: ['company.created'], output: 'event', options: { interval: 1 }, ...(parameters as INode['parameters']) },
-		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
-	};
+	const given = { events: ['company.created'], output: 'event', options: { interval: 1 }, ...parameters };
+	const node = workflowNode(trigger, 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, given, { id: 'the-trigger', credentials: await ofSandbox() });
 	return { name: `Test ${randomUUID()}`, nodes: [node], connections: {} };
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
+import { workflowNode } from '../../demo/workflow-node.ts';
 import { startKillableN8n, type KillableN8n, type Page } from '../e2e/harness/killable.ts';
 import { until } from '../until.ts';
 
@@ -10,16 +11,11 @@ const kills = Number(process.env['TWO_TRIGGERS_KILLS'] ?? 1);
 let n8n: KillableN8n;
 afterAll(async () => await n8n?.close());
 
-const trigger = (id: string, kind: 'Poll' | '', parameters: IDataObject): INode => ({
-	id,
-	name: id,
-	type: `n8n-nodes-crm-platform.crmPlatform${kind}Trigger`,
-	typeVersion: kind === 'Poll' ? 1 : 2,
-	position: [0, 0],
-	webhookId: id,
-	parameters: parameters as INode['parameters'],
-	credentials: { crmPlatformApi: { id: n8n.credentialId, name: 'Sandbox' } },
-});
+const trigger = (id: string, kind: 'Poll' | '', parameters: IDataObject): INode =>
+	workflowNode(id, `n8n-nodes-crm-platform.crmPlatform${kind}Trigger`, kind === 'Poll' ? 1 : 2, parameters, {
+		...{ id, webhookId: id },
+		credentials: { crmPlatformApi: { id: n8n.credentialId, name: 'Sandbox' } },
+	});
 const poll = (id: string, parameters: IDataObject = {}) =>
 	trigger(id, 'Poll', { events: ['contact.created'], options: { interval: 1 }, ...parameters });
 const webhook = (id: string, parameters: IDataObject = {}) => trigger(id, '', { events: ['contact.created'], ...parameters });

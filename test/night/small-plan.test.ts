@@ -1,4 +1,4 @@
-import type { INode } from 'n8n-workflow';
+import { workflowNode } from '../../demo/workflow-node.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { pollingWorkflow, startKillableN8n, type KillableN8n } from '../e2e/harness/killable.ts';
 import { startKillableQueue } from '../queue/harness/killable.ts';
@@ -33,15 +33,12 @@ describe.each(modes)('%s', (mode, startMode, mostRefused) => {
 		const { url: baseUrl, apiKey } = small;
 		const credentialId = await n8n.client.createCredential({ name: 'Small', type: 'crmPlatformApi', data: { baseUrl, apiKey, descriptionUrl: '' } });
 		for (const name of workflows) {
-			const next = steps.map((step): INode => ({
-				id: `${step}`,
-				name: `Create ${step}`,
-				type: 'n8n-nodes-crm-platform.crmPlatform',
-				typeVersion: 1,
-				position: [220 * step, 0],
-				parameters: { resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson: `={{ { email: $('Trigger').first().json.id + '-${name}-${step}@example.com' } }}` },
-				credentials: { crmPlatformApi: { id: credentialId, name: 'Small' } },
-			}));
+			const next = steps.map((step) => {
+				const fieldsJson = `={{ { email: $('Trigger').first().json.id + '-${name}-${step}@example.com' } }}`;
+				const parameters = { resource: 'contact', operation: 'create', fieldsMode: 'json', fieldsJson };
+				const credentials = { crmPlatformApi: { id: credentialId, name: 'Small' } };
+				return workflowNode(`Create ${step}`, 'n8n-nodes-crm-platform.crmPlatform', 1, parameters, { credentials });
+			});
 			const choice = { events: ['contact.created'], doneWhen: 'succeeded', options: { atOnce: 100, attempts: 1 } };
 			const id = await n8n.client.createWorkflow(pollingWorkflow(n8n.credentialId, name, choice, next));
 			await n8n.client.activateWorkflow(id);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { INode } from 'n8n-workflow';
-import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
+import { workflowNode } from '../../demo/workflow-node.ts';
+import { ofSandbox, theN8n } from '../e2e/harness/access.ts';
 import { createRecord } from '../e2e/harness/sandbox.ts';
 import { eventsOf, recordOf } from '../e2e/harness/trigger.ts';
 import { describeInQueueMode, doneByWorkers } from './harness/access.ts';
@@ -8,16 +8,8 @@ import { describeInQueueMode, doneByWorkers } from './harness/access.ts';
 describeInQueueMode('In queue mode', () => {
 	test('the Poll Trigger starts each event once, on a worker', async () => {
 		const n8n = theN8n();
-		const credentialId = await n8n.createCredential(sandboxCredential());
-		const trigger: INode = {
-			id: randomUUID(),
-			name: 'Trigger',
-			type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
-			typeVersion: 1,
-			position: [0, 0],
-			parameters: { events: ['company.created'], output: 'event', doneWhen: 'ended', options: { interval: 1 } },
-			credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
-		};
+		const parameters = { events: ['company.created'], output: 'event', doneWhen: 'ended', options: { interval: 1 } };
+		const trigger = workflowNode('Trigger', 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, parameters, { credentials: await ofSandbox() });
 		const workflow = { name: `Test ${randomUUID()}`, nodes: [trigger], connections: {} };
 		const id = await n8n.createWorkflow(workflow);
 		await n8n.activateWorkflow(id);

@@ -75,6 +75,9 @@ test('values that the service has stored in another notation were set before: th
 	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
 	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();
 	expect(guarded([...again, set(4, 'A+', 'A-'), set(5, '12', '1.2')], { number: 1 }).reason).toContain('2 of 5');
+	// One new value is enough for a record to count.
+	const mixed = again.map((change) => ({ ...change, changes: [...change.changes, { field: 'status', from: null, to: 'gone' }] }));
+	expect(guarded(mixed, { number: 1 }).reason).toContain('3 of 3');
 });
 
 describe('whatever the limits and the size of the account', () => {

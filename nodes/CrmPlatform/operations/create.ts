@@ -19,9 +19,9 @@ import { applyPresets, requireAnyValue, requireValues, type Presets } from '../w
  */
 export function create(
 	action: string,
-	special: Partial<Operation['option']> & Presets = {},
+	special?: Partial<Operation['option']> & Presets & { leavesTheCrm: boolean },
 ): Operation {
-	const { preset, only, without, required, ...named } = special;
+	const { leavesTheCrm, preset, only, without, required, ...named }: Partial<NonNullable<typeof special>> = special ?? {};
 	return {
 		option: {
 			name: 'Create',
@@ -30,6 +30,7 @@ export function create(
 			...named,
 			action,
 		},
+		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 
 		properties: (resource) => [...fieldsProperties(resource), simplifyProperty],
 		options: [...batchOptions, writeOncePerOption],

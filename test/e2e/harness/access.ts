@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Credential, Owner, Session } from '../../../demo/n8n-client.ts';
 import { N8nClient } from '../../../demo/n8n-client.ts';
+import type { ScriptedModel } from '../../../demo/scripted-model.ts';
 
 /** Where this run's n8n and sandbox are, and how to get in. */
 export interface World {
@@ -36,4 +37,13 @@ export function sandboxCredential(changed: Record<string, string> = {}): Credent
 		type: 'crmPlatformApi',
 		data: { baseUrl: sandboxUrl, apiKey, descriptionUrl: '', ...changed },
 	};
+}
+
+/** What a node of ours takes as its credentials: a new one for the sandbox. */
+export const ofSandbox = async () => ({ crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' } });
+
+/** The same of OpenAI's node for models, which asks a scripted one. */
+export async function ofModel({ url }: ScriptedModel) {
+	const data = { apiKey: 'any', url };
+	return { openAiApi: { id: await theN8n().createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data }), name: 'Model' } };
 }

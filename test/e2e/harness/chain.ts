@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import type { N8nClient } from '../../../demo/n8n-client.ts';
+import { workflowNode } from '../../../demo/workflow-node.ts';
 import { nodeTypeFor, TRIGGER } from './run-node.ts';
 
 /** One CRM Platform node of a chain: its name, by which later ones refer to it, and what it does. */
@@ -30,15 +31,11 @@ export async function runChain(
 	links: Link[],
 	input: IDataObject[] = [{}],
 ): Promise<ChainResult> {
-	const trigger = node(TRIGGER, 'n8n-nodes-base.manualTrigger', 0, {});
-	const nodes = links.map(({ name, resource, operation, parameters }, place) => ({
-		...node(name, nodeTypeFor(resource), place + 1, {
-			resource,
-			operation,
-			...parameters,
-		}),
-		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
-	}));
+	const trigger = workflowNode(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {});
+	const credentials = { crmPlatformApi: { id: credentialId, name: 'Sandbox' } };
+	const nodes = links.map(({ name, resource, operation, parameters }, place) =>
+		workflowNode(name, nodeTypeFor(resource), 1, { resource, operation, ...parameters }, { position: [220 * (place + 1), 0], credentials }),
+	);
 	const all = [trigger, ...nodes];
 	const connections = Object.fromEntries(
 		all
@@ -57,15 +54,4 @@ export async function runChain(
 		links.map(({ name }) => [name, runData[name]?.[0]?.data?.['main']?.[0] ?? []]),
 	);
 	return { status, outputs, error: error && `${error.message}\n${error.description ?? ''}` };
-}
-
-function node(name: string, type: string, place: number, parameters: IDataObject): INode {
-	return {
-		id: randomUUID(),
-		name,
-		type,
-		typeVersion: 1,
-		position: [220 * place, 0],
-		parameters: parameters as INode['parameters'],
-	};
 }

@@ -7,6 +7,7 @@ import { installCommunityPackage } from '../../../demo/community-package.ts';
 import { N8nClient } from '../../../demo/n8n-client.ts';
 import { type N8nProcess, startN8n } from '../../../demo/n8n-process.ts';
 import { freePort } from '../../../demo/ports.ts';
+import { workflowNode } from '../../../demo/workflow-node.ts';
 import { startSandbox, type Sandbox } from '../../../sandbox/serve.ts';
 import { installN8n } from '../../../tools/n8n.mjs';
 import { packBuilt } from './built-package.ts';
@@ -145,15 +146,9 @@ export function callerOf({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): Kill
 
 /** A Poll Trigger, and the nodes after it in a row. */
 export function pollingWorkflow(credentialId: string, name: string, given: IDataObject, next: INode[]) {
-	const trigger: INode = {
-		id: `trigger ${name}`,
-		name: 'Trigger',
-		type: 'n8n-nodes-crm-platform.crmPlatformPollTrigger',
-		typeVersion: 1,
-		position: [0, 0],
-		parameters: { output: 'event', ...given, options: { interval: 1, ...(given['options'] as IDataObject) } },
-		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
-	};
+	const parameters = { output: 'event', ...given, options: { interval: 1, ...(given['options'] as IDataObject) } };
+	const more = { id: `trigger ${name}`, credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } } };
+	const trigger = workflowNode('Trigger', 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, parameters, more);
 	const nodes = [trigger, ...next];
 	const connections = Object.fromEntries(
 		next.map((node, i) => [nodes[i]!.name, { main: [[{ node: node.name, type: 'main' as const, index: 0 }]] }]),
@@ -162,13 +157,5 @@ export function pollingWorkflow(credentialId: string, name: string, given: IData
 }
 
 /** One of n8n's own nodes. */
-export function baseNode(type: string, typeVersion: number, name: string, parameters: IDataObject): INode {
-	return {
-		id: name,
-		name,
-		type: `n8n-nodes-base.${type}`,
-		typeVersion,
-		position: [220, 0],
-		parameters: parameters as INode['parameters'],
-	};
-}
+export const baseNode = (type: string, typeVersion: number, name: string, parameters: IDataObject): INode =>
+	workflowNode(name, `n8n-nodes-base.${type}`, typeVersion, parameters, { id: name, position: [220, 0] });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
+import { workflowNode } from '../../../demo/workflow-node.ts';
 import { adminMenu } from '../../../nodes/CrmPlatform/resources';
 
 export const TRIGGER = 'Start';
@@ -47,21 +48,9 @@ export function workflowWith(run: NodeRun): Workflow {
 	return {
 		name: `Test ${randomUUID()}`,
 		nodes: [
-			{
-				id: randomUUID(),
-				name: TRIGGER,
-				type: 'n8n-nodes-base.manualTrigger',
-				typeVersion: 1,
-				position: [0, 0],
-				parameters: {},
-			},
-			{
-				id: randomUUID(),
-				name: NODE,
-				type: nodeTypeFor(String(parameters.resource)),
-				typeVersion: 1,
+			workflowNode(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
+			workflowNode(NODE, nodeTypeFor(String(parameters.resource)), 1, parameters, {
 				position: [220, 0],
-				parameters: parameters as INode['parameters'],
 				credentials: {
 					[parameters['authentication'] === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi']: {
 						id: credentialId,
@@ -69,7 +58,7 @@ export function workflowWith(run: NodeRun): Workflow {
 					},
 				},
 				...(onError ? { onError } : {}),
-			},
+			}),
 		],
 		connections: { [TRIGGER]: { main: [[{ node: NODE, type: 'main', index: 0 }]] } },
 		pinData: { [TRIGGER]: input.map((json) => ({ json })) },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, INode } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
+import { workflowNode } from '../../../demo/workflow-node.ts';
 
 export const NODE = 'CRM Platform Trigger';
 
@@ -11,16 +12,8 @@ export function triggerWorkflow(
 	name = NODE,
 	id: string = randomUUID(),
 ): Workflow {
-	const node: INode = {
-		id,
-		name,
-		type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
-		typeVersion: 2,
-		position: [0, 0],
-		webhookId: id,
-		parameters: { output: 'event', ...parameters },
-		credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } },
-	};
+	const more = { id, webhookId: id, credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } } };
+	const node = workflowNode(name, 'n8n-nodes-crm-platform.crmPlatformTrigger', 2, { output: 'event', ...parameters }, more);
 	return { name: `Test ${id}`, nodes: [node], connections: {} };
 }
 

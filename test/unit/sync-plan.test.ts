@@ -1,0 +1,229 @@
+import type { IDataObject } from 'n8n-workflow';
+import { matchKey, valueIn, type ComparedField } from '../../nodes/CrmPlatform/fields/keys';
+import { comparison } from '../../nodes/CrmPlatform/sync/compare';
+import { indexRecords, listed, matchesOf, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/matching';
+import { planChanges } from '../../nodes/CrmPlatform/sync/plan';
+import type { Context, PlannedChange, SyncRules } from '../../nodes/CrmPlatform/sync/plannedChange';
+
+const field = (name: string): ComparedField => ({ name, path: [name], kind: 'text' });
+const [email, code, name] = ['email', 'code', 'name'].map(field) as [ComparedField, ComparedField, ComparedField];
+
+const usual: SyncRules = { missingInCrm: 'create', differing: 'update', missingInSource: 'leave', bothChanged: 'conflict', checksVersions: false };
+
+interface Case {
+	rules?: Partial<SyncRules>;
+	/** The fields to match on; Email unless given. */
+	match?: ComparedField[];
+	unique?: Context['unique'];
+	outside?: Context['outside'];
+}
+
+/** What is decided about items, whose keys are their values, beside records of the CRM. */
+function plan(items: Array<IDataObject & { of?: Partial<SourceRecord> }>, records: CrmRecord[], { rules, match = [email], unique = [], outside = () => undefined }: Case = {}) {
+	const source = items.map(({ of, ...values }, item): SourceRecord => ({
+		item,
+		values,
+		keys: match.map((one) => matchKey(one, valueIn(values, one))),
+		wasInCrm: false,
+		...of,
+	}));
+	return planChanges(source, indexRecords(records, match), {
+		rules: { ...usual, ...rules },
+		matchLabels: match.map((one) => one.name),
+		unique,
+		compare: comparison([email, code, name]),
+		versionOf: () => undefined,
+		changedAtOf: () => undefined,
+		keysOf: (record) => match.map((one) => matchKey(one, valueIn(record, one))),
+		outside,
+	});
+}
+
+const ada = { id: 'con_1', email: 'ada@x.example', name: 'Ada' };
+const bob = { id: 'con_2', email: 'bob@x.example', name: 'Bob' };
+
+const reasonOf = ([change]: PlannedChange[]) => change!.reason;
+
+test('what the source has and the CRM has not is created with all its values', () => {
+	expect(plan([{ email: 'new@x.example', name: 'New' }], [ada])).toEqual([
+		{
+			action: 'create',
+			item: 0,
+			values: { email: 'new@x.example', name: 'New' },
+			changes: [{ field: 'email', from: null, to: 'new@x.example' }, { field: 'name', from: null, to: 'New' }],
+			patch: { email: 'new@x.example', name: 'New' },
+		},
+	]);
+});
+
+test('it is left out where the user wants that', () => {
+	const [change] = plan([{ email: 'new@x.example' }], [], { rules: { missingInCrm: 'leave' } });
+	expect(change).toMatchObject({ action: 'unchanged', item: 0, reason: expect.stringContaining('Leave It Out') });
+	expect(change).not.toHaveProperty('patch');
+});
+
+test.each([
+	['conflict', 'conflict'],
+	['latest', 'conflict'],
+	['crm', 'unchanged'],
+	['source', 'create'],
+] as const)('a record that the source has seen and the CRM has deleted comes out by the rule “%s” as %s', (bothChanged, action) => {
+	const [change] = plan([{ email: 'gone@x.example', of: { wasInCrm: true } }], [ada], { rules: { bothChanged } });
+	expect(change).toMatchObject({ action, item: 0, values: { email: 'gone@x.example' }, changes: [{ field: 'email' }] });
+	if (action === 'create') expect(change!.reason).toBeUndefined();
+	else expect(change!.reason).toContain('no longer has it');
+});
+
+test('an ID that the CRM no longer has is created again only under another key, which finds it then', () => {
+	const id = field('id');
+	const gone = (keys: Array<string | undefined>) => ({ email: 'gone@x.example', of: { id: 'con_9', keys } });
+	const [conflict] = plan([gone(['con_9', undefined])], [], { match: [id, email] });
+	expect(conflict).toMatchObject({ action: 'conflict', reason: expect.stringContaining('no longer has record con_9'), values: { email: 'gone@x.example' } });
+	const [create] = plan([gone(['con_9', 'gone@x.example'])], [], { match: [id, email] });
+	expect(create).toMatchObject({ action: 'create', seenId: 'con_9', patch: { email: 'gone@x.example' } });
+});
+
+test('two items of one key are both conflicts that name each other, with no record and no change', () => {
+	const twice = plan([{ email: ada.email, name: 'One' }, { email: ada.email, name: 'Two' }], [ada]);
+	for (const [item, change] of twice.entries()) {
+		expect(change).toEqual({ action: 'conflict', item, values: { email: ada.email, name: item === 0 ? 'One' : 'Two' }, changes: [], reason: expect.stringMatching(/“ada@x\.example” is the key of several items \(0, 1\)/) });
+	}
+});
+
+test('items that an earlier key tells apart may share a later one', () => {
+	const items = [{ email: ada.email, code: 'X' }, { email: bob.email, code: 'X' }];
+	expect(plan(items, [], { match: [email, code] }).map(({ action }) => action)).toEqual(['create', 'create']);
+	const [first, shared] = plan([{ email: ada.email, code: 'X' }, { code: 'X' }, { code: 'X' }], [], { match: [email, code] });
+	expect(first!.action).toBe('create');
+	expect(shared).toMatchObject({ action: 'conflict', reason: expect.stringContaining('(1, 2)') });
+});
+
+test('a key of several records of the CRM is a conflict that names them all', () => {
+	const change = plan([{ email: ada.email }], [ada, { ...bob, email: ada.email }, { id: 'con_3', email: ada.email }])[0]!;
+	expect(change).toMatchObject({ action: 'conflict', item: 0, reason: expect.stringContaining('con_1, con_2, con_3. Merge') });
+	expect(change.record).toBeUndefined();
+});
+
+test('a record to which two items lead by different keys belongs to neither of them', () => {
+	const record = { ...ada, code: 'A' };
+	const planned = plan([{ email: ada.email, name: 'Ada B' }, { code: 'A', name: 'Ada C' }], [record], { match: [email, code] });
+	for (const [item, change] of planned.entries()) {
+		expect(change).toMatchObject({ action: 'conflict', item, record, reason: expect.stringContaining('several items (0, 1)') });
+		// What would change is shown.
+		expect(change.changes).toEqual([{ field: 'name', from: 'Ada', to: item === 0 ? 'Ada B' : 'Ada C' }]);
+	}
+});
+
+test('an item whose key was refused does not take a record from another', () => {
+	const items = [{ email: 'twice@x.example', code: 'A' }, { email: 'twice@x.example', code: 'A' }, { code: 'A', name: 'Ada B' }];
+	const planned = plan(items, [{ ...ada, email: null, code: 'A' }], { match: [email, code] });
+	expect(planned.map(({ action }) => action)).toEqual(['conflict', 'conflict', 'update']);
+});
+
+test('a record outside the scope is a conflict, though the service gave it', () => {
+	const [change] = plan([{ email: ada.email, name: 'Ada B' }], [ada], { outside: ({ id }) => `${id} is elsewhere.` });
+	expect(change).toMatchObject({ action: 'conflict', record: ada, reason: 'con_1 is elsewhere.', changes: [{ field: 'name' }] });
+	expect(change).not.toHaveProperty('patch');
+});
+
+test('a record found by its second key is another one if its first differs', () => {
+	const record = { ...ada, code: 'A' };
+	const reason = reasonOf(plan([{ email: 'other@x.example', code: 'A' }], [record], { match: [email, code] }));
+	expect(reason).toBe('Record con_1 has this item’s code, but another email: “ada@x.example”. It may be another record. Correct the key, or remove it from one of them.');
+	expect(plan([{ code: 'A', name: 'Ada B' }], [record], { match: [email, code] })[0]!.action).toBe('conflict');
+	// The first key decides: a later one may change. Only a record without a first key is linked.
+	expect(plan([{ email: ada.email, code: 'B' }], [record], { match: [email, code] })[0]!.action).toBe('update');
+	expect(plan([{ email: 'other@x.example', code: 'A' }], [{ ...record, email: null }], { match: [email, code] })[0]!.action).toBe('update');
+	// An ID is of a record that is gone.
+	expect(plan([{ id: 'con_9', email: ada.email, name: 'Ada B' }], [ada], { match: [field('id'), email] })[0]!.action).toBe('update');
+});
+
+describe('a record that the source does not have', () => {
+	const leaving = (record: CrmRecord, rules: Partial<SyncRules>, more: Case = {}) =>
+		plan([{ email: bob.email }], [bob, record], { ...more, rules: { missingInSource: 'delete', ...rules } }).slice(1);
+
+	test('is left alone unless the user chooses otherwise', () => {
+		expect(leaving(ada, { missingInSource: 'leave' })).toEqual([]);
+	});
+
+	test('is deleted', () => {
+		expect(leaving(ada, {})).toEqual([{ action: 'delete', record: ada, changes: [], reason: 'The source does not have this record.' }]);
+	});
+
+	test('gets the values for missing ones, and no others', () => {
+		const rules = { missingInSource: 'set', missingValues: { name: 'Gone', code: 'X' } } as const;
+		const record = { ...ada, code: 'X' };
+		expect(leaving(record, rules)).toEqual([
+			{ action: 'update', record, changes: [{ field: 'name', from: 'Ada', to: 'Gone' }], patch: { name: 'Gone' }, reason: 'The source does not have this record.' },
+		]);
+		const set = { ...record, name: 'Gone' };
+		expect(leaving(set, rules)).toEqual([{ action: 'unchanged', record: set, changes: [], reason: 'The source does not have this record.' }]);
+		expect(leaving(ada, { missingInSource: 'set' })).toMatchObject([{ action: 'unchanged', changes: [] }]);
+	});
+
+	test('is not deleted twice', () => {
+		const gone = { ...ada, deleted_at: '2026-01-01T00:00:00Z' };
+		expect(leaving(gone, {})).toEqual([{ action: 'unchanged', record: gone, changes: [], reason: expect.stringContaining('deleted or deactivated it already') }]);
+		// A value may still be set.
+		expect(leaving(gone, { missingInSource: 'set', missingValues: { name: 'Gone' } })).toMatchObject([{ action: 'update' }]);
+	});
+
+	test('stays if it has no key by which an item could be it', () => {
+		const record = { id: 'con_3', email: null, name: 'Nobody' };
+		expect(leaving(record, {})).toEqual([{ action: 'unchanged', record, changes: [], reason: 'The record has no email, so no item can match it. It was left unchanged.' }]);
+		expect(leaving(record, {}, { match: [email, code] })[0]!.reason).toContain('has no email and no code');
+		expect(leaving({ ...record, code: 'C' }, {}, { match: [email, code] })).toMatchObject([{ action: 'delete' }]);
+	});
+
+	test('is not missing if any key of any item finds it, though another key decides', () => {
+		const planned = plan([{ email: ada.email, code: 'B' }], [ada, { ...bob, code: 'B' }], { match: [email, code], rules: { missingInSource: 'delete' } });
+		expect(planned.map(({ action }) => action)).toEqual(['update']);
+	});
+
+	test('stays if an item has another unique value of it, and that item is not created', () => {
+		const items = [{ email: bob.email }, { email: 'new@x.example', name: 'Ada' }, { email: 'newer@x.example', name: 'Ada' }];
+		const planned = plan(items, [bob, ada], { rules: { missingInSource: 'delete' }, unique: [{ ...name, label: 'Name' }] });
+		expect(planned.map(({ action }) => action)).toEqual(['unchanged', 'conflict', 'conflict', 'conflict']);
+		expect(planned[1]).toEqual({
+			action: 'conflict',
+			item: 1,
+			values: items[1],
+			changes: [{ field: 'email', from: null, to: 'new@x.example' }, { field: 'name', from: null, to: 'Ada' }],
+			reason: 'Record con_1 has this item’s Name under another key, so it may be that record. Correct the key.',
+		});
+		expect(planned[3]).toEqual({ action: 'conflict', record: ada, changes: [], reason: expect.stringContaining('but item 1 has its Name') });
+	});
+});
+
+test('what was decided about an item for another reason stays so, though it points to a missing record', () => {
+	const items = [{ email: bob.email, name: 'Ada' }];
+	const planned = plan(items, [bob, ada], { rules: { missingInSource: 'delete' }, unique: [{ ...name, label: 'Name' }] });
+	expect(planned[0]).toMatchObject({ action: 'update', patch: { name: 'Ada' } });
+	expect(planned[1]).toMatchObject({ action: 'conflict', reason: expect.stringContaining('item 0') });
+});
+
+test('an index finds each record by each of its keys, and none without', () => {
+	const records = [ada, { ...bob, email: ada.email }, { id: 'con_3', email: '' }];
+	const index = indexRecords(records, [email, name]);
+	expect(index.find(0, matchKey(email, ada.email)!).map(({ id }) => id)).toEqual(['con_1', 'con_2']);
+	expect(index.find(1, 'Bob').map(({ id }) => id)).toEqual(['con_2']);
+	expect([index.find(0, 'nobody'), index.find(0, 'undefined'), index.find(2, 'Bob'), index.records]).toEqual([[], [], [], records]);
+});
+
+test('the first key that finds a record decides, whatever later ones find', () => {
+	const index = indexRecords([{ ...ada, code: 'A' }, { ...bob, code: 'B' }], [email, code]);
+	const found = (keys: Array<string | undefined>) => {
+		const { field: by, records } = matchesOf({ keys } as SourceRecord, index);
+		return [by, ...records.map(({ id }) => id)];
+	};
+	expect(found([ada.email, 'B'])).toEqual([0, 'con_1']);
+	expect(found(['nobody', 'B'])).toEqual([1, 'con_2']);
+	expect(found([undefined, 'B'])).toEqual([1, 'con_2']);
+	expect(found(['nobody', 'C'])).toEqual([0]);
+});
+
+test('a message lists ten values, and says if there are more', () => {
+	const values = Array.from({ length: 11 }, (_, i) => i);
+	expect(listed(values.slice(0, 10))).toBe('0, 1, 2, 3, 4, 5, 6, 7, 8, 9');
+	expect(listed(values)).toBe('0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …');
+});
