@@ -14,7 +14,7 @@ export interface ValueSchema {
 	/** The kind of the values of an array. */
 	items?: FieldKind | undefined;
 	/** Whether it lists its values (`enum`, `const`). */
-	isNamed: boolean;
+	isEnumerated: boolean;
 	hasMembers: boolean;
 	/** Whether it has what only text can have. */
 	isTextual: boolean;
@@ -102,7 +102,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isMember: true,
 	},
 	choice: {
-		isDescribedBy: ({ type, isNamed }) => isNamed && type !== 'array',
+		isDescribedBy: ({ type, isEnumerated }) => isEnumerated && type !== 'array',
 		customTypes: ['select'],
 		control: 'options',
 		note: undefined,

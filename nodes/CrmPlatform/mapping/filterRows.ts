@@ -19,8 +19,8 @@ import { valueShape } from '../fields/fieldKinds';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';
-import { asId } from './names';
-import { isFilledByModel } from './stored';
+import { asId } from './nameSyntax';
+import { isFilledByModel } from './storedFields';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
 export type FilterRow = Partial<Record<RowKey, unknown>>;

@@ -12,7 +12,7 @@ import { evaluateValues } from './expressions/evaluateValues';
 import { linkedRecords, linkedRecordValues, type LinkedRecord, type LinkedValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
 import { refersToOthers } from '../api/openapi/linkFields';
-import { isFilledByModel, type StoredFields } from './stored';
+import { isFilledByModel, type StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
 /** The values of the items, evaluated and not converted. */

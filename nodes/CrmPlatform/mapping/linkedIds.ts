@@ -7,7 +7,7 @@ import type { Field } from '../fields/field';
 import { apiValue, filterValue } from '../fields/apiValue';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import type { Execution } from '../model';
-import { hasNumbers, hasText, isName, mayBeId, parseName } from './names';
+import { hasNumbers, hasText, isName, mayBeId, parseName } from './nameSyntax';
 import type { FieldValue } from './objectFields';
 import { lookUpNames, type NamedId } from './nameLookUp';
 import { choiceOf, partNamed, partsWithIds, readParts, type Part } from './recordParts';

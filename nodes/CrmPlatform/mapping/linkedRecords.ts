@@ -5,7 +5,7 @@ import { linksOf, type Link } from '../api/openapi/linkFields';
 import { isBlank } from '../fields/blank';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
-import { isFilledByModel, type StoredLink } from './stored';
+import { isFilledByModel, type StoredLink } from './storedFields';
 import type { UnsentValues } from './unsentValues';
 
 /** The records of the items, as values of the fields that refer to them; several of one list come as one value. */

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';

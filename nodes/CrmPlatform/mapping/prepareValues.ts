@@ -9,7 +9,7 @@ import { decideValue } from './decideValue';
 import { itemValues } from './itemValues';
 import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
-import { storedFields, type StoredFields } from './stored';
+import { storedFields, type StoredFields } from './storedFields';
 import { onlyBlanks, unsentValues } from './unsentValues';
 
 /** The values of one input item, as the service takes them. */

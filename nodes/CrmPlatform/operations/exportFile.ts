@@ -12,7 +12,7 @@ import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { fileFormatProperty } from '../parameters/file';
-import { exportListProperties, exportListOptions } from '../parameters/list';
+import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { readBoolean, readWholeNumber } from '../parameters/readers';
 import { exportColumns, exportedCells, forPeople, writtenFields, type ExportColumn } from '../reading/exportColumns';
 import { checkExported } from '../reading/exportedRecords';

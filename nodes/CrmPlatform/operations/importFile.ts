@@ -4,7 +4,7 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
-import { matchingColumn } from '../mapping/stored';
+import { matchingColumn } from '../mapping/storedFields';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { columnMapping } from '../parameters/columns';

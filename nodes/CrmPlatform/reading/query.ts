@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ListDescription, RecordField } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
 import type { Execution } from '../model';
-import { defaultCursors, maximumCursors } from '../parameters/list';
+import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { isSummary } from '../parameters/outputParameters';
 import { changesQuery } from '../parameters/changedSince';
 import { readBoolean, readWholeNumber } from '../parameters/readers';

@@ -9,7 +9,7 @@ import { filtersQuery, readFilterValues } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { FieldValue } from '../mapping/objectFields';
 import { prepareValues } from '../mapping/prepareValues';
-import { storedFields } from '../mapping/stored';
+import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { chosenOption, givenText } from '../parameters/optionText';
 import { readBoolean, readPercent, readWholeNumber } from '../parameters/readers';

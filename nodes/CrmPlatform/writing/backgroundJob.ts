@@ -9,7 +9,7 @@ import { recordIn } from '../api/answeredRecord';
 import type { Execution } from '../model';
 import { readWholeNumber } from '../parameters/readers';
 import { keyHeaderOf } from './runState';
-import { sendWrite } from './single';
+import { sendWrite } from './writeOne';
 
 /** A job that was started. */
 export interface StartedJob {

@@ -6,7 +6,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../fields/blank';
 import { objectFields } from '../mapping/objectFields';
 import { prepareStoredValues, type ValuesOf } from '../mapping/prepareValues';
-import type { EmptyCells } from '../mapping/stored';
+import type { EmptyCells } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { requireAnyValue } from './presets';
 

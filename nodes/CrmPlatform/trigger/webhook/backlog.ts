@@ -2,7 +2,7 @@ import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { isAnsweredWith } from '../../api/find';
+import { isAnsweredWith } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';

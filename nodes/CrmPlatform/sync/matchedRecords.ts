@@ -11,7 +11,7 @@ import type { Context, PlannedChange, SyncRules } from './plannedChange';
  *
  * @param field index of the field that found it
  */
-export function existing(source: SourceRecord, record: CrmRecord, field: number, context: Context): PlannedChange {
+export function decideMatched(source: SourceRecord, record: CrmRecord, field: number, context: Context): PlannedChange {
 	const { rules, compare } = context;
 	const { item, values } = source;
 	const { changes, patch } = compare.difference(record, values);

@@ -3,7 +3,7 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 import { readOption } from '../parameters/readers';
 import { isUnfilled } from './decideValue';
 import { evaluateValues } from './expressions/evaluateValues';
-import { isNamed, locatorValue } from './locator';
+import { isByName, locatorValue } from './locator';
 
 /** What the parameters say of the fields and their values, as the workflow stores it: no expression is evaluated. */
 export type StoredFields = {
@@ -59,7 +59,7 @@ function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLink[
 	return rows.flatMap(({ field = '', record: picked }) => {
 		const record = locatorValue(picked);
 		if (isUnfilled(record)) return [];
-		return [{ field, record, mayBeName: isNamed(picked) }];
+		return [{ field, record, mayBeName: isByName(picked) }];
 	});
 }
 
