@@ -41,7 +41,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'access',
-		modules: ['sandbox/domain/access/authority.ts', 'sandbox/core/store/sight/visibility.ts'],
+		modules: ['sandbox/domain/access/authority.ts', 'sandbox/core/store/visibility/visibility.ts'],
 		tests: ['sandbox/change-of-owner', 'sandbox/access', 'sandbox/visibility', 'sandbox/authority', 'sandbox/copies-of-users'],
 	},
 ];

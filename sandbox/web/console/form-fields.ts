@@ -13,8 +13,8 @@ import {
 	type StoredRecord,
 } from '../../core/schemas/resource.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
-import type { TableView } from '../../core/store/sight/visible-table.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
+import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { itemTitles, resourceLabels, shortTitle, titleFields, titleOf } from './titles.ts';
 
 /** A field of a form, named as in the body that the API takes. */
