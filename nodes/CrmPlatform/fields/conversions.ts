@@ -3,9 +3,9 @@ import { DateTime } from 'luxon';
 import type { Field } from './field';
 import { parseJson } from '../api/http/json';
 import { exactNumber, isDecimal } from '../api/http/numbers';
-import { booleanIn } from '../parameters/readers';
-import { isBlank, listIn, withoutBlanks } from './blank';
-import { parseMoment } from './dates';
+import { booleanIn } from '../values/readers';
+import { isBlank, listIn, withoutBlanks } from '../values/blank';
+import { parseMoment } from '../values/dates';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);

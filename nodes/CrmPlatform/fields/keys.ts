@@ -4,7 +4,7 @@ import { isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import type { Field } from './field';
 import { fieldKinds } from './fieldKinds';
-import { isBlank } from './blank';
+import { isBlank } from '../values/blank';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl'>;

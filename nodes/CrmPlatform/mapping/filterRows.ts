@@ -13,8 +13,8 @@ import {
 	wholeDayBound,
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
-import { isBlank } from '../fields/blank';
-import { parseMoment } from '../fields/dates';
+import { isBlank } from '../values/blank';
+import { parseMoment } from '../values/dates';
 import { valueShape } from '../fields/fieldKinds';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';

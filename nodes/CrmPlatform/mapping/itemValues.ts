@@ -4,7 +4,7 @@ import { outcomeField } from '../api/answeredRecord';
 import { parseJson } from '../api/http/json';
 import { checkExact } from '../api/http/numbers';
 import type { Field } from '../fields/field';
-import { readOption } from '../parameters/readers';
+import { readOption } from '../values/readers';
 import { customNamesake, oncePerFields, type AcceptedFields } from './acceptedFields';
 import type { MappedValue, ValueOrigin } from './decideValue';
 import { wordsOf } from './fieldNames';

@@ -2,7 +2,7 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
 import { linksOf, type Link } from '../api/openapi/linkFields';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { isFilledByModel, type StoredLink } from './storedFields';

@@ -1,6 +1,6 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
-import { readOption } from '../parameters/readers';
+import { readOption } from '../values/readers';
 import { isUnfilled } from './decideValue';
 import { evaluateValues } from './expressions/evaluateValues';
 import { isByName, locatorValue } from './locator';

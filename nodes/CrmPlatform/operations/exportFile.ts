@@ -13,7 +13,7 @@ import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { fileFormatProperty } from '../parameters/file';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
-import { readBoolean, readWholeNumber } from '../parameters/readers';
+import { readBoolean, readWholeNumber } from '../values/readers';
 import { exportColumns, exportedCells, forPeople, writtenFields, type ExportColumn } from '../reading/exportColumns';
 import { checkExported } from '../reading/exportedRecords';
 import { linkedKeys } from '../reading/linkedKeys';

@@ -10,7 +10,7 @@ import { chosenOption } from '../parameters/optionText';
 import { columnMapping } from '../parameters/columns';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
-import { readBoolean } from '../parameters/readers';
+import { readBoolean } from '../values/readers';
 import { importRows } from '../writing/fileImport';
 import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';

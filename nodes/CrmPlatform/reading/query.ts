@@ -6,7 +6,7 @@ import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { isSummary } from '../parameters/outputParameters';
 import { changesQuery } from '../parameters/changedSince';
-import { readBoolean, readWholeNumber } from '../parameters/readers';
+import { readBoolean, readWholeNumber } from '../values/readers';
 import {
 	chosenFields,
 	outputField,

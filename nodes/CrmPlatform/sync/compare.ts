@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { normalised, type ComparedField } from '../fields/keys';
 
 /** One value that differs between the source and the CRM. */

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import type { TimeSpan } from '../fields/dates';
+import type { TimeSpan } from '../values/dates';
 import type { Change } from './compare';
 import type { CrmRecord, SourceRecord } from './matching';
 import type { Context, PlannedChange, SyncRules } from './plannedChange';

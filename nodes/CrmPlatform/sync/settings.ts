@@ -12,7 +12,7 @@ import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { chosenOption, givenText } from '../parameters/optionText';
-import { readBoolean, readPercent, readWholeNumber } from '../parameters/readers';
+import { readBoolean, readPercent, readWholeNumber } from '../values/readers';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
 import { originalExecution } from '../writing/runState';

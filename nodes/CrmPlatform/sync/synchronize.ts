@@ -7,7 +7,7 @@ import type { Execution } from '../model';
 import { applyPlan, describedWrites, type AppliedPlan } from './applyPlan';
 import { claimsOf, refuseDuplicates, type Claim } from './claims';
 import { matchKey, valueIn } from '../fields/keys';
-import { timeSpan } from '../fields/dates';
+import { timeSpan } from '../values/dates';
 import { comparison } from './compare';
 import { rememberDecisions, withEarlierDecisions } from './decisions';
 import { guardDeletions } from './guards';

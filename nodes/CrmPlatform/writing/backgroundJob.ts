@@ -7,7 +7,7 @@ import { systemClock } from '../api/http/clock';
 import type { JobDescription } from '../api/openapi/jobs';
 import { recordIn } from '../api/answeredRecord';
 import type { Execution } from '../model';
-import { readWholeNumber } from '../parameters/readers';
+import { readWholeNumber } from '../values/readers';
 import { keyHeaderOf } from './runState';
 import { sendWrite } from './writeOne';
 

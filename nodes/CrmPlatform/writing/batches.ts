@@ -5,7 +5,7 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { rateLimited, unavailable } from '../api/http/retry';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, GoesOn, Result, Results, Run } from '../model';
-import { readWholeNumber } from '../parameters/readers';
+import { readWholeNumber } from '../values/readers';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { groupByRequest, affectedRecords, sharesRecord, type Write } from './writeOrder';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
