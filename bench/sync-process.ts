@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { json } from 'node:stream/consumers';
 import { bareSync, itemsOf, type Person } from './bare-sync.ts';
 import { connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
@@ -12,7 +12,7 @@ export interface SyncTask {
 }
 
 /** Brings all people in step in a process of its own, which was started with `--expose-gc`. Prints by how many MB it grew. */
-const { url, which, source } = JSON.parse(readFileSync(0, 'utf8')) as SyncTask;
+const { url, which, source } = (await json(process.stdin)) as SyncTask;
 const items = itemsOf(source);
 // What the first request loads does not count as the records' memory.
 await connectorTo(url).contacts({ options: { onePage: true } });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { json } from 'node:stream/consumers';
 import { bareUpdates, type Person } from './bare-undo.ts';
 import { connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
@@ -14,7 +14,7 @@ export interface UndoTask {
 }
 
 /** Undoes an execution in a process of its own, which was started with `--expose-gc`. Prints by how many MB it grew. */
-const task = JSON.parse(readFileSync(0, 'utf8')) as UndoTask;
+const task = (await json(process.stdin)) as UndoTask;
 const { url, which, execution, since } = task;
 const before = which === 'bare' ? task.before : [];
 task.before = [];

@@ -8,6 +8,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
+import { withReviewedCall } from './agent/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
 import { getColumnFields } from './pickers/columnFields';
@@ -95,6 +96,6 @@ export class CrmPlatform implements INodeType {
 	}
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await execute(this);
+		return await execute(await withReviewedCall(this));
 	}
 }

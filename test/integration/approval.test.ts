@@ -27,9 +27,9 @@ const faults = async (...all: IDataObject[]) => await call('PUT', '/_sandbox/fau
 /** As a person, and as n8n’s endpoint hears of it: by the CRM's call. */
 const decided = async (execution: WaitingExecution) => await until(() => execution.output() !== undefined);
 
-async function ask(more: IDataObject = {}, setup: { items?: IDataObject[]; executionId?: string } = {}, type?: string): Promise<WaitingExecution> {
+async function ask(more: IDataObject = {}, setup: { items?: IDataObject[]; executionId?: string } = {}, type?: string, reviewed?: IDataObject): Promise<WaitingExecution> {
 	const parameters = { resource: 'task', operation: 'sendAndWait', approvalTitle: 'Discount', message: 'Amount: 1,200 → 12,000', aboutKind: 'deal', aboutRecord: deal.id, approverId: { __rl: true, mode: 'name', value: '' }, ...more };
-	const execution = await askInExecution({ credential: { baseUrl: sandbox.url, apiKey: sandbox.apiKey }, parameters: parameters as never, ...setup }, type);
+	const execution = await askInExecution({ credential: { baseUrl: sandbox.url, apiKey: sandbox.apiKey }, parameters: parameters as never, ...setup }, type, reviewed && { type: 'n8n-nodes-crm-platform.crmPlatformTools', parameters: reviewed as never });
 	open.push(execution);
 	return execution;
 }
@@ -182,6 +182,33 @@ describe('Send and Wait for Approval', () => {
 		await review.expire();
 		expect(review.output()).toMatchObject([{ data: { approved: false } }]);
 		expect(review.output()![0]).not.toHaveProperty('approved');
+	});
+
+	describe('as the human review of CRM Platform Tools', () => {
+		const asked = async (tool: string, toolParameters: IDataObject, reviewed: IDataObject = {}) => {
+			await ask({ message: 'Please look.' }, { items: [{ tool, toolParameters, toolCallId: 'call_1' }] }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', { kinds: ['deal'], options: {}, ...reviewed });
+			return String((await newest()).description).split('\n\n').slice(0, -2);
+		};
+
+		test('the task says what would be written, with names in place of ids', async () => {
+			const { stages } = ((await read('/v1/pipelines')).data as IDataObject[])[0]! as { stages: IDataObject[] };
+			const values = { amount: 12_000, owner_id: user.id };
+			const { id, title } = (await call('POST', '/v1/deals', { title: `Bridge ${randomUUID()}`, amount: 1200 })).body as IDataObject;
+			expect(await asked('crm_change', { kind: 'deal', action: 'update', record: id, values, token: 'made up' })).toEqual(['Please look.', `Update deal ${String(title)} (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → ${String(user.name)}.`]);
+			const move = { kind: 'deal', action: 'moveToStage', record: title, values: { stage: stages[1]!.id } };
+			expect(await asked('sales_act', move, { options: { prefix: 'sales' } })).toEqual(['Please look.', `Move to Stage deal ${String(title)} (${String(id)}): Stage: ${String(stages[0]!.name)} → ${String(stages[1]!.name)}.`]);
+			expect(await read(`/v1/deals/${String(id)}`)).toMatchObject({ amount: 1200, version: 1 });
+		});
+
+		test('a call that would be refused is told with its reason', async () => {
+			const [, words] = await asked('crm_change', { kind: 'deal', action: 'update', record: 'Nobody knows it', values: { amount: 1 } });
+			expect(words).toMatch(/cannot be told in words: No deal is called Nobody knows it/);
+		});
+
+		test('the calls of other tools have the message alone', async () => {
+			expect(await asked('other_change', { kind: 'deal', action: 'update', record: deal.id, values: { amount: 1 } })).toEqual(['Please look.']);
+			expect(await asked('crm_get', { kind: 'deal', record: deal.id })).toEqual(['Please look.']);
+		});
 	});
 
 	test('another attempt after a lost answer asks once', async () => {

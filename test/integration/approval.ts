@@ -17,6 +17,7 @@ import {
 } from 'n8n-workflow';
 
 import { workflowIn } from '../../tools/node-context.ts';
+import { toolsNode } from './agent-tools.ts';
 import { parts, type Setup } from './n8n.ts';
 
 /** An execution that asks for approval, in n8n's own engine; n8n's endpoint for waiting executions is played here. */
@@ -38,19 +39,22 @@ const plain = (name: string, items?: IDataObject[]): INodeType => ({
 	},
 });
 
-/** @param type of the node, where it is not the plain one */
-export async function askInExecution(setup: Setup, type?: string): Promise<WaitingExecution> {
+/**
+ * @param type of the node, where it is not the plain one
+ * @param reviewed a node whose calls it is the review of
+ */
+export async function askInExecution(setup: Setup, type?: string, reviewed?: Pick<INode, 'type' | 'parameters'>): Promise<WaitingExecution> {
 	const { node: made, additionalData } = workflowIn(parts, setup);
 	const crm: INode = { ...made, ...(type !== undefined && { type }) };
-	const types: Record<string, INodeType> = { start: plain('start', setup.items ?? [{}]), end: plain('end'), [crm.type]: parts.node };
+	const types: Record<string, INodeType> = { start: plain('start', setup.items ?? [{}]), end: plain('end'), [crm.type]: parts.node, ...(reviewed && { [reviewed.type]: toolsNode }) };
 	const nodeTypes = { getByName: (name: string) => types[name], getByNameAndVersion: (name: string) => types[name], getKnownTypes: () => ({}) } as unknown as INodeTypes;
 	const nodeOf = (name: string): INode => ({ ...made, id: name, name, type: name, parameters: {}, credentials: {} });
 	const workflowOf = () =>
 		new Workflow({
 			id: 'workflow-1',
 			name: 'Discounts',
-			nodes: [nodeOf('start'), structuredClone(crm), nodeOf('end')],
-			connections: { start: { main: [[{ node: crm.name, type: 'main', index: 0 }]] }, [crm.name]: { main: [[{ node: 'end', type: 'main', index: 0 }]] } },
+			nodes: [nodeOf('start'), structuredClone(crm), nodeOf('end'), ...(reviewed ? [{ ...crm, id: 'reviewed', name: 'Reviewed', ...reviewed }] : [])],
+			connections: { ...(reviewed && { Reviewed: { ai_tool: [[{ node: crm.name, type: 'ai_tool' as const, index: 0 }]] } }), start: { main: [[{ node: crm.name, type: 'main', index: 0 }]] }, [crm.name]: { main: [[{ node: 'end', type: 'main', index: 0 }]] } },
 			active: true,
 			nodeTypes,
 			settings: { executionOrder: 'v1' },

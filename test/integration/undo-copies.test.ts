@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
+import { alteredService } from './altered-service.ts';
 import { executeContext } from './n8n.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -10,6 +11,7 @@ import { undoing } from './undo-node.ts';
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, add, record } = undoing(sandbox);
+const service = alteredService(sandbox, true);
 
 let undos = 0;
 
@@ -59,5 +61,25 @@ describe('of two records that two undos have created in place of one', () => {
 			expect((await undo(execution, { options })).items.find(({ id }) => id === second)).toMatchObject({ result: 'conflict', action: null });
 			expect(await record('contacts', second)).toBeDefined();
 		}
+	});
+
+	test('the later one stays while Maximum Records allows no more, and the next undo deletes it', async () => {
+		const { id: deleted } = await add('contacts', { last_name: 'Beyond' });
+		await as('copies-4', op.deleteRecord('contact', deleted));
+		let first = '';
+		service.alter({
+			request: async ({ method }) => {
+				if (method === 'POST') first ||= await createAgain(deleted, { last_name: 'Beyond' });
+			},
+		});
+		const { items } = await undoing(service).undo('copies-4', { options: { maxUndone: 1 } });
+		const [, { id: second } = {}] = items;
+		expect(items).toMatchObject([
+			{ id: deleted, result: 'already_so', new_id: first },
+			{ result: 'conflict', action: null, reason: expect.stringContaining('Maximum Records allows no more. Run the undo again.') },
+		]);
+		expect(await record('contacts', String(second))).toBeDefined();
+		expect((await undo('copies-4', { options: { maxUndone: 1 } })).items).toMatchObject([{ result: 'already_so' }, { id: second, result: 'undone' }]);
+		expect([await record('contacts', first), await record('contacts', String(second))]).toEqual([expect.anything(), undefined]);
 	});
 });

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../until.ts';
+import { run } from './n8n.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
@@ -178,6 +179,14 @@ describe('a value that a record has in two fields, of which the workflow changed
 		expect((now!.contact_ids as string[]).sort()).toEqual([one!.id, three!.id].sort());
 	});
 
+	test('a field that the service makes of several ties none of them', async () => {
+		const { id } = await add('contacts', { first_name: 'Ada', last_name: 'Bell', job_title: 'Bell' });
+		await as('f6', op.update('contact', id, { first_name: 'Eva', last_name: 'Born', job_title: 'Born' }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Poet' });
+		await as('f6', op.deleteRecord('contact', id));
+		expect(await record('contacts', newIdOf((await undo('f6')).items, id))).toMatchObject({ first_name: 'Ada', last_name: 'Bell', job_title: 'Poet' });
+	});
+
 	test('other fields of the same update are restored', async () => {
 		const { id } = await add('contacts', { first_name: 'ada', last_name: 'Forms', phone: phone('4444444') });
 		await as('f5', op.update('contact', id, { first_name: 'eva', phone: phone('5555555'), email: 'eva@forms.example', custom_fields: { contract_tier: 'gold' } }));
@@ -186,5 +195,35 @@ describe('a value that a record has in two fields, of which the workflow changed
 		const now = await record('contacts', id);
 		expect(now).toMatchObject({ first_name: 'ada', phone: phone('6666666'), email: 'ada@forms.example' });
 		expect(now!.custom_fields).not.toHaveProperty('contract_tier');
+	});
+});
+
+describe('what belongs to an execution', () => {
+	/** A node of an execution sets the job title. */
+	const writes = async (id: string, executionId: string, name: string, job_title: string, more: { context?: IDataObject; runIndex?: number } = {}) =>
+		await run({ credential: sandbox.credential, parameters: op.update('contact', id, { job_title }), executionId, name, ...more });
+
+	test('a retry: a node that had run before belongs to the first execution, one that had not to the retry', async () => {
+		const [one, two] = [await add('contacts', { last_name: 'R1', job_title: 'a' }), await add('contacts', { last_name: 'R2', job_title: 'a' })];
+		const context = {};
+		await writes(one.id, '501', 'First', 'b', { context });
+		// n8n hands the contexts of the nodes that had run to the retry.
+		await writes(one.id, '502', 'First', 'c', { context, runIndex: 1 });
+		await writes(two.id, '502', 'Second', 'b');
+		expect(told((await undo('501')).items)).toEqual({ [one.id]: 'undone' });
+		expect(told((await undo('502')).items)).toEqual({ [two.id]: 'undone' });
+		expect([await record('contacts', one.id), await record('contacts', two.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'a' }]);
+	});
+
+	test('an execution that has waited: what it wrote before and after; a sub-workflow has its own', async () => {
+		const [one, sub] = [await add('contacts', { last_name: 'W1', job_title: 'a' }), await add('contacts', { last_name: 'W2', job_title: 'a' })];
+		const context = {};
+		await writes(one.id, '601', 'Before', 'b', { context });
+		await writes(sub.id, '602', 'In the sub-workflow', 'b');
+		await writes(one.id, '601', 'Before', 'c', { context, runIndex: 1 });
+		await writes(one.id, '601', 'After', 'd', { runIndex: 2 });
+		expect(told((await undo('601')).items)).toEqual({ [one.id]: 'undone' });
+		expect([await record('contacts', one.id), await record('contacts', sub.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'b' }]);
+		expect(told((await undo('602')).items)).toEqual({ [sub.id]: 'undone' });
 	});
 });

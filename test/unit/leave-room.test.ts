@@ -85,6 +85,31 @@ describe('of requests that leave room', () => {
 		expect(events.length).toBeGreaterThan(1);
 	});
 
+	test('others who are first in a window take nothing of what is left to others', async () => {
+		const { clock, events, send, pass } = start();
+		await Promise.all([send('first', () => told(clock, 49, 10), bulk), pass(200)]);
+		await pass(10_000);
+		let left = 10;
+		for (let i = 0; i < 8; i += 1) void send('bulk', () => told(clock, (left -= 1), 10), bulk);
+		await pass(9_000);
+		// One asks what is left.
+		expect(events.slice(1)).toEqual(['bulk at 10']);
+		left = 49;
+		await pass(3_000);
+		expect(events).toHaveLength(9);
+	});
+
+	test('after an hour without a full window, the plan is taken for a smaller one', async () => {
+		const { clock, events, send, pass } = start();
+		await Promise.all([send('first', () => told(clock, 5_000), bulk), pass(200)]);
+		await pass(3_599_000);
+		for (let i = 0; i < 8; i += 1) void send('bulk', () => told(clock, 10), { ...bulk, until: Infinity });
+		await pass(1_000);
+		expect(events).toHaveLength(2);
+		await pass(60_000);
+		expect(events).toHaveLength(9);
+	});
+
 	test('who would wait too long for the next window is told when it begins', async () => {
 		const { clock, send, pass } = start();
 		await Promise.all([send('first', () => told(clock, 10, 90), bulk), pass(200)]);

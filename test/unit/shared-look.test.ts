@@ -2,8 +2,10 @@ import fc from 'fast-check';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Newest } from '../../nodes/CrmPlatform/api/eventLog';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import { forgetLooks, sharedLook, untilNextLook } from '../../nodes/CrmPlatform/trigger/changes/sharedLook';
 import { randomRuns } from '../random-runs.ts';
+import { world } from './poll-model/world.ts';
 
 const eventAt = (sequence: number): Newest => ({ identity: `${sequence}`, timestamp: '', sequence, account: '' });
 
@@ -72,4 +74,61 @@ test('after a failure, whoever asks next asks the service', async () => {
 	const failing = sharedLook('view', 10_000, clock, async () => await Promise.reject(new Error('away')));
 	await expect(failing).rejects.toThrow('away');
 	expect(await sharedLook('view', 10_000, clock, async () => await Promise.resolve(eventAt(2)))).toMatchObject({ newest: { sequence: 2 } });
+});
+
+afterEach(forgetDispatchers);
+
+/** What triggers that were published one after the other ask for while three events happen, and later one of another type. */
+async function requestsOf(triggers: number) {
+	const { clock, service, n8n, happen, choose } = await world();
+	for (let i = 0; i < triggers; i += 1) {
+		await n8n.publish(`${i}`, choose());
+		if (i % 10 === 5) happen('before');
+		await clock.advance(1_000);
+	}
+	await clock.advance(60_000);
+	const [answers, rows] = [service.answers, n8n.allRows.length];
+	happen('r1', 'r2', 'r3');
+	await clock.advance(60_000);
+	service.happen('b.x', 'r4');
+	await clock.advance(60_000);
+	return { requests: service.answers - answers, started: n8n.allRows.length - rows };
+}
+
+test('triggers ask for what is new as one, whenever they were published, and each of them starts', async () => {
+	const one = await requestsOf(1);
+	forgetDispatchers();
+	const twelve = await requestsOf(12);
+	expect([one.started, twelve.started]).toEqual([3, 36]);
+	// Those that have read nothing yet make sure whose log it is.
+	expect(twelve.requests).toBeLessThanOrEqual(one.requests + 2);
+});
+
+test('what a trigger starts with is its own, though another has read the same answer', async () => {
+	const { clock, service, n8n, happen, choose } = await world();
+	for (const node of ['one', 'two']) await n8n.publish(node, choose());
+	await clock.advance(60_000);
+	n8n.beforeWriting = async ([item]) => {
+		const { object } = item!.json.data as { object: { id: string; changedBy?: string } };
+		expect(object).not.toHaveProperty('changedBy');
+		object.changedBy = 'an execution';
+	};
+	happen('r1');
+	await clock.advance(60_000);
+	expect(n8n.allRows).toHaveLength(2);
+	expect(service.all.at(-1)!.data.object).not.toHaveProperty('changedBy');
+});
+
+test('an outage is told by each trigger as its own, though one has asked for all', async () => {
+	const { clock, service, n8n, choose } = await world();
+	for (const node of ['one', 'two']) await n8n.publish(node, choose());
+	await clock.advance(60_000);
+	const { newest } = service.log;
+	service.log.newest = async () => {
+		await clock.sleep(100);
+		return await newest();
+	};
+	Object.assign(service, { failures: 1, failure: '500' });
+	await clock.advance(60_000);
+	expect(n8n.reports.map(({ node, about }) => [node, about])).toEqual([['one', 'one'], ['two', 'two']]);
 });

@@ -11,6 +11,7 @@ test.each([
 	['a value that is not in the list any more', ['a', 'b'], [['a'], ['a', 'c']], false],
 	['a name and an address of a new record', [null, 'ada'], [null, 'ada@a.example'], false],
 	['a part of a word', ['a', 'e'], ['tan', 'ten'], false],
+	['two texts that are the same', ['a', 'b'], ['a', 'b'], false],
 	['two numbers', [1, 2], [1, 2], false],
 	['two switches', [true, false], [true, false], false],
 	['a name and a number', ['Ada', 'Eva'], ['+441', '+442'], false],

@@ -8,6 +8,7 @@ import { patientWait, turnsOf, waitReport } from '../../nodes/CrmPlatform/api/wa
 const contextOf = (more: object, type = 'crmPlatform') =>
 	({
 		getWorkflow: () => ({ id: 'workflow-1' }),
+		getExecutionId: () => 'execution-1',
 		getNode: () => ({ name: 'CRM', type }),
 		isToolExecution: () => false,
 		getMode: () => 'trigger',
@@ -38,7 +39,7 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	['a poll', contextOf({ __emit: () => undefined }), 'ordinary'],
 ])('in the queue, %s has its rank, and becomes bulk only as an execution', (_, n8n, rank) => {
 	const rankOfMany = 'getInputData' in n8n ? 'bulk' : rank;
-	expect(turnsOf(n8n)).toEqual({ workflow: 'workflow-1', rank, rankOfMany, maxWait: patientWait });
+	expect(turnsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, rank, rankOfMany, maxWait: patientWait });
 });
 
 test('the hint tells how long the node waited: waits at the same time count once', async () => {
@@ -63,6 +64,30 @@ test('the hint tells how long the node waited: waits at the same time count once
 	await clock.runUntil(clock.now() + 2_000);
 	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service, beside 3 other workflows on the same credential.')]);
 	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all; goes on']);
+});
+
+test('runs of nodes in one execution count together: a loop becomes bulk, and leaves room, as one long run does', async () => {
+	const clock = new SimulatedClock();
+	let remaining = 101;
+	const sent: string[] = [];
+	const sender = (execution: string | undefined) => {
+		const headers = () => ({ 'x-ratelimit-remaining': `${(remaining -= 1)}`, 'x-ratelimit-reset': '60' });
+		const transport = async () => {
+			sent.push(String(execution));
+			return await Promise.resolve({ status: 200, headers: headers(), text: '{}' });
+		};
+		const turns = { account: 'loop', workflow: 'a', execution, rank: 'awaited' as const, rankOfMany: 'bulk' as const, maxWait: patientWait, forOthers: 0.9 };
+		return createSender({ transport, address: 'https://api.example.com', clock, turns });
+	};
+	const request = { method: 'GET', path: '/v1/contacts' } as const;
+	for (let run = 0; run < 25; run += 1) {
+		void sender('a loop')(request);
+		await clock.runUntil(clock.now() + 10);
+		void sender(undefined)(request);
+		await clock.runUntil(clock.now() + 10);
+	}
+	expect(sent.filter((one) => one === 'a loop')).toHaveLength(20);
+	expect(sent.filter((one) => one === 'undefined')).toHaveLength(25);
 });
 
 test.each<[string, Rank, number]>([

@@ -42,8 +42,7 @@ export const customObjectKind = 'customObjectRecord';
 export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const read = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((one) => !isBlank(one));
-	const kinds = chosen('kinds').map(kindNamed);
-	if (kinds.length === 0) throw new Error('Kind Names or IDs: choose at least one.');
+	const kinds = kindsNamed(chosen('kinds'));
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
 	const wanted = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
 	const offered = (wanted.length > 0 ? toolNames.filter((name) => wanted.includes(name)) : toolNames).filter((name) => isOffered(name, kinds, verbs));
@@ -64,6 +63,12 @@ function oneOf<One extends string>(all: readonly One[], given: string, label: st
 	const found = all.find((one) => one === given);
 	if (found === undefined) throw new Error(`${label}: ${given} is none of ${all.join(', ')}.`);
 	return found;
+}
+
+/** @throws Error in the user's words */
+export function kindsNamed(values: string[]): ToolKind[] {
+	if (values.length === 0) throw new Error('Kind Names or IDs: choose at least one.');
+	return values.map(kindNamed);
 }
 
 function kindNamed(value: string): ToolKind {

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import type { Connection } from './connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
 import { readInRanges } from './eventRanges';
-import type { Query } from './http/path';
+import { queryString, type Query } from './http/path';
+import type { Send } from './lists/page';
 import { readPages } from './lists/pages';
 import type { ListDescription } from './openapi/listing';
 
@@ -27,6 +28,12 @@ export interface EventCause extends IDataObject {
 	timestamp: string;
 }
 
+/** Asks a question once for all who share its answer: none of them may change it. */
+export type Share = <Answer>(question: string, ask: () => Promise<Answer>) => Promise<Answer>;
+
+/** Shares with nobody. */
+export const unshared: Share = async (_, ask) => await ask();
+
 /** The event log of the service. */
 export interface EventLog {
 	/** The newest event, in few bytes; undefined if the log is empty. */
@@ -36,7 +43,7 @@ export interface EventLog {
 	/** The first event at this instant (RFC 3339) or later. */
 	firstSince(instant: string): Promise<CrmEvent | undefined>;
 	/** The events of these types and patterns, or of all, above a sequence, in sequence. */
-	after(sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void>;
+	after(sequence: number, types: string[], limit?: number, share?: Share): AsyncGenerator<CrmEvent, void>;
 	/** All events above a sequence, in sequence, read with several requests at a time. */
 	allAfter(sequence: number): AsyncGenerator<CrmEvent, void>;
 	/** The events of these types and patterns, the newest first. */
@@ -65,22 +72,23 @@ export async function openEventLog(
 	const refused = new Set<string>();
 	const list = readable((await api.describe(logPath))?.list);
 
-	async function* pages(query: Query, limit = Infinity): AsyncGenerator<IDataObject, void> {
-		for await (const { records } of readPages(api.send, { path: `/v1${logPath}`, list, query, limit })) {
+	async function* pages(query: Query, limit = Infinity, share = unshared): AsyncGenerator<IDataObject, void> {
+		const send: Send = async (request) => await share(queryString(request.query ?? {}), async () => await api.send(request));
+		for await (const { records } of readPages(send, { path: `/v1${logPath}`, list, query, limit })) {
 			yield* records;
 		}
 	}
 
-	async function* read(query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
-		for await (const record of pages(query, limit)) yield eventIn(record);
+	async function* read(query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
+		for await (const record of pages(query, limit, share)) yield eventIn(record);
 	}
 
 	/** A service refuses a type that it no longer has or that the user may no longer see, though events of it may be in the log. */
-	async function* readTypes(query: Query, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> {
-		if (types.length === 0) return yield* read(query, limit);
+	async function* readTypes(query: Query, types: string[], limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
+		if (types.length === 0) return yield* read(query, limit, share);
 		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
-		if (refused.has(types.join())) return yield* only(isChosen, read(query));
-		const chosen = read({ ...query, [logFilters.types]: types }, limit);
+		if (refused.has(types.join())) return yield* only(isChosen, read(query, undefined, share));
+		const chosen = read({ ...query, [logFilters.types]: types }, limit, share);
 		const begun = await chosen.next().catch((error: unknown) => {
 			if (error instanceof NodeApiError && ['400', '403'].includes(error.httpCode ?? '')) return error;
 			throw error;
@@ -90,7 +98,7 @@ export async function openEventLog(
 			return yield* chosen;
 		}
 		// Where the log as a whole is refused, this fails.
-		const all = read(query);
+		const all = read(query, undefined, share);
 		const first = await all.next();
 		refused.add(types.join());
 		report(typesRefused(types, begun));
@@ -118,7 +126,7 @@ export async function openEventLog(
 		},
 		oldest: async () => await first(inSequence),
 		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),
-		after: (sequence, types, limit) => readTypes({ ...inSequence, [logFilters.above]: sequence }, types, limit),
+		after: (sequence, types, limit, share) => readTypes({ ...inSequence, [logFilters.above]: sequence }, types, limit, share),
 		newestFirst: (types) => readTypes(newestFirst, types),
 		newestCauses,
 		allAfter: (sequence) => {

@@ -6,4 +6,4 @@ type AnyContext = Pick<IAllExecuteFunctions, 'getNode'>;
 export const isToolCall = (n8n: AnyContext): boolean => n8n.getNode().type.endsWith('Tool') && !isHumanReview(n8n);
 
 /** Whether n8n runs the node to ask a person for consent to the call of another tool. */
-const isHumanReview = (n8n: AnyContext): boolean => n8n.getNode().type.endsWith('HitlTool');
+export const isHumanReview = (n8n: AnyContext): boolean => n8n.getNode().type.endsWith('HitlTool');

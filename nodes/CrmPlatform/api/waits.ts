@@ -34,7 +34,8 @@ export function turnsOf(n8n: IAllExecuteFunctions, maxWait = patientWait): Omit<
 	const { id = '' } = n8n.getWorkflow();
 	const rank = rankOf(n8n);
 	// A trigger runs for months, and sends little at a time.
-	return { workflow: id, rank, rankOfMany: isExecution(n8n) ? 'bulk' : rank, maxWait };
+	const execution = isExecution(n8n) ? n8n.getExecutionId() : undefined;
+	return { workflow: id, execution, rank, rankOfMany: isExecution(n8n) ? 'bulk' : rank, maxWait };
 }
 
 function rankOf(n8n: IAllExecuteFunctions): Rank {

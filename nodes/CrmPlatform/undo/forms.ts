@@ -13,17 +13,21 @@ export const areForms = (one: Changed, other: Changed): boolean => isFormOf(one,
 
 function isFormOf(part: Changed, whole: Changed): boolean {
 	const isInList = [whole.before, whole.after].some(isStructured) && ![part.before, part.after].some(isStructured);
-	const held = [isHeld(part.before, whole.before), isHeld(part.after, whole.after)];
-	return isInList ? held.includes(true) && !held.includes(false) : held.every((one) => one === true);
+	const before = isHeld(part.before, whole.before);
+	if (before === false || (before === undefined && !isInList)) return false;
+	const after = isHeld(part.after, whole.after);
+	return after === true || (after === undefined && isInList && before === true);
 }
 
 /** Whether the texts of a value are in another; undefined if it has none. */
 function isHeld(part: unknown, whole: unknown): boolean | undefined {
+	// Two fields may be set to the same text by chance.
+	if (typeof part === 'string' && typeof whole === 'string') return part === '' ? undefined : part !== whole && hasWords(whole, part);
 	const texts = textsIn(part);
 	if (texts.length === 0) return undefined;
-	if (typeof whole === 'number') return false;
-	const others = new Set(textsIn(whole));
-	return texts.every((text) => others.has(text) || (typeof whole === 'string' && hasWords(whole, text)));
+	if (typeof whole === 'string') return texts.every((text) => hasWords(whole, text));
+	const others = isStructured(whole) ? textsIn(whole) : [];
+	return texts.every((text) => others.includes(text));
 }
 
 /** Numbers count as ids, and only inside of lists and objects. */
@@ -61,10 +65,13 @@ export function addForms(forms: Forms | undefined, changed: Array<[string, Chang
 	return all;
 }
 
-/** The fields, and those that the service changes with them: none of these is written alone. */
-export function withForms(names: Iterable<string>, { forms }: { forms?: Forms }, can: { changedWith(name: string): string[] }): Set<string> {
+/** The fields, and those that the service changes with them: none of these is written alone. What it sets itself ties none. */
+export function withForms(names: Iterable<string>, { forms }: { forms?: Forms }, can: { isWritten(name: string): boolean; changedWith(name: string): string[] }): Set<string> {
 	const all = new Set(names);
 	// Those that are added are looked at as well.
-	for (const name of all) for (const other of [...(forms?.get(name) ?? []), ...can.changedWith(name)]) all.add(other);
+	for (const name of all) {
+		if (!can.isWritten(name)) continue;
+		for (const other of [...(forms?.get(name) ?? []), ...can.changedWith(name)]) if (can.isWritten(other)) all.add(other);
+	}
 	return all;
 }

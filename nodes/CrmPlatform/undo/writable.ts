@@ -11,6 +11,8 @@ export interface Writable {
 	/** Whether its values are lists of other records. */
 	isSet(name: string): boolean;
 	isCreated(name: string): boolean;
+	/** Whether a client sets a field, by the name that events give it. */
+	isWritten(name: string): boolean;
 	/** The fields that only have meaning with this one, such as a stage and its pipeline. */
 	changedWith(name: string): string[];
 	/** Whether a record has all fields that can be written, be they empty: one that lacks some may be a part only. */
@@ -39,6 +41,7 @@ export function writableOf({ api, identity }: Execution, description: ResourceDe
 		isChanged: (name) => changed.has(name),
 		isSet: (name) => sets.has(name),
 		isCreated: (name) => created.has(name),
+		isWritten: (name) => [changed, created].some((some) => some.has(name.replace(/\..*$/s, ''))),
 		isWhole: (record) => readBack.every((name) => Object.hasOwn(record, name)),
 		namesDeletions,
 	};

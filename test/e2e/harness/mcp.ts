@@ -28,9 +28,12 @@ afterEach(async () => {
  *
  * @param path of the trigger in a published workflow
  * @param token of its Bearer Auth, if it has one
+ * @param urls of the processes that are asked, in turns
  */
-export function mcpClient(path: string, token?: string): McpClient {
-	const { n8nUrl, n8nFolder } = theWorld();
+export function mcpClient(path: string, token?: string, urls = [theWorld().n8nUrl]): McpClient {
+	const { n8nFolder } = theWorld();
+	let requests = 0;
+	const inTurns = async (url: string | URL, init?: RequestInit) => await fetch(new URL(new URL(url).pathname, urls[requests++ % urls.length]), init);
 	let connecting: Promise<SdkClient> | undefined;
 	const connect = async (): Promise<SdkClient> => {
 		const load = createRequire(join(n8nFolder, 'package.json'));
@@ -39,7 +42,7 @@ export function mcpClient(path: string, token?: string): McpClient {
 		const client = new Client({ name: 'test', version: '1' });
 		clients.push(client);
 		const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-		await client.connect(new StreamableHTTPClientTransport(new URL(`${n8nUrl}/mcp/${path}`), { requestInit: { headers } }));
+		await client.connect(new StreamableHTTPClientTransport(new URL(`${urls[0]}/mcp/${path}`), { requestInit: { headers }, fetch: inTurns }));
 		return client;
 	};
 	const connected = async () => await (connecting ??= connect());

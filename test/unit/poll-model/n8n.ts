@@ -36,7 +36,7 @@ export class ModelN8n {
 	/** Every row that ever was. */
 	readonly allRows: Row[] = [];
 	/** What the user was told, descriptions included. */
-	readonly reports: Array<{ node: string; message: string; at: number }> = [];
+	readonly reports: Array<{ node: string; about: string; message: string; at: number }> = [];
 	staticData = '{}';
 	/** What was stored before. */
 	readonly earlier: string[] = ['{}'];
@@ -132,8 +132,8 @@ export class ModelN8n {
 			getActivationMode: () => mode,
 			getWorkflowStaticData: () => (copy.global ??= {}),
 			emit,
-			saveFailedExecution: ({ message, description }: NodeOperationError) =>
-				this.reports.push({ node, message: `${message}. ${description ?? ''}`, at: this.clock.now() }),
+			saveFailedExecution: ({ node: { name: about }, message, description }: NodeOperationError) =>
+				this.reports.push({ node, about, message: `${message}. ${description ?? ''}`, at: this.clock.now() }),
 			logger: { warn: () => undefined, error: () => undefined, info: () => undefined },
 			helpers: { createDeferredPromise: () => deferred() },
 		} as unknown as ITriggerFunctions;

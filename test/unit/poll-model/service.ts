@@ -1,7 +1,7 @@
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
 import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/crmEvent';
-import { eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/api/eventLog';
+import { unshared, eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/api/eventLog';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 import { NodeApiError, type INode } from 'n8n-workflow';
 import type { ModelClock } from './clock.ts';
@@ -33,7 +33,8 @@ export class ModelService {
 	readonly all: CrmEvent[] = [];
 	private entries: Entry[] = [];
 	private sequence = 0;
-	private answers = 0;
+	/** How many requests it has answered. */
+	answers = 0;
 
 	private readonly clock: ModelClock;
 
@@ -117,7 +118,7 @@ export class ModelService {
 		},
 		oldest: async () => this.answer()[0],
 		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),
-		after: (sequence, types, limit) => this.list((event) => event.sequence > sequence, types, limit),
+		after: (sequence, types, limit, share = unshared) => this.list((event) => event.sequence > sequence, types, limit, false, async (ask) => await share(`${sequence} ${types.join()} ${limit}`, ask)),
 		newestFirst: (types) => this.list(() => true, types, Infinity, true),
 		allAfter: (sequence) => this.list((event) => event.sequence > sequence, []),
 		newestCauses: (limit) => this.list(() => true, [], limit, true),
@@ -128,11 +129,13 @@ export class ModelService {
 		types: string[],
 		limit = Infinity,
 		isReverse = false,
+		shared: <Answer>(ask: () => Promise<Answer>) => Promise<Answer> = async (ask) => await ask(),
 	): AsyncGenerator<CrmEvent, void> {
 		const isCut = this.failure === 'cut' && this.failures > 0;
 		if (isCut) this.failures -= 1;
 		const isChosen = ({ type }: CrmEvent) => types.length === 0 || types.some((one) => matchesEventPattern(one, type));
-		const events = this.answer().filter((event) => isWanted(event) && isChosen(event));
+		const log = await shared(async () => this.answer());
+		const events = log.filter((event) => isWanted(event) && isChosen(event));
 		const answered = (isReverse ? events.reverse() : events).slice(0, limit);
 		yield* isCut ? answered.slice(0, 2) : answered;
 		if (isCut) throw new Error('The answer was cut off');

@@ -94,8 +94,8 @@ export function createSender(options: SenderOptions): Sender {
 	const { workflow = '' } = turns ?? {};
 	const own = turns ? undefined : new RequestQueue(clock);
 	const queue = () => own ?? queueOf(turns?.account ?? '', clock);
-	let sent = 0;
-	const rankNow = (): Rank => (sent < few ? turns?.rank : turns?.rankOfMany) ?? 'ordinary';
+	const execution = turns?.execution || options;
+	const rankNow = (): Rank => (queue().sentBy(execution) < few ? turns?.rank : turns?.rankOfMany) ?? 'ordinary';
 
 	return async (request) => {
 		const http: HttpRequest = { ...httpRequest(request, address), timeout, deadline };
@@ -130,6 +130,7 @@ export function createSender(options: SenderOptions): Sender {
 			const turn = {
 				rank,
 				workflow,
+				execution,
 				until: asked + maxWait - waited - queued,
 				forOthers,
 				deadline,
@@ -139,7 +140,6 @@ export function createSender(options: SenderOptions): Sender {
 			const answer = await queue().inTurn(turn, async () => {
 				ended?.();
 				queued += clock.now() - asked;
-				sent += 1;
 				return await transport(http);
 			});
 			if ('returnAt' in answer) ended?.();

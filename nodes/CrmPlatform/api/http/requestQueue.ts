@@ -8,6 +8,8 @@ export interface Turns {
 	/** Address and credential: what has a rate limit of its own. */
 	account: string;
 	workflow: string;
+	/** The nodes of an execution, and each of their runs, count as one. Where it has no id, each sender counts by itself. */
+	execution?: string | undefined;
 	/** Of its first requests. */
 	rank: Rank;
 	/** Once it has sent many. */
@@ -20,6 +22,8 @@ export interface Turns {
 
 /** A request that asks for its turn. */
 export interface Turn extends Ticket {
+	/** What tells the execution from others. */
+	execution?: unknown;
 	/** Unix epoch milliseconds at which it gives up. */
 	until: number;
 	/** Part of the plan (0 to 1) that it leaves to others. */
@@ -36,6 +40,8 @@ export interface GaveUp {
 
 /** A request under way. */
 interface Place {
+	/** Unix epoch milliseconds. */
+	sentAt: number;
 	/** Unix epoch milliseconds at which the place is free, whatever became of the request. */
 	freeAt: number;
 }
@@ -46,6 +52,8 @@ interface Waiting extends Turn {
 
 /** Milliseconds after which those that wait look again in any case, since clocks are set. */
 const longestSleep = 60_000;
+/** Milliseconds for which an execution that sends nothing is remembered. */
+const rememberedFor = 10 * 60_000;
 /** Grace period (ms) for a request in an open window, which waits for in-flight responses only. */
 const patience = 10_000;
 /** Ends an alarm; by default it would cost an error of its own. */
@@ -60,6 +68,8 @@ export class RequestQueue {
 	private readonly waiting = new TurnOrder<Waiting>();
 	private readonly places = new Set<Place>();
 	private readonly plan = new PlanUse();
+	/** How many requests each execution has sent, and when the last one; in the order of that. */
+	private readonly sent = new Map<unknown, { requests: number; at: number }>();
 	/** Earliest deadline of the waiting requests. */
 	private nextGivingUp = Infinity;
 	private alarm: { at: number; cancel: AbortController } | undefined;
@@ -91,6 +101,7 @@ export class RequestQueue {
 			try {
 				turn.signal?.throwIfAborted();
 				const sentAt = this.clock.now();
+				this.count(turn.execution, sentAt);
 				const answer = await send();
 				const now = this.clock.now();
 				if ('headers' in answer) this.plan.hear(answer as unknown as HttpResponse, this.underWay(now) - 1, sentAt, now);
@@ -100,6 +111,21 @@ export class RequestQueue {
 			}
 		} finally {
 			turn.signal?.removeEventListener('abort', cancelled);
+		}
+	}
+
+	/** How many requests an execution has sent lately. */
+	sentBy(execution: unknown): number {
+		return this.sent.get(execution)?.requests ?? 0;
+	}
+
+	private count(execution: unknown, now: number): void {
+		const requests = this.sentBy(execution) + 1;
+		this.sent.delete(execution);
+		this.sent.set(execution, { requests, at: now });
+		for (const [other, { at }] of this.sent) {
+			if (now - at < rememberedFor) break;
+			this.sent.delete(other);
 		}
 	}
 
@@ -125,23 +151,28 @@ export class RequestQueue {
 		this.goOn();
 	}
 
-	private underWay(now: number): number {
-		for (const place of this.places) if (place.freeAt <= now) this.places.delete(place);
-		return this.places.size;
+	/** @param from counts only requests sent then or later (Unix epoch ms) */
+	private underWay(now: number, from = -Infinity): number {
+		let count = 0;
+		for (const place of this.places) {
+			if (place.freeAt <= now) this.places.delete(place);
+			else if (place.sentAt >= from) count += 1;
+		}
+		return count;
 	}
 
 	/** Sends those that may go, and sets an alarm for the others. */
 	private goOn(): void {
 		const now = this.clock.now();
 		this.giveUpOverdue(now);
+		if (!this.waiting.isEmpty) this.plan.wanted(now);
 		for (;;) {
-			const underWay = this.underWay(now);
+			const underWay = this.underWay(now, this.plan.countFrom(now));
 			const mayGo = ({ forOthers }: Waiting) => underWay < this.plan.most(now, forOthers);
 			const ticket = underWay < this.plan.most(now) && this.waiting.take(mayGo);
 			if (!ticket) break;
-			const place = { freeAt: now + ticket.deadline };
+			const place = { sentAt: now, freeAt: now + ticket.deadline };
 			this.places.add(place);
-			this.plan.sent(now);
 			ticket.settle(place);
 		}
 		this.setAlarm(now);

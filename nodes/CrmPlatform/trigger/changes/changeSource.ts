@@ -3,15 +3,15 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { chunks } from '../../api/batchRequest';
 import type { Connection } from '../../api/connection';
 import { tellsOrigin, type CrmEvent } from '../../api/crmEvent';
-import { eventIdentity, type EventLog, type Newest } from '../../api/eventLog';
+import { unshared, eventIdentity, type EventLog, type Share } from '../../api/eventLog';
 import { noOrigin } from '../origin';
 import { groupOfEvents, groupOfRecords, identitiesOf } from './group';
-import { LogWatch, noteNewest, type Look } from './logWatch';
+import { LogWatch, noteNewest } from './logWatch';
 import {
 	advance,
 	choiceFor,
-	firstSequenceToRead,
 	forgetLog,
+	overlap,
 	typesToRead,
 	type Backfill,
 	type Choice,
@@ -20,12 +20,13 @@ import {
 } from './position';
 import type { RecentIds } from './recent';
 import type { RecordReader } from './records';
+import type { SharedLook } from './sharedLook';
 
 export interface SourceOptions {
 	api: Connection;
 	log: EventLog;
 	/** The newest event, perhaps as another trigger of this process has just seen it. */
-	look(): Promise<Look<Newest>>;
+	look(): Promise<SharedLook>;
 	/** The most events or records in a group. */
 	size: number;
 	/** Absent for events. */
@@ -38,6 +39,9 @@ export interface SourceOptions {
 
 /** Maximum number of events per reading, filtered ones included. */
 const maxRead = 10_000;
+
+/** A trigger that is farther behind, in sequence numbers, reads by itself: what is shared stays in memory until the next look. */
+const maxShared = 1_000;
 
 /** Records of a backfill that are read at once; constant, as some services bind a cursor to the size of its page. */
 const backfillPage = 100;
@@ -79,7 +83,7 @@ export class ChangeSource {
 
 	private async readEvents(
 		position: Position,
-		look: Look<Newest>,
+		look: SharedLook,
 		most: number,
 		now: number,
 		isCancelled: () => boolean,
@@ -90,7 +94,15 @@ export class ChangeSource {
 		let chosen = 0;
 		let isKnownLog = false;
 		let isWhole = true;
-		for await (const event of log.after(firstSequenceToRead(position), typesToRead(position))) {
+		const isNear = (look.newest?.sequence ?? 0) - position.sequence <= maxShared;
+		const share = isNear ? look.share : unshared;
+		// Not from the floor on: triggers that were published at different times ask for the same.
+		const above = Math.max(0, position.sequence - overlap);
+		const types = typesToRead(position);
+		// Whoever shares the answer has read the same before it was asked for.
+		const afterwards: Share = async (question, ask) => await share(`${above} ${types.join()} ${unseen.length} ${unseen.at(-1)?.id} ${question}`, ask);
+		for await (const event of log.after(above, types, undefined, share)) {
+			if (event.sequence <= position.floor) continue;
 			if (eventIdentity(event) in position.seen) {
 				isKnownLog = true;
 				continue;
@@ -104,7 +116,7 @@ export class ChangeSource {
 		}
 		// An event that comes late, or one of another log.
 		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= position.sequence);
-		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now) : { isSure: true };
+		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now, afterwards) : { isSure: true };
 		if (isCancelled() || !isSure) return [];
 		if (notice !== undefined) {
 			this.options.report(notice);
@@ -119,7 +131,8 @@ export class ChangeSource {
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
 		if (isWhole) this.watch.wasRead(look);
 		for (const { event } of found) {
-			this.events.set(eventIdentity(event), event);
+			// Other triggers share it, and an execution may change what it is given.
+			this.events.set(eventIdentity(event), structuredClone(event));
 			wasRead.add(eventIdentity(event));
 		}
 		// Another beginning may read again what is still open.

@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../../api/crmEvent';
-import { eventIdentity, type EventLog } from '../../api/eventLog';
+import { unshared, eventIdentity, type EventLog, type Share } from '../../api/eventLog';
 import { maxLag, restartAt, type Position } from './position';
 
 interface Mark {
@@ -105,9 +105,10 @@ export class LogWatch {
 	 *
 	 * @returns also what to tell the user
 	 */
-	async other({ newest: known, sequence, at }: Position, now: number): Promise<{ isSure: boolean; notice?: string }> {
+	async other({ newest: known, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
 		let events: Array<CrmEvent | undefined> = [];
-		if (known) events = [await this.at(known.sequence), await this.at(known.sequence)];
+		const asked = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
+		if (known) events = [await this.at(known.sequence, asked('first')), await this.at(known.sequence, asked('second'))];
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
 			if (now - this.unsure < maxLag + maxCommitTime) return { isSure: false };
@@ -117,8 +118,8 @@ export class LogWatch {
 		return isOther ? { isSure: true, notice: otherLog(at, sequence) } : { isSure: true };
 	}
 
-	private async at(sequence: number): Promise<CrmEvent | undefined> {
-		const { value: event } = await this.log.after(sequence - 1, [], 1).next();
+	private async at(sequence: number, share = unshared): Promise<CrmEvent | undefined> {
+		const { value: event } = await this.log.after(sequence - 1, [], 1, share).next();
 		return event && event.sequence === sequence ? event : undefined;
 	}
 }

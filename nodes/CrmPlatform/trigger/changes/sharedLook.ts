@@ -1,9 +1,17 @@
 import type { Clock } from '../../api/http/clock';
-import type { Newest } from '../../api/eventLog';
+import type { Newest, Share } from '../../api/eventLog';
 import type { Look } from './logWatch';
 
+/** A look that several triggers have, and what they read because of it. */
+export interface SharedLook extends Look<Newest> {
+	share: Share;
+}
+
 /** The latest look at each log, by whoever sees the same events. */
-const looks = new Map<string, { at: number; newest: Promise<Newest | undefined> }>();
+const looks = new Map<string, { at: number; newest: Promise<Newest | undefined>; share: Share }>();
+
+/** Milliseconds for which a look is kept that no trigger replaces: the longest interval. */
+const maxTimeKept = 24 * 60 * 60_000;
 
 /** Clears the memory of this process, as a restart would. */
 export const forgetLooks = (): void => looks.clear();
@@ -20,15 +28,30 @@ export async function sharedLook(
 	longest: number,
 	clock: Clock,
 	newest: () => Promise<Newest | undefined>,
-): Promise<Look<Newest>> {
+): Promise<SharedLook> {
 	const known = looks.get(view);
 	const now = clock.now();
 	const isFresh = known !== undefined && now >= known.at && now - known.at < longest;
-	const look = isFresh ? known : { at: now, newest: newest() };
+	const look = isFresh ? known : { at: now, newest: newest(), share: sharing() };
+	for (const [other, { at }] of looks) if (now - at > maxTimeKept) looks.delete(other);
 	looks.set(view, look);
 	// After a failure, whoever asks next asks the service.
 	look.newest.catch(() => (looks.get(view) === look ? looks.delete(view) : undefined));
-	return { at: look.at, newest: await look.newest };
+	return { at: look.at, newest: await look.newest, share: look.share };
+}
+
+/** What has been asked since a look is as new as the look demands. A failure is only of those who asked meanwhile. */
+function sharing(): Share {
+	const answers = new Map<string, Promise<unknown>>();
+	return async <Answer>(question: string, ask: () => Promise<Answer>) => {
+		let answer = answers.get(question) as Promise<Answer> | undefined;
+		if (!answer) {
+			answer = ask();
+			answers.set(question, answer);
+			answer.catch(() => answers.delete(question));
+		}
+		return await answer;
+	};
 }
 
 /** Milliseconds until all triggers with this interval look again, at the same time. */

@@ -188,5 +188,7 @@ const maxTimeUnstored = 12 * 60 * 60_000;
 
 function inUsersWords(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
 	const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;
-	return isKnown ? error : new NodeOperationError(n8n.getNode(), error as Error);
+	if (!isKnown) return new NodeOperationError(n8n.getNode(), error as Error);
+	// The trigger that has asked for all who share an answer may be of another workflow.
+	return error.node.id === n8n.getNode().id ? error : new NodeOperationError(n8n.getNode(), error.message, { description: error.description ?? '' });
 }

@@ -1,0 +1,78 @@
+import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode } from 'n8n-workflow';
+
+import { isPlainObject } from '../api/http/ownMembers';
+import { connect } from '../api/connection';
+import { isHumanReview } from '../api/toolNode';
+import { nodeFailure } from '../failure';
+import { failureText, inSentences } from '../toolAnswer';
+import { refuseSetByService } from './setByService';
+import { readToolArgs } from './toolArgs';
+import { withCandidates } from './toolRecords';
+import type { ToolRun } from './toolRun';
+import { toolTexts } from './toolSchemas';
+import { kindsNamed, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
+import { actTool, changeTool } from './writingTools';
+
+/** A call of CRM Platform Tools that waits for a person. */
+interface ReviewedCall {
+	name: 'change' | 'act';
+	given: IDataObject;
+	/** Of the reviewed node. */
+	kinds: string[];
+	prefix: string;
+}
+
+/** Characters of a change in words: a person reads it. */
+const longestReview = 10_000;
+
+/**
+ * The node, whose message says in words what the call would write that it is the human review of. n8n hands a
+ * review the model's arguments alone, and no person knows what `stg_01h…` is.
+ */
+export async function withReviewedCall(n8n: IExecuteFunctions): Promise<IExecuteFunctions> {
+	const call = reviewedCall(n8n);
+	if (!call) return n8n;
+	const words = await callInWords(n8n, call);
+	const own = {
+		getNodeParameter: (name: string, item: number, ...more: unknown[]): unknown => {
+			const value = (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, item, ...more);
+			return name === 'message' ? [String(value ?? '').trim(), words].filter(Boolean).join('\n\n') : value;
+		},
+	};
+	return Object.assign(Object.create(n8n), own) as IExecuteFunctions;
+}
+
+function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
+	const { tool, toolParameters: given } = n8n.getInputData()[0]?.json ?? {};
+	if (!isHumanReview(n8n) || typeof tool !== 'string' || !isPlainObject(given)) return undefined;
+	// A context of every kind has it; its type names it for few.
+	const reviewed = (n8n as unknown as { getConnectedNodes(type: string): INode[] }).getConnectedNodes(NodeConnectionTypes.AiTool);
+	const name = (['change', 'act'] as const).find((one) => tool.endsWith(`_${one}`));
+	const prefix = tool.slice(0, -(name?.length ?? 0) - 1);
+	const node = reviewed.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === ((parameters.options as IDataObject | undefined)?.prefix ?? 'crm'));
+	// With another account, names would be those of other records.
+	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
+	const { token: _, ...untold } = given as IDataObject;
+	return { name, given: untold, kinds: [node.parameters.kinds ?? []].flat().map(String), prefix };
+}
+
+const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
+
+/** What would be written, or why it cannot be said. */
+async function callInWords(n8n: IExecuteFunctions, { name, given, kinds, prefix }: ReviewedCall): Promise<string> {
+	let run: ToolRun | undefined;
+	const previewing = async () => {
+		const settings: ToolSettings = { kinds: kindsNamed(kinds), verbs: new Set(toolVerbs), asksFirst: true, longest: longestReview, prefix, tools: toolNames };
+		const args = readToolArgs(`${prefix}_${name}`, given, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
+		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
+		if (name === 'change') await refuseSetByService(run, args);
+		return await (name === 'change' ? changeTool : actTool)(run, args);
+	};
+	return await previewing().then(
+		({ data: [first], notes }) => (first?.preview === undefined ? notes.join('\n') : `${String(first.preview)}.`),
+		async (error: Error) => {
+			const clear = run ? await withCandidates(run, error).catch(() => error) : error;
+			return `The change cannot be told in words: ${inSentences(failureText(nodeFailure(n8n, clear, 0)))}`;
+		},
+	);
+}
