@@ -43,7 +43,7 @@ const phoneLike = /^(tel:)?\s*\+[\d\s().\-/\u00a0\u2010-\u2013]{7,40}$/i;
 
 /**
  * A phone number with country code as E.164 writes it, where the service takes only that: without
- * separators, and without the zero in parentheses that is dialled inside the country only (E.123,
+ * separators, and without the zero in parentheses that is dialed inside the country only (E.123,
  * section 7.2). Any other value stays as it is: its country is not known.
  */
 function phoneNumber(field: Field, value: unknown): unknown {

@@ -84,7 +84,7 @@ export async function lookUp(
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
 		const text = String(value);
-		// A service that does not normalise or trim has the text as it was written.
+		// A service that does not normalize or trim has the text as it was written.
 		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
 		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
 	}

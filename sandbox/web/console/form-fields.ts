@@ -109,7 +109,7 @@ async function customSchemas(store: StoreView, { name }: Resource): Promise<Reco
 	return Object.fromEntries(await inTurns(fields, (field) => [field.key, customFieldSchema(field)] as const));
 }
 
-/** The schema of a custom field's value, labelled as its definition says. */
+/** The schema of a custom field's value, labeled as its definition says. */
 export function customFieldSchema(field: CustomField): JsonSchema {
 	// What goes in is any text, which must be an option to come out.
 	const schema = jsonSchema(customFieldType(field), 'output');

@@ -9,7 +9,7 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 /** The fields that name a record to people, the best first. */
 const naming = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
 
-/** The fields by which people recognise a resource's records: the first of them that has a value. */
+/** The fields by which people recognize a resource's records: the first of them that has a value. */
 export const titleFields = ({ properties }: Resource): string[] => naming.filter((field) => field in properties);
 
 /** The best of them; undefined if there is none. */
