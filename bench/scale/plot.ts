@@ -26,15 +26,15 @@ export function plotOf(title: string, lines: Line[]): string {
 	const horizontal = ys.map(
 		(tick) => `<line class="axis" x1="${left}" y1="${y(tick).toFixed(1)}" x2="${width - right}" y2="${y(tick).toFixed(1)}"/><text class="level" x="${left - 8}" y="${(y(tick) + 4).toFixed(1)}">${tick}</text>`,
 	);
-	let labelled = top - 12;
+	let labeled = top - 12;
 	const drawn = [...lines]
 		.sort((one, other) => y(one.points.at(-1)![1]) - y(other.points.at(-1)![1]))
 		.map(({ name, points }) => {
 			const kind = lines.findIndex((line) => line.name === name);
 			const path = points.map(([executions, refusals]) => `${x(executions).toFixed(1)},${y(refusals).toFixed(1)}`).join(' ');
 			const end = points.at(-1)!;
-			labelled = Math.max(labelled + 15, y(end[1]) + 4);
-			return `<polyline class="line${kind}" points="${path}"/><text class="name${kind}" x="${(x(end[0]) + 8).toFixed(1)}" y="${labelled.toFixed(1)}">${name}</text>`;
+			labeled = Math.max(labeled + 15, y(end[1]) + 4);
+			return `<polyline class="line${kind}" points="${path}"/><text class="name${kind}" x="${(x(end[0]) + 8).toFixed(1)}" y="${labeled.toFixed(1)}">${name}</text>`;
 		});
 	return [
 		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${title}">`,
@@ -55,6 +55,6 @@ const style = `
 text{font:11px system-ui,sans-serif;fill:#24292f}
 .title{font-size:14px;font-weight:600}.tick{text-anchor:middle;fill:#6e7781}.level{text-anchor:end;fill:#6e7781}
 .ground{fill:#fff}.axis{stroke:#d0d7de}polyline{fill:none;stroke-width:2}
-${colours.map((colour, i) => `.line${i}{stroke:${colour}}.name${i}{fill:${colour}}`).join('')}
+${colours.map((color, i) => `.line${i}{stroke:${color}}.name${i}{fill:${color}}`).join('')}
 @media (prefers-color-scheme:dark){text{fill:#e6edf3}.tick,.level{fill:#8b949e}.ground{fill:#0d1117}.axis{stroke:#30363d}}
 `;

@@ -1,10 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import type { Menu, Operation, Resource } from './model';
+import type { MenuEntry, Operation, Resource } from './model';
 import { alphabetically, sharedParameters } from './sharedParameters';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
-type OfferedResource = Omit<Menu, 'operations'> & { operations: OfferedOperation[] };
+type OfferedResource = Omit<MenuEntry, 'operations'> & { operations: OfferedOperation[] };
 type OfferedOperation = Pick<Operation, 'option' | 'options'> & {
 	properties(resource: Resource): INodeProperties[];
 };

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
 import { asObject, fieldsInWords } from './parameters/fieldParameters';
-import type { Menu } from './model';
+import type { MenuEntry } from './model';
 import { administration, adminMenu, everyday, everydayMenu } from './resources';
 
 /** Parameters of a usual task, as a builder of workflows writes them. A test runs each. */
@@ -51,7 +51,7 @@ const forAny = 'Every record may have external_id, its ID in another system; the
 const fields = `${asObject} ${forAny} ${fieldsInWords(everyday)}`;
 
 /** The operations, and the resources that have them. */
-function operationsInWords(menu: Menu[]): string {
+function operationsInWords(menu: MenuEntry[]): string {
 	const offered = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
 	const having = (value: unknown) => menu.filter(({ operations }) => operations.some(({ option }) => option.value === value));
 	const named = [...offered.values()].map(

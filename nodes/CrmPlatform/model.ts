@@ -31,7 +31,7 @@ export interface Resource {
 }
 
 /** An entry of a node's menu of resources: a kind of record, or operations for which the user picks the kind. */
-export interface Menu extends Omit<Resource, 'path'> {
+export interface MenuEntry extends Omit<Resource, 'path'> {
 	/** The kinds to pick from, by name. */
 	kinds?: Resource[];
 }

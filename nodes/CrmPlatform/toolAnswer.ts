@@ -95,8 +95,8 @@ function leftOut(left: number, all: number, length: number): string {
 
 /** The record with shorter texts and lists; if that is not enough, its first fields. */
 function shortRecord(record: IDataObject, room: number): IDataObject {
-	for (const longest of [1_000, 300, 100]) {
-		const shorter = withShort(record, longest) as IDataObject;
+	for (const maxLength of [1_000, 300, 100]) {
+		const shorter = withShort(record, maxLength) as IDataObject;
 		if (sizeOf(shorter) <= room) return shorter;
 	}
 	const shorter = withShort(record, 100) as IDataObject;
@@ -108,21 +108,21 @@ function shortRecord(record: IDataObject, room: number): IDataObject {
 	return { ...kept, fields_left_out: Object.keys(shorter).length - Object.keys(kept).length };
 }
 
-function withShort(value: unknown, longest: number): unknown {
-	if (typeof value === 'string') return cut(value, longest);
+function withShort(value: unknown, maxLength: number): unknown {
+	if (typeof value === 'string') return cut(value, maxLength);
 	if (Array.isArray(value)) {
-		const most = Math.ceil(longest / 40);
-		const shorter = value.slice(0, most).map((one) => withShort(one, longest));
+		const most = Math.ceil(maxLength / 40);
+		const shorter = value.slice(0, most).map((one) => withShort(one, maxLength));
 		return value.length > most ? [...shorter, `… and ${value.length - most} more`] : shorter;
 	}
 	if (typeof value !== 'object' || value === null) return value;
-	return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withShort(one, longest)]));
+	return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withShort(one, maxLength)]));
 }
 
 const sizeOf = (value: unknown): number => JSON.stringify(value).length;
 
-function cut(text: string, longest: number): string {
-	if (text.length <= longest) return text;
-	const kept = Math.max(0, longest - 40);
+function cut(text: string, maxLength: number): string {
+	if (text.length <= maxLength) return text;
+	const kept = Math.max(0, maxLength - 40);
 	return `${text.slice(0, kept)}… (${text.length - kept} more characters)`;
 }

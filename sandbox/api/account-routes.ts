@@ -12,7 +12,7 @@ import type { Account } from '../core/schemas/account.ts';
 import { maxBatchSize } from '../core/schemas/batch.ts';
 import type { StoredRecord } from '../core/schemas/resource.ts';
 import { users } from '../core/schemas/users.ts';
-import type { StoreView } from '../core/store/sight/visible-store.ts';
+import type { StoreView } from '../core/store/visibility/visible-store.ts';
 
 /** The routes that tell a caller whom they act for, and in which account. */
 export const accountRoutes = (service: Service): ApiRoute[] => [

@@ -16,7 +16,7 @@ import { pageAnswer } from '../core/foundation/answer.ts';
 import { pointInTime } from '../core/schemas/fields.ts';
 import type { Condition } from '../core/store/records/condition.ts';
 import { keysetCondition } from '../core/store/records/keyset.ts';
-import type { StoreView } from '../core/store/sight/visible-store.ts';
+import type { StoreView } from '../core/store/visibility/visible-store.ts';
 import { eventJson } from '../domain/events/event-json.ts';
 import { eventTypesIn, explainPattern } from '../domain/events/event-types.ts';
 import { readableWith, typeCondition } from '../domain/events/event-conditions.ts';

@@ -1,9 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Plan } from './foundation/plans.ts';
 import type { Problem } from './foundation/problem.ts';
-import type { TokenGrant } from './store/credentials/begun-with.ts';
+import type { TokenGrant } from './store/credentials/creation-grants.ts';
 import type { Store } from './store/store.ts';
-import type { StoreView } from './store/sight/visible-store.ts';
+import type { StoreView } from './store/visibility/visible-store.ts';
 import type { Background } from './foundation/background.ts';
 
 /** The dependencies that every part of the service shares. */

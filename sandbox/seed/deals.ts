@@ -4,7 +4,7 @@ import { dateAfter, type Times } from './history.ts';
 import type { Random } from './random.ts';
 
 const subjects = [
-	'Annual licence',
+	'Annual license',
 	'Pilot project',
 	'Extension to all sites',
 	'Service contract',

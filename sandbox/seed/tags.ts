@@ -1,4 +1,4 @@
-/** Name, colour, description. */
+/** Name, color, description. */
 const labels = [
 	['Newsletter', '#2f80ed', 'Gets the monthly newsletter.'],
 	['Key Account', '#eb5757', 'Is looked after by a manager of their own.'],

@@ -23,7 +23,7 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'resources', 'schedule', 'failure', 'output', 'toolAnswer', 'toolCall', 'writing', 'http', 'api', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'resources', 'schedule', 'failure', 'output', 'toolAnswer', 'toolCall', 'writing', 'http', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	failure: {
@@ -37,7 +37,7 @@ export const design: Record<string, Part> = {
 	},
 	toolCall: {
 		files: ['nodes/CrmPlatform/toolCall.ts', 'nodes/CrmPlatform/toolArguments.ts'],
-		imports: ['plainValues', 'writing', 'api', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'writing', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['http'],
 	},
 	// What the node answers a model.
@@ -48,7 +48,7 @@ export const design: Record<string, Part> = {
 	// The tools of CRM Platform Tools: what a model sends becomes an operation of the node.
 	agent: {
 		files: ['nodes/CrmPlatform/agent/*.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'pickers', 'writing', 'reading', 'mapping', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'pickers', 'writing', 'reading', 'mapping', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	schedule: {
@@ -62,59 +62,54 @@ export const design: Record<string, Part> = {
 		types: ['model'],
 	},
 	// What a value means by itself: no field, no record and no service is needed to say it.
-	plainValues: {
-		files: ['nodes/CrmPlatform/fields/blank.ts', 'nodes/CrmPlatform/fields/dates.ts'],
+	values: {
+		files: ['nodes/CrmPlatform/values/*.ts'],
 		imports: ['http', 'luxon'],
 	},
 	// The kinds of fields, and what their values mean.
 	fields: {
 		files: ['nodes/CrmPlatform/fields/*.ts'],
-		imports: ['readers', 'plainValues', 'http', 'n8n-workflow', 'luxon'],
-	},
-	readers: {
-		files: ['nodes/CrmPlatform/parameters/readers.ts'],
-		imports: ['plainValues'],
-		types: ['luxon'],
+		imports: ['values', 'http', 'n8n-workflow', 'luxon'],
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'approval', 'toolCall', 'undo', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'approval', 'toolCall', 'undo', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	// Send and Wait for Approval: what is asked, and what the CRM answers.
 	approval: {
 		files: ['nodes/CrmPlatform/approval/*.ts'],
-		imports: ['plainValues', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['values', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	undo: {
 		files: ['nodes/CrmPlatform/undo/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'schedule', 'writing', 'mapping', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'schedule', 'writing', 'mapping', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['readers', 'plainValues', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
 		files: ['nodes/CrmPlatform/writing/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'fields', 'n8n-workflow'],
+		imports: ['values', 'parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'fields', 'n8n-workflow'],
 		types: ['model'],
 	},
 	reading: {
 		files: ['nodes/CrmPlatform/reading/*.ts'],
-		imports: ['readers', 'plainValues', 'parameters', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	parameters: {
 		files: ['nodes/CrmPlatform/parameters/*.ts'],
-		imports: ['readers', 'plainValues', 'mapping', 'files', 'api', 'http', 'openapi', 'fields', 'contract', 'n8n-workflow'],
+		imports: ['values', 'mapping', 'files', 'api', 'http', 'openapi', 'fields', 'contract', 'n8n-workflow'],
 		types: ['model'],
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['readers', 'plainValues', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'luxon'],
+		imports: ['values', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'luxon'],
 		types: ['model'],
 	},
 	expressions: {
@@ -123,7 +118,7 @@ export const design: Record<string, Part> = {
 	},
 	files: {
 		files: ['nodes/CrmPlatform/files/*.ts'],
-		imports: ['plainValues', 'http', 'n8n-workflow'],
+		imports: ['values', 'http', 'n8n-workflow'],
 	},
 	pickers: {
 		files: ['nodes/CrmPlatform/pickers/*.ts'],
@@ -132,16 +127,16 @@ export const design: Record<string, Part> = {
 	},
 	webhookTrigger: {
 		files: ['nodes/CrmPlatform/trigger/webhook/*.ts'],
-		imports: ['readers', 'plainValues', 'trigger', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'trigger', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	changeTrigger: {
 		files: ['nodes/CrmPlatform/trigger/changes/*.ts'],
-		imports: ['readers', 'plainValues', 'trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['values', 'trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['readers', 'plainValues', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	model: {
@@ -151,7 +146,7 @@ export const design: Record<string, Part> = {
 	},
 	api: {
 		files: ['nodes/CrmPlatform/api/*.ts'],
-		imports: ['readers', 'plainValues', 'lists', 'openapi', 'fields', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'lists', 'openapi', 'fields', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	lists: {
 		files: ['nodes/CrmPlatform/api/lists/*.ts'],

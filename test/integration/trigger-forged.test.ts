@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { Webhook } from 'standardwebhooks';
 
-import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
+import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 import { useTriggers } from './open-triggers';
 import { useSandbox } from './sandbox';
 import type { TestTrigger } from './trigger';
@@ -14,8 +14,8 @@ const names = ({ started }: TestTrigger) =>
 
 /** The secret as n8n keeps it. */
 const secretOf = ({ staticData }: TestTrigger): string => {
-	const { global } = staticData as { global: Record<string, { place: { secret: string } }> };
-	return Object.values(global)[0]!.place.secret;
+	const { global } = staticData as { global: Record<string, { state: { secret: string } }> };
+	return Object.values(global)[0]!.state.secret;
 };
 
 const event = (id: string, more: IDataObject = {}) => ({
@@ -67,7 +67,7 @@ test('a trigger that has no secret lets nothing in', async () => {
 	const headers = sign(secretOf(trigger), body);
 	const kept = trigger.staticData;
 	trigger.staticData = {};
-	forgetPlaces();
+	forgetStates();
 	expect((await trigger.post(body, headers)).status).toBe(401);
 	trigger.staticData = kept;
 });

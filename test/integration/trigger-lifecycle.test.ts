@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
+import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 import { useSandbox } from './sandbox';
 import { until } from '../until.ts';
 import { startTrigger, type TestTrigger, type TriggerSetup } from './trigger';
@@ -89,7 +89,7 @@ test('one whose id n8n has lost is found by its address, and gets a new secret',
 	await trigger.activate();
 	const { id } = await only();
 	trigger.staticData = {};
-	forgetPlaces();
+	forgetStates();
 	await trigger.activate();
 	expect((await only()).id).toBe(id);
 	await sandbox.call('POST', '/v1/contacts', { last_name: 'Moreno' });

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 
-import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
+import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 import type { EditedAnswer } from './altered-service';
 import { useAlteredService } from './altered-trigger';
 import { until } from '../until.ts';
@@ -106,7 +106,7 @@ test('another process of n8n, which only knows what is stored, has the replaced 
 	await trigger.activate();
 	await replaceSecret();
 	await trigger.look();
-	forgetPlaces();
+	forgetStates();
 	await happen('Moreno');
 	await came('Moreno');
 	expect(trigger.answers).toEqual([200]);
@@ -120,7 +120,7 @@ test('a delivery that is signed with the secret of before a publish is taken', a
 	expect(renewals()).toHaveLength(1);
 	// Another process has read the workflow just before the new secret was stored.
 	const newest = trigger.staticData;
-	forgetPlaces();
+	forgetStates();
 	trigger.staticData = former;
 	await happen('Moreno');
 	await came('Moreno');

@@ -19,7 +19,7 @@ import {
 
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
-import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
+import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 import { watchSubscription } from '../../nodes/CrmPlatform/trigger/webhook/watch';
 import { until } from '../until.ts';
 import { additionalDataOf } from './n8n';
@@ -37,7 +37,7 @@ const webhookDescription = nodeType.description.webhooks![0]!;
 
 export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 	const workflowId = setup.workflowId ?? 'workflow-1';
-	forgetPlaces();
+	forgetStates();
 	let elsewhere: string | undefined;
 	let watching: ITriggerResponse | undefined;
 	/** Ends the pause between two looks. */
@@ -197,7 +197,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		},
 		async restart(address) {
 			await stopWatching();
-			forgetPlaces();
+			forgetStates();
 			elsewhere = address;
 			if (!(await hook('checkExists', false, 'init'))) await hook('create', false, 'init');
 			await watch('init');

@@ -31,8 +31,8 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'trigger',
-		modules: [`${changes}/position.ts`, `${changes}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/places.ts'],
-		tests: ['unit/position', 'unit/lost-place', 'unit/starts', 'unit/first-starts', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/places', 'unit/poll-model'],
+		modules: [`${changes}/position.ts`, `${changes}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
+		tests: ['unit/position', 'unit/lost-place', 'unit/starts', 'unit/first-starts', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
 	},
 	{
 		name: 'results',
@@ -41,7 +41,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'access',
-		modules: ['sandbox/domain/access/authority.ts', 'sandbox/core/store/sight/visibility.ts'],
+		modules: ['sandbox/domain/access/authority.ts', 'sandbox/core/store/visibility/visibility.ts'],
 		tests: ['sandbox/change-of-owner', 'sandbox/access', 'sandbox/visibility', 'sandbox/authority', 'sandbox/copies-of-users'],
 	},
 ];

@@ -51,7 +51,7 @@ function beginJob(resource: Resource, operation: Operation, id: string, who: Beg
 		...firstVersion(who.caller, at),
 	}) as Job;
 	store.table(jobs.name)!.save(job);
-	if (who.grant) store.begunWith.set(jobId, who.grant);
+	if (who.grant) store.creationGrants.set(jobId, who.grant);
 	for (let position = 0; operation !== 'export' && position < lines; position++) {
 		const values = isAboutOne ? { id } : valuesOf(resource, given);
 		store.jobItems.add(jobId, { position, text: JSON.stringify(values) });

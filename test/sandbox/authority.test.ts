@@ -74,6 +74,6 @@ test('what was begun through an application keeps its authority, and the console
 	expect(begun({ application_id: 'cli_1' })).toEqual({ caller: user('usr_1'), application: 'cli_1', grant: undefined });
 	for (const application_id of [null, undefined]) expect(begun({ application_id }).application).toBeUndefined();
 	const grant = { grantId: 'grant_1', scopes: ['contacts:read'] };
-	sandbox.store.begunWith.set('job_1', grant);
+	sandbox.store.creationGrants.set('job_1', grant);
 	expect(begun({}).grant).toEqual(grant);
 });

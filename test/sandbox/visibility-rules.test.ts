@@ -4,7 +4,7 @@ import { jobs } from '../../sandbox/core/schemas/jobs.ts';
 import type { Resource, StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { webhooks } from '../../sandbox/core/schemas/webhooks.ts';
 import { everyone, onlyUsers } from '../../sandbox/core/store/log/audience.ts';
-import { audienceOf, ofApplications, seenThrough, type Viewer, visibleTo } from '../../sandbox/core/store/sight/visibility.ts';
+import { audienceOf, ofApplications, visibleVia, type Viewer, visibleTo } from '../../sandbox/core/store/visibility/visibility.ts';
 
 const resource = (name: string): Resource => [...resources, webhooks, jobs].find((one) => one.name === name)!;
 const viewer = (seesAll: boolean, application?: string): Viewer => ({ caller: { type: 'user', id: 'usr_1' }, seesAll, application });
@@ -65,12 +65,12 @@ describe('who is told of a record', () => {
 });
 
 test('only messages are seen through other records, each by the field that names one', () => {
-	const through = (name: string) => seenThrough(resource(name)).map(({ resource: other, field }) => `${other.name}.${field}`);
+	const through = (name: string) => visibleVia(resource(name)).map(({ resource: other, field }) => `${other.name}.${field}`);
 	expect(Object.fromEntries(resources.map(({ name }) => [name, through(name)]).filter(([, all]) => all!.length > 0))).toEqual({
 		contacts: ['messages.contact_id'],
 		tickets: ['messages.ticket_id'],
 		deals: ['messages.deal_id'],
 	});
 	const machines = recordsOf({ key: 'machines', primary_field: 'name' } as never);
-	expect(seenThrough(machines)).toEqual([]);
+	expect(visibleVia(machines)).toEqual([]);
 });

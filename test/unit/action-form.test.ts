@@ -2,11 +2,11 @@ import { type INode, type INodeParameters, type INodeProperties, type INodePrope
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
-import type { Menu, Resource } from '../../nodes/CrmPlatform/model';
+import type { MenuEntry, Resource } from '../../nodes/CrmPlatform/model';
 import { adminMenu, everydayMenu } from '../../nodes/CrmPlatform/resources';
 import { sharedParameters } from '../../nodes/CrmPlatform/sharedParameters';
 
-const nodes: Array<[string, INodeType, Menu[]]> = [
+const nodes: Array<[string, INodeType, MenuEntry[]]> = [
 	['CRM Platform', new CrmPlatform(), everydayMenu],
 	['CRM Platform Admin', new CrmPlatformAdmin(), adminMenu],
 ];

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
 import { patientWait } from '../../nodes/CrmPlatform/api/waits';
 import { maxLevels } from '../../nodes/CrmPlatform/api/http/numbers';
-import { defaultCursors, maximumCursors } from '../../nodes/CrmPlatform/parameters/list';
+import { defaultCursors, maximumCursors } from '../../nodes/CrmPlatform/parameters/listParameters';
 import contract from '../../contract/openapi.json';
 import { plans } from '../../sandbox/core/foundation/plans.ts';
 import { maxBatchBodySize, maxBodySize } from '../../sandbox/api/http/body.ts';

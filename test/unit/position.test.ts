@@ -2,7 +2,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
 import { advance, choiceFor, maxLag, overlap, restartAt, storedPosition, storePosition, typesToRead, type Choice, type Group, type PastChoice, type Position } from '../../nodes/CrmPlatform/trigger/changes/position';
-import { forgetPlaces } from '../../nodes/CrmPlatform/trigger/places';
+import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 
 const day = 24 * 60 * 60_000;
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');
@@ -122,7 +122,7 @@ describe('A stored position', () => {
 		backfill: { cursor: 'c', scope: 's', begun: 4, last: { created: '2026-01-01T00:00:00Z', ids: ['r'] }, ready: 5, reread: '2026-01-01T00:00:00Z', from: '2026-01-01T00:00:00Z' },
 		open: [group],
 	});
-	beforeEach(forgetPlaces);
+	beforeEach(forgetStates);
 
 	test('is read as it was stored, and counts how often it was', () => {
 		const here = n8n();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 
-import { isBlank } from '../../nodes/CrmPlatform/fields/blank';
+import { isBlank } from '../../nodes/CrmPlatform/values/blank';
 import { isBlankFor } from '../../nodes/CrmPlatform/fields/apiValue';
 import {
 	readBoolean,
@@ -9,7 +9,7 @@ import {
 	readOption,
 	readPercent,
 	readWholeNumber,
-} from '../../nodes/CrmPlatform/parameters/readers';
+} from '../../nodes/CrmPlatform/values/readers';
 import { randomRuns } from '../random-runs.ts';
 
 const blanks = [undefined, null, '', '  ', '\u00a0\n', [], [''], [null, [' ']]];

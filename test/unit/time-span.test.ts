@@ -1,4 +1,4 @@
-import { timeSpan } from '../../nodes/CrmPlatform/fields/dates';
+import { timeSpan } from '../../nodes/CrmPlatform/values/dates';
 
 const isLater = (one: unknown, other: unknown) => timeSpan(one, 'utc')!.from > timeSpan(other, 'utc')!.to;
 

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readPage } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { withFields } from '../mapping/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Field } from '../fields/field';

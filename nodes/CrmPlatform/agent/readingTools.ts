@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readPage } from '../api/lists/page';
 import type { Query } from '../api/http/path';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { readFilters } from '../mapping/filterValues';
 import { withFields } from '../mapping/lookUp';
 import type { ListDescription } from '../api/openapi/listing';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
-import { isBlank, isUnset } from '../fields/blank';
+import { isBlank, isUnset } from '../values/blank';
 import type { ToolKind } from './toolSettings';
 
 /** No name is longer. */

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { isPlainObject } from '../api/http/ownMembers';
 import { linkedKeys } from '../reading/linkedKeys';
 import { wordsOf } from '../mapping/fieldNames';

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { findRecord } from '../api/find';
+import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
-import { isBlank } from '../fields/blank';
-import { parseMoment } from '../fields/dates';
+import { isBlank } from '../values/blank';
+import { parseMoment } from '../values/dates';
 import { labelFor } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isPlainObject, ownMember, setMember } from '../api/http/ownMembers';

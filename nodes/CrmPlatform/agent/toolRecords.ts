@@ -2,12 +2,12 @@ import { NodeApiError, type IDataObject, type INodeListSearchItems, type INodeLi
 
 import { otherId } from '../api/answeredRecord';
 import type { Connection } from '../api/connection';
-import { findRecord } from '../api/find';
+import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
 import { idField } from '../fields/field';
 import { lookUpNames, type NamedId } from '../mapping/nameLookUp';
-import { isName, parseName } from '../mapping/names';
+import { isName, parseName } from '../mapping/nameSyntax';
 import { distinctListItems } from '../pickers/recordLabels';
 import { searchList } from '../pickers/searchRecords';
 import { UnclearName } from '../mapping/linkedIds';

@@ -1,8 +1,8 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { longestAnswerOf } from '../parameters/longestAnswer';
-import { readBoolean } from '../parameters/readers';
+import { readBoolean } from '../values/readers';
 import type { Operation, Resource } from '../model';
 import { resourceNamed } from '../resources';
 

@@ -1,6 +1,6 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import type { ApiRequest } from '../api/http/request';
 import type { Field } from '../fields/field';
 import { etagOf } from '../writing/replace';
@@ -8,7 +8,7 @@ import type { Execution, Operation } from '../model';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { UnclearName } from '../mapping/linkedIds';
 import { locatorValue } from '../mapping/locator';
-import { isName } from '../mapping/names';
+import { isName } from '../mapping/nameSyntax';
 import { choiceOf, readParts } from '../mapping/recordParts';
 import { describedWrite } from '../writing/describedOperation';
 import { nodeFailure } from '../failure';

@@ -1,7 +1,7 @@
 import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INodeExecutionData, type ISupplyDataFunctions, type SupplyData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText, inSentences } from '../toolAnswer';
 import { argumentsOf } from '../toolArguments';

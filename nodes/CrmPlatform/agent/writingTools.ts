@@ -5,7 +5,7 @@ import { UnclearName } from '../mapping/linkedIds';
 import type { Operation } from '../model';
 import { wordsOf } from '../mapping/fieldNames';
 import { lookUpNames } from '../mapping/nameLookUp';
-import { isName } from '../mapping/names';
+import { isName } from '../mapping/nameSyntax';
 import { resourceNamed } from '../resources';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, meantBy, refuseTwice, withServiceNames } from './toolFields';

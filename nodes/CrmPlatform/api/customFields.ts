@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { Connection } from './connection';
-import { isAnsweredWith } from './find';
+import { isAnsweredWith } from './fetchRecord';
 import { labelFor, type Field } from '../fields/field';
 import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from './openapi/filteredFields';

@@ -1,6 +1,6 @@
 import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
-import { readPercent, readWholeNumber } from '../parameters/readers';
+import { readPercent, readWholeNumber } from '../values/readers';
 import type { Clock } from './http/clock';
 import type { Turns } from './http/requestQueue';
 import { retryPolicy } from './http/retry';

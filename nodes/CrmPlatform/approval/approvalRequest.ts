@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Connection } from '../api/connection';
 import { actorOf, originOfEvent } from '../api/crmEvent';
 import { openEventLog } from '../api/eventLog';
-import { findRecord } from '../api/find';
+import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 
 /** What became of a request for approval. */

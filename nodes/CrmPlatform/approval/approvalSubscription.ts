@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { isAnsweredWith, undefinedIfGone } from '../api/find';
+import { isAnsweredWith, undefinedIfGone } from '../api/fetchRecord';
 import { idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';

@@ -1,10 +1,10 @@
 import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 import { DateTime } from 'luxon';
 
-import { findRecord, readRecord } from '../api/find';
+import { findRecord, readRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 import { idField } from '../fields/field';
-import { isName, parseName } from '../mapping/names';
+import { isName, parseName } from '../mapping/nameSyntax';
 import { lookUpNames } from '../mapping/nameLookUp';
 import type { Execution } from '../model';
 import { tasks, textDigest, waitingItem, type ApprovalRequest } from './approvalRequest';

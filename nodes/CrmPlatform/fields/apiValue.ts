@@ -1,5 +1,5 @@
 import { checkDepth, checkExact, exactNumber, isDecimal } from '../api/http/numbers';
-import { isBlank } from './blank';
+import { isBlank } from '../values/blank';
 import { isWellFormed, notWellFormed, toList } from './conversions';
 import type { Field } from './field';
 import { fieldKinds, valueShape } from './fieldKinds';

@@ -1,6 +1,6 @@
 import { isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
-import { isBlank } from './blank';
+import { isBlank } from '../values/blank';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
 import { fieldKinds, valueShape } from './fieldKinds';

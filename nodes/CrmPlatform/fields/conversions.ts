@@ -3,9 +3,9 @@ import { DateTime } from 'luxon';
 import type { Field } from './field';
 import { parseJson } from '../api/http/json';
 import { exactNumber, isDecimal } from '../api/http/numbers';
-import { booleanIn } from '../parameters/readers';
-import { isBlank, listIn, withoutBlanks } from './blank';
-import { parseMoment } from './dates';
+import { booleanIn } from '../values/readers';
+import { isBlank, listIn, withoutBlanks } from '../values/blank';
+import { parseMoment } from '../values/dates';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
@@ -43,7 +43,7 @@ const phoneLike = /^(tel:)?\s*\+[\d\s().\-/\u00a0\u2010-\u2013]{7,40}$/i;
 
 /**
  * A phone number with country code as E.164 writes it, where the service takes only that: without
- * separators, and without the zero in parentheses that is dialled inside the country only (E.123,
+ * separators, and without the zero in parentheses that is dialed inside the country only (E.123,
  * section 7.2). Any other value stays as it is: its country is not known.
  */
 function phoneNumber(field: Field, value: unknown): unknown {

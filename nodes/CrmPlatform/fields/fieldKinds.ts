@@ -1,9 +1,9 @@
 import { parseJson } from '../api/http/json';
 import { exactNumber } from '../api/http/numbers';
 import { isPlainObject } from '../api/http/ownMembers';
-import { isBlank, listIn, withoutBlanks } from './blank';
+import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
-import { calendarDate, instant } from './dates';
+import { calendarDate, instant } from '../values/dates';
 import type { Field, FieldKind } from './field';
 
 /** What a schema says about its values. */
@@ -14,7 +14,7 @@ export interface ValueSchema {
 	/** The kind of the values of an array. */
 	items?: FieldKind | undefined;
 	/** Whether it lists its values (`enum`, `const`). */
-	isNamed: boolean;
+	isEnumerated: boolean;
 	hasMembers: boolean;
 	/** Whether it has what only text can have. */
 	isTextual: boolean;
@@ -102,7 +102,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isMember: true,
 	},
 	choice: {
-		isDescribedBy: ({ type, isNamed }) => isNamed && type !== 'array',
+		isDescribedBy: ({ type, isEnumerated }) => isEnumerated && type !== 'array',
 		customTypes: ['select'],
 		control: 'options',
 		note: undefined,

@@ -4,7 +4,7 @@ import { isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import type { Field } from './field';
 import { fieldKinds } from './fieldKinds';
-import { isBlank } from './blank';
+import { isBlank } from '../values/blank';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl'>;
@@ -18,7 +18,7 @@ export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' |
 export function matchKey(field: ComparedField, value: unknown): string | undefined {
 	const isNoKey = typeof value === 'object' || typeof value === 'boolean' || (typeof value === 'number' && !Number.isFinite(value));
 	if (isBlank(value) || isNoKey) return undefined;
-	return trimmed(String(normalised(value, field, ''))) || undefined;
+	return trimmed(String(normalized(value, field, ''))) || undefined;
 }
 
 /** A text without the white space around it, that of no width included, which nobody sees. */
@@ -56,7 +56,7 @@ export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unk
  *
  * @param within its place in the field: empty for the field's own value
  */
-export function normalised(value: unknown, field: ComparedField | undefined, within: string): unknown {
+export function normalized(value: unknown, field: ComparedField | undefined, within: string): unknown {
 	const text = typeof value === 'string' ? value.normalize('NFC') : value;
 	if (field === undefined || typeof text !== 'string') return text;
 	if (field.lowerCase?.includes(within)) return text.toLowerCase();

@@ -12,7 +12,7 @@ export type FileRow<Content> = { row: number } & (
 /** Of a row that is too long, its beginning. */
 export const shortened = (text: string): string => (text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
 
-/** Delimiters that are recognised; the order decides between equals. */
+/** Delimiters that are recognized; the order decides between equals. */
 const delimiters = [',', ';', '\t', '|'] as const;
 
 /** Characters of one row; a longer one is a missing quote or not a table. */
@@ -34,7 +34,7 @@ const carriageReturn = 0x0d;
  * it has more or fewer cells than the first.
  *
  * @param chunks decoded text
- * @param delimiter one character, whatever the first line says; recognised from it where absent
+ * @param delimiter one character, whatever the first line says; recognized from it where absent
  * @returns the rows that end in each chunk: a promise for each row would take more memory than the row
  * @throws Error in the user's words after 1,000 unreadable rows
  */

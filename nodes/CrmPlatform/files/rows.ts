@@ -10,7 +10,7 @@ export type FileFormat = 'csv' | 'ndjson' | 'json';
 export interface FileSettings {
 	format: FileFormat;
 	encoding: Encoding;
-	/** Of CSV; recognised where absent. */
+	/** Of CSV; recognized where absent. */
 	delimiter?: string;
 }
 

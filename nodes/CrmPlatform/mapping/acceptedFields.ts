@@ -5,7 +5,7 @@ import type { Field } from '../fields/field';
 import type { Execution } from '../model';
 import { wordsOf } from './fieldNames';
 import { collectionPath } from './locator';
-import type { StoredFields } from './stored';
+import type { StoredFields } from './storedFields';
 
 /** The fields an item can have values for. */
 export interface AcceptedFields {

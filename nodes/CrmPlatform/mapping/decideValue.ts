@@ -1,5 +1,5 @@
 import { isPlainObject } from '../api/http/ownMembers';
-import { isBlank, withoutBlanks } from '../fields/blank';
+import { isBlank, withoutBlanks } from '../values/blank';
 import type { Field } from '../fields/field';
 import { isBlankFor, isCleared, isEmptyListText } from '../fields/apiValue';
 

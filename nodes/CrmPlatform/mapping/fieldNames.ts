@@ -30,15 +30,15 @@ export function fieldNames(fields: Field[], recordNames: ReadonlySet<string> = n
 	const similar = (name: string, isMember: boolean): Meaning[] => {
 		const words = wordsOf(name);
 		if (words === '') return [];
-		const labelled = isMember || recordWords.has(words) ? undefined : labelsByWords.get(words);
+		const labeled = isMember || recordWords.has(words) ? undefined : labelsByWords.get(words);
 		const all = [namesByWords, groupsByWords].flatMap((known): Meaning[] => [...(known.get(words) ?? [])]);
-		return [...new Set([...all, ...(labelled ?? [])])];
+		return [...new Set([...all, ...(labeled ?? [])])];
 	};
 	const meaningsOf = (name: string, isMember: boolean): Meaning[] => {
 		const own = (isMember ? nested : flat).get(name) ?? (groups.has(name) ? name : undefined);
 		if (own !== undefined) return [own];
-		const labelled = isMember || recordNames.has(name) ? undefined : byLabel.get(name.trim());
-		return labelled ? [...labelled] : similar(name, isMember);
+		const labeled = isMember || recordNames.has(name) ? undefined : byLabel.get(name.trim());
+		return labeled ? [...labeled] : similar(name, isMember);
 	};
 	// Items have the same names as a rule, and of 100,000 items each comparison counts.
 	const [ofNames, ofMembers] = [oncePerName((name) => meaningsOf(name, false)), oncePerName((name) => meaningsOf(name, true))];

@@ -13,14 +13,14 @@ import {
 	wholeDayBound,
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
-import { isBlank } from '../fields/blank';
-import { parseMoment } from '../fields/dates';
+import { isBlank } from '../values/blank';
+import { parseMoment } from '../values/dates';
 import { valueShape } from '../fields/fieldKinds';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';
-import { asId } from './names';
-import { isFilledByModel } from './stored';
+import { asId } from './nameSyntax';
+import { isFilledByModel } from './storedFields';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
 export type FilterRow = Partial<Record<RowKey, unknown>>;

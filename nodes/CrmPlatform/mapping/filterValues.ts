@@ -7,7 +7,7 @@ import { filteredFields, type FilteredField } from '../api/openapi/filteredField
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
-import { isUnset } from '../fields/blank';
+import { isUnset } from '../values/blank';
 import { whyRefused } from '../fields/checks';
 import { filterValue } from '../fields/apiValue';
 import { acceptedFieldsByCollection, oncePerFields, type AcceptedFields } from './acceptedFields';

@@ -4,15 +4,15 @@ import { outcomeField } from '../api/answeredRecord';
 import { parseJson } from '../api/http/json';
 import { checkExact } from '../api/http/numbers';
 import type { Field } from '../fields/field';
-import { readOption } from '../parameters/readers';
+import { readOption } from '../values/readers';
 import { customNamesake, oncePerFields, type AcceptedFields } from './acceptedFields';
 import type { MappedValue, ValueOrigin } from './decideValue';
 import { wordsOf } from './fieldNames';
 import { evaluateValues } from './expressions/evaluateValues';
-import { linkedRecordValues, type LinkedValues } from './linkedRecords';
+import { linkedRecords, linkedRecordValues, type LinkedRecord, type LinkedValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
 import { refersToOthers } from '../api/openapi/linkFields';
-import { isFilledByModel, type StoredFields } from './stored';
+import { isFilledByModel, type StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
 /** The values of the items, evaluated and not converted. */
@@ -30,12 +30,14 @@ export interface ItemValues {
 }
 
 /** @param unsent is told which values are left out */
-export const itemValues = (n8n: IExecuteFunctions, stored: StoredFields, unsent: UnsentValues): ItemValues =>
-	stored.mode === 'each' ? valuesByHand(n8n, stored, unsent) : valuesInObjects(n8n, stored, unsent);
+export function itemValues(n8n: IExecuteFunctions, stored: StoredFields, unsent: UnsentValues): ItemValues {
+	const linked = linkedRecords(n8n, stored.linked);
+	return stored.mode === 'each' ? valuesByHand(n8n, stored, linked, unsent) : valuesInObjects(n8n, stored, linked, unsent);
+}
 
 type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
 
-function valuesByHand(n8n: IExecuteFunctions, { values, linked }: Stored<'each'>, unsent: UnsentValues): ItemValues {
+function valuesByHand(n8n: IExecuteFunctions, { values }: Stored<'each'>, linked: LinkedRecord[], unsent: UnsentValues): ItemValues {
 	const allNames = [...values.map(([name]) => name), ...linked.map(({ field }) => field)];
 	const mappingOf = oncePerFields(({ fields }) => {
 		const byName = new Map(fields.map((field) => [field.name, field]));
@@ -82,8 +84,7 @@ function orError<Value>(evaluate: () => Value): Value | Error {
 	}
 }
 
-function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, unsent: UnsentValues): ItemValues {
-	const { linked } = stored;
+function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, linked: LinkedRecord[], unsent: UnsentValues): ItemValues {
 	const isModels = stored.mode === 'json' && isFilledByModel(stored.json);
 	const objectOf = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
 	const originOf = stored.mode === 'json' ? (): ValueOrigin => 'chosen' : cellOrigins(n8n, stored.emptyCells);

@@ -1,14 +1,13 @@
 import { sleep } from 'n8n-workflow';
 
 import { asSentence } from '../api/http/errorWords';
-import { parseJson } from '../api/http/json';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { apiValue, filterValue } from '../fields/apiValue';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import type { Execution } from '../model';
-import { hasNumbers, hasText, isName, mayBeId, parseName } from './names';
+import { hasNumbers, hasText, isName, mayBeId, parseName } from './nameSyntax';
 import type { FieldValue } from './objectFields';
 import { lookUpNames, type NamedId } from './nameLookUp';
 import { choiceOf, partNamed, partsWithIds, readParts, type Part } from './recordParts';
@@ -136,9 +135,8 @@ const keyOf = ({ reference, part }: Field): string => JSON.stringify([reference,
 
 /** The value in the form that holds IDs; undefined if the field cannot hold names. */
 function plainValue(field: Field, value: unknown): unknown {
-	if (field.linksTo) return typeof value === 'string' ? parseJson(value) : value;
-	if (!fieldKinds[field.kind].mayHold.includes('names') && !hasNumbers(field)) return undefined;
-	return valueShape(field) === 'list' ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value;
+	if (!field.linksTo && !fieldKinds[field.kind].mayHold.includes('names') && !hasNumbers(field)) return undefined;
+	return field.linksTo || valueShape(field) === 'list' ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value;
 }
 
 function valuesOrNone<One>(read: () => One[]): One[] {

@@ -1,11 +1,11 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
 import { linksOf, type Link } from '../api/openapi/linkFields';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { evaluateValues } from './expressions/evaluateValues';
 import type { FieldValue } from './objectFields';
-import { isFilledByModel, type LinkedRecord } from './stored';
+import { isFilledByModel, type StoredLink } from './storedFields';
 import type { UnsentValues } from './unsentValues';
 
 /** The records of the items, as values of the fields that refer to them; several of one list come as one value. */
@@ -13,6 +13,24 @@ export interface LinkedValues {
 	/** Those that may be names. They are read before all of the item. */
 	names(item: number): FieldValue[];
 	all(item: number): FieldValue[];
+}
+
+/** A record that the user picked, and the name of the Link. */
+export interface LinkedRecord extends StoredLink {
+	field: string;
+}
+
+/** @throws Error in the user's words where the items give several fields */
+export const linkedRecords = (n8n: IExecuteFunctions, stored: StoredLink[]): LinkedRecord[] =>
+	stored.map((one) => ({ ...one, field: fieldForAll(n8n, one.field) }));
+
+function fieldForAll(n8n: IExecuteFunctions, field: unknown): string {
+	const read = evaluateValues(n8n, [{ label: 'Linked Records', value: field }]);
+	const fieldOf = (item: number) => String(read(item)[0] ?? '');
+	const first = fieldOf(0);
+	const isSame = !isExpression(field) || [...n8n.getInputData().keys()].every((item) => fieldOf(item) === first);
+	if (isSame) return first;
+	throw new Error('Linked Records: the field must be the same for all items, but its expression gives several. Choose one field, or map the values instead.');
 }
 
 /**

@@ -14,7 +14,7 @@ export function locatorValue(picked: unknown): unknown {
 }
 
 /** Whether a stored resource locator may hold a name in place of the id. */
-export const isNamed = (picked: unknown): boolean => isObject(picked) && picked.mode === 'name';
+export const isByName = (picked: unknown): boolean => isObject(picked) && picked.mode === 'name';
 
 /** Whether a stored resource locator holds the id of a record that was picked from its list. */
 export const isFromList = (picked: unknown): boolean =>

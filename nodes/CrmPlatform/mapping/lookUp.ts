@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
@@ -84,7 +84,7 @@ export async function lookUp(
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
 		const text = String(value);
-		// A service that does not normalise or trim has the text as it was written.
+		// A service that does not normalize or trim has the text as it was written.
 		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
 		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
 	}

@@ -1,14 +1,14 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { findRecord } from '../api/find';
+import { findRecord } from '../api/fetchRecord';
 import { exactNumber } from '../api/http/numbers';
 import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
 import { aboutValues, inParallel, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
-import { hasText, identifyingFields, mayBeId, parseName, wordOf } from './names';
+import { hasText, identifyingFields, mayBeId, parseName, foldedName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 
 /** The id of the record that has a name, or those of several. */
@@ -156,9 +156,9 @@ async function candidatesIn({ api, reference, path: place, list }: NamedCollecti
 }
 
 function findIn({ records }: Candidates, { places, name }: WantedName): NamedId {
-	const word = wordOf(name);
+	const word = foldedName(name);
 	const isCalled = (record: IDataObject) =>
-		places.map((place) => record[place]).some((value) => hasText(value) && wordOf(value) === word);
+		places.map((place) => record[place]).some((value) => hasText(value) && foldedName(value) === word);
 	const ids = [...new Set(records.filter(isCalled).map(({ id }) => id))];
 	if (ids.length === 0) return { notFound: true };
 	return ids.length === 1 ? { found: ids[0] } : { several: ids };

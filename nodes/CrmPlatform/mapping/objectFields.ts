@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson } from '../api/http/json';
 import type { Field } from '../fields/field';
 import { isPlainObject } from '../api/http/ownMembers';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { isBlankFor } from '../fields/apiValue';
 import { fieldKinds } from '../fields/fieldKinds';
 import { fieldNames, meaningText, type Meaning } from './fieldNames';

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
-import { ownMember, setMember } from '../api/http/ownMembers';
+import { setAtPath } from '../api/http/ownMembers';
 import type { Field } from '../fields/field';
 import { apiValue } from '../fields/apiValue';
 import type { Execution } from '../model';
@@ -10,7 +9,7 @@ import { decideValue } from './decideValue';
 import { itemValues } from './itemValues';
 import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
-import { storedFields, type StoredFields } from './stored';
+import { storedFields, type StoredFields } from './storedFields';
 import { onlyBlanks, unsentValues } from './unsentValues';
 
 /** The values of one input item, as the service takes them. */
@@ -66,23 +65,7 @@ export async function prepareStoredValues(
 			return [[one.field, one.action === 'clear' ? null : apiValue(one.field, one.value, zone)]];
 		});
 		const body: IDataObject = {};
-		for (const [field, value] of converted) put(body, field.path, ids(field, value, converted));
+		for (const [field, value] of converted) setAtPath(body, field.path, ids(field, value, converted));
 		return body;
 	};
-}
-
-function put(body: IDataObject, path: string[], value: unknown): void {
-	const key = path[0] ?? '';
-	if (path.length <= 1) {
-		// A member mapped by itself takes precedence over the mapped object.
-		const parts = ownMember(body, key);
-		if (!isObject(parts)) setMember(body, key, value);
-		// Nor does an object without a value take away what a member of it has.
-		else if (value !== null) setMember(body, key, isObject(value) ? { ...value, ...parts } : value);
-		return;
-	}
-	// A copy: the object may be part of the item.
-	const inner = { ...(ownMember(body, key) as IDataObject | undefined) };
-	setMember(body, key, inner);
-	put(inner, path.slice(1), value);
 }

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
-import { hasText, identifyingFields, parseName, wordOf } from './names';
+import { hasText, identifyingFields, parseName, foldedName } from './nameSyntax';
 import type { NamedId } from './nameLookUp';
 import { rememberNames } from './rememberedNames';
 
@@ -43,7 +43,7 @@ function partsIn(record: IDataObject, part: string): Part[] {
 	const own = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
 	const nameOf = (one: IDataObject): string => identifyingFields.map((name) => one[name]).find(hasText)?.trim() ?? '';
 	const names = own.map(nameOf);
-	const words = names.map(wordOf);
+	const words = names.map(foldedName);
 	const isOnly = (word: string) => word !== '' && words.filter((other) => other === word).length === 1;
 	return own.map(({ id }, i) => ({ whole: record.id, wholeName: nameOf(record), id, name: names[i]!, isOnly: isOnly(words[i]!) }));
 }
@@ -53,7 +53,7 @@ export function partNamed(parts: Part[], text: string, owners: unknown[]): Named
 	const { field, name } = parseName(text);
 	const isMeant = (part: Part) =>
 		isPartOf(part, owners) &&
-		((field === undefined && part.id === name) || wordOf(part.name) === wordOf(name));
+		((field === undefined && part.id === name) || foldedName(part.name) === foldedName(name));
 	const ids = [...new Set(parts.filter(isMeant).map(({ id }) => id))];
 	if (ids.length === 0) return { notFound: true };
 	return ids.length === 1 ? { found: ids[0] } : { several: ids };

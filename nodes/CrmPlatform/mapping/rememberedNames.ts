@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import { hasText } from './names';
+import { hasText } from './nameSyntax';
 
 /** By collection, or `pipelines.stages`, and id. */
 const known = new WeakMap<Connection, Map<string, Map<unknown, string>>>();

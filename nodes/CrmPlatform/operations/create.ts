@@ -2,7 +2,7 @@ import { isRequiredInForm } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
-import { storedFields } from '../mapping/stored';
+import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { fieldsProperties } from '../parameters/fieldParameters';

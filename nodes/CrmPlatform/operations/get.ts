@@ -1,5 +1,5 @@
 import { otherId } from '../api/answeredRecord';
-import { readRecord } from '../api/find';
+import { readRecord } from '../api/fetchRecord';
 import type { Operation, Result } from '../model';
 import { describedOperation } from '../writing/describedOperation';
 import { recordAt, recordProperty } from '../parameters/recordParameters';

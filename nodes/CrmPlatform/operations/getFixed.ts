@@ -1,4 +1,4 @@
-import { readRecord } from '../api/find';
+import { readRecord } from '../api/fetchRecord';
 import type { Operation } from '../model';
 
 /**

@@ -7,7 +7,7 @@ import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
-import { listOptions, listProperties, type ListAbilities } from '../parameters/list';
+import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
 import { describedOperation } from '../writing/describedOperation';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
 

@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
 import { pickedId } from '../mapping/locator';
 import type { Operation } from '../model';
-import { readOption } from '../parameters/readers';
+import { readOption } from '../values/readers';
 import { byNameOrId, pickerProperty } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCall';
 

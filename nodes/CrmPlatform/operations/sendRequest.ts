@@ -8,7 +8,7 @@ import type { Execution, Operation, Result } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { writeOncePerOption } from '../writing/oncePer';
 import { requestKeyHeader } from '../writing/runState';
-import { sendWrite } from '../writing/single';
+import { sendWrite } from '../writing/writeOne';
 
 /** Any request to the service, with the node's credential, retries and pace. */
 export function sendRequest(): Operation {

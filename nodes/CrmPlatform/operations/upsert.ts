@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { collectionPath } from '../mapping/locator';
 import { outcomeField } from '../api/answeredRecord';
 import { prepareValues } from '../mapping/prepareValues';
-import { matchingColumn } from '../mapping/stored';
+import { matchingColumn } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';

@@ -2,8 +2,8 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import type { ListDescription } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
-import { instant } from '../fields/dates';
-import { readBoolean, readDate, readOption } from './readers';
+import { instant } from '../values/dates';
+import { readBoolean, readDate, readOption } from '../values/readers';
 
 /** The parameters that narrow a list to changed records. */
 export const changedSinceProperties: INodeProperties[] = [

@@ -1,6 +1,6 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
 
-import { readOption, readText } from './readers';
+import { readOption, readText } from '../values/readers';
 
 /**
  * The value chosen of a list, which an expression may give too.

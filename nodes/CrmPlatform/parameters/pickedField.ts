@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { Field } from '../fields/field';
 import { findIds } from '../mapping/linkedIds';
 import { isListed, pickedId } from '../mapping/locator';
-import { asId } from '../mapping/names';
+import { asId } from '../mapping/nameSyntax';
 import type { FieldValue } from '../mapping/objectFields';
 import type { Execution } from '../model';
 import { byNameOrId, pickerProperty } from './recordParameters';

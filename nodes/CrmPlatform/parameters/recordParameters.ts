@@ -2,13 +2,13 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
 import { collectionPath, pickedId } from '../mapping/locator';
-import type { Execution, Menu, Resource } from '../model';
+import type { Execution, MenuEntry, Resource } from '../model';
 
 /** Parameters the fields of a record depend on; the last is the custom object of its records. */
 export const fieldsDependOn = ['resource', 'kind', 'operation', 'objectKey.value'];
 
 /** The picker of the record an operation is about; another kind has other records. */
-export function recordProperty({ name, kinds }: Resource & Pick<Menu, 'kinds'>): INodeProperties {
+export function recordProperty({ name, kinds }: Resource & Pick<MenuEntry, 'kinds'>): INodeProperties {
 	return {
 		...pickerProperty(kinds ? 'Record' : name, 'recordId', 'searchRecords'),
 		typeOptions: { loadOptionsDependsOn: ['kind', 'objectKey.value'] },

@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { resources } from '../resources';
 import { editorConnection } from './editorContext';
 import { firstRecords } from './recordLabels';

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { idField, type Field } from '../fields/field';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { valueAt } from '../mapping/expressions/template';
 import { lookUp, type LookUpOutcome } from '../mapping/lookUp';
-import { hasText, identifyingFields, isName, parseName, textOfName } from '../mapping/names';
+import { hasText, identifyingFields, isName, parseName, textOfName } from '../mapping/nameSyntax';
 import { readParts } from '../mapping/recordParts';
 
 /** Linked records of one kind that are remembered: some 10 MB. */

@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ListDescription, RecordField } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
 import type { Execution } from '../model';
-import { defaultCursors, maximumCursors } from '../parameters/list';
+import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { isSummary } from '../parameters/outputParameters';
 import { changesQuery } from '../parameters/changedSince';
-import { readBoolean, readWholeNumber } from '../parameters/readers';
+import { readBoolean, readWholeNumber } from '../values/readers';
 import {
 	chosenFields,
 	outputField,

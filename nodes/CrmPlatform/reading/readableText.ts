@@ -1,4 +1,4 @@
-import { listIn } from '../fields/blank';
+import { listIn } from '../values/blank';
 import { toChoice } from '../fields/conversions';
 import type { Field } from '../fields/field';
 

@@ -5,12 +5,12 @@ import { ownMember, setMember } from '../api/http/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
 import type { Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/openapi/description';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { evaluateValues } from '../mapping/expressions/evaluateValues';
 import { valueAt } from '../mapping/expressions/template';
 import { rememberedName } from '../mapping/rememberedNames';
 import type { Execution } from '../model';
-import { readBoolean } from '../parameters/readers';
+import { readBoolean } from '../values/readers';
 
 /** A value to output: its name, and its place in the record. */
 export interface OutputField {

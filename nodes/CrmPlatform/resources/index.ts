@@ -1,4 +1,4 @@
-import type { Menu, Resource } from '../model';
+import type { MenuEntry, Resource } from '../model';
 import { account } from './account';
 import { activity } from './activity';
 import { apiRequest } from './apiRequest';
@@ -57,7 +57,7 @@ export const resources: Resource[] = [...everyday, ...administration].sort((one,
 const gatheredOperations = ['addTag', 'exportFile', 'importFile', 'removeTag'];
 
 /** The kinds of records with such an operation, as one entry of a menu. */
-const gathered = (name: string, value: string, of: string[]): Menu => ({
+const gathered = (name: string, value: string, of: string[]): MenuEntry => ({
 	name,
 	value,
 	kinds: resources.filter(({ operations }) => operations.some(({ option }) => option.value === of[0])),
@@ -65,20 +65,20 @@ const gathered = (name: string, value: string, of: string[]): Menu => ({
 	operations: company.operations.filter(({ option }) => of.includes(String(option.value))),
 });
 
-const single = (resource: Resource): Menu => ({
+const single = (resource: Resource): MenuEntry => ({
 	...resource,
 	operations: resource.operations.filter(({ option }) => !gatheredOperations.includes(String(option.value))),
 });
 
 /** The menu of CRM Platform. */
-export const everydayMenu: Menu[] = [
+export const everydayMenu: MenuEntry[] = [
 	...everyday.map(single),
 	gathered('File', 'file', ['exportFile', 'importFile']),
 	gathered('Tag', 'recordTag', ['addTag', 'removeTag']),
 ].sort((one, other) => (one.name < other.name ? -1 : 1));
 
 /** The menu of CRM Platform Admin. */
-export const adminMenu: Menu[] = administration.map(single);
+export const adminMenu: MenuEntry[] = administration.map(single);
 
 /**
  * The kind of record a node is about.

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/answeredRecord';
@@ -11,11 +11,11 @@ import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../mapping/lookUp';
 import { writeRecords } from '../writing/batches';
-import { isWithoutRecord } from '../writing/single';
+import { isWithoutRecord } from '../writing/writeOne';
 import { describedOperation } from '../writing/describedOperation';
 import type { Write } from '../writing/writeOrder';
 import { protectionOf, versionOf } from '../writing/replace';
-import { Doubts, withoutRecord } from './doubts';
+import { UnsafeDeletions, withoutRecord } from './unsafeDeletions';
 import type { CrmRecord } from './matching';
 import type { SyncFailure } from './syncOutputs';
 import { asConflict, isMissingInSource, type PlannedChange } from './plannedChange';
@@ -73,7 +73,7 @@ export async function applyPlan(
 	const isWrite = ({ action }: PlannedChange) => described.has(action as WriteAction);
 	const done = planned.map((change) => (isWrite(change) ? undefined : change));
 	const failures: SyncFailure[] = [];
-	const doubts = new Doubts(planned, match);
+	const doubts = new UnsafeDeletions(planned, match);
 	const goesOn: GoesOn = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || (failures.length === 0 && !results.some((result) => result instanceof Error)));

@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { ownMember, setMember } from '../api/http/ownMembers';
-import { isBlank } from '../fields/blank';
-import { normalised, type ComparedField } from '../fields/keys';
+import { isBlank } from '../values/blank';
+import { normalized, type ComparedField } from '../fields/keys';
 
 /** One value that differs between the source and the CRM. */
 export interface Change {
@@ -104,7 +104,7 @@ function isCovered(
 				isCovered(ownMember(stored, key), value, field, within === '' ? key : `${within}.${key}`),
 		);
 	}
-	return normalised(stored, field, within) === normalised(given, field, within);
+	return normalized(stored, field, within) === normalized(given, field, within);
 }
 
 /** The place of a value within its field: empty for the field's own value, `*.value` in a list of objects. */

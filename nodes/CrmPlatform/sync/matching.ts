@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { TimeSpan } from '../fields/dates';
+import type { TimeSpan } from '../values/dates';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { IdentifiedRecord } from '../mapping/lookUp';
 

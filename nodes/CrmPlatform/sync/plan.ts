@@ -1,5 +1,5 @@
-import { existing } from './existing';
-import { isGone } from './gone';
+import { decideMatched } from './matchedRecords';
+import { isGone } from './deletedRecords';
 import { duplicateKeys, listed, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
 import { asConflict, type Context, type PlannedChange } from './plannedChange';
 import { recordsPointedAt, type Pointer } from './presence';
@@ -41,7 +41,7 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		const own = context.keysOf(match);
 		const other = record.keys.findIndex((key, i) => i < field && key !== own[i] && (own[i] ?? match.id) !== match.id);
 		if (other !== -1) return conflict(hasOtherKey(match.id, own[other]!, context.matchLabels, field, other), match);
-		return existing(record, match, field, context);
+		return decideMatched(record, match, field, context);
 	});
 	if (context.rules.missingInSource === 'leave') return planned;
 

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { TimeSpan } from '../fields/dates';
+import type { TimeSpan } from '../values/dates';
 import type { Change, RecordComparison } from './compare';
 import type { CrmRecord } from './matching';
 import type { UniqueField } from './presence';

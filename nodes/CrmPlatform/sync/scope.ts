@@ -5,9 +5,9 @@ import { isObject } from '../api/http/json';
 import { idField, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
-import { isBlank, isNo, isUnset } from '../fields/blank';
-import { farthestZone, timeSpan } from '../fields/dates';
-import { normalised, trimmed, valueIn } from '../fields/keys';
+import { isBlank, isNo, isUnset } from '../values/blank';
+import { farthestZone, timeSpan } from '../values/dates';
+import { normalized, trimmed, valueIn } from '../fields/keys';
 import type { FieldValue } from '../mapping/objectFields';
 import { listNameOf, allValuesIn } from './presence';
 
@@ -99,7 +99,7 @@ function spanOf({ kind }: Field, value: unknown): { from: number; to: number } |
 	return span && isLocal ? { from: span.from - farthestZone, to: span.to + farthestZone } : span;
 }
 
-const text = (field: Field, value: unknown): string => trimmed(String(normalised(value, field, '')));
+const text = (field: Field, value: unknown): string => trimmed(String(normalized(value, field, '')));
 
 /** Without case and accents, which services ignore here. */
 const plain = (value: unknown): string => String(value).normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase();

@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
-import { isBlank } from '../fields/blank';
-import { timeSpan, type TimeSpan } from '../fields/dates';
+import { isBlank } from '../values/blank';
+import { timeSpan, type TimeSpan } from '../values/dates';
 import type { ValuesOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import type { CrmEvent } from '../api/crmEvent';
 import type { EventType } from '../api/openapi/eventTypes';
-import { findRecord } from '../api/find';
+import { findRecord } from '../api/fetchRecord';
 import type { KeyOrigin } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { madeBy } from './origin';

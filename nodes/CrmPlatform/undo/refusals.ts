@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
 import type { Reason } from '../api/http/problemBody';
 import type { UndoneChange, Undoing } from './undoing';

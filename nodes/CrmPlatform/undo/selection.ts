@@ -3,10 +3,10 @@ import { isExpression, type INodeProperties } from 'n8n-workflow';
 import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { originOf } from '../api/http/idempotency';
 import { idText } from '../api/http/json';
-import { isBlank, listIn } from '../fields/blank';
+import { isBlank, listIn } from '../values/blank';
 import { locatorValue } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
-import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../parameters/readers';
+import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../values/readers';
 import { asFar, kindsOption, maxUndone, onlyRecords, undoPreview, since, takesPrecedence, undoId, undoOf, until } from './undoProperties';
 
 type WhatToUndo = 'execution' | 'workflow' | 'instance' | 'actor';

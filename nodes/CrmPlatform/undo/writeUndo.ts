@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { path as pathOf } from '../api/http/path';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';

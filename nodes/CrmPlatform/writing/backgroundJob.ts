@@ -7,9 +7,9 @@ import { systemClock } from '../api/http/clock';
 import type { JobDescription } from '../api/openapi/jobs';
 import { recordIn } from '../api/answeredRecord';
 import type { Execution } from '../model';
-import { readWholeNumber } from '../parameters/readers';
+import { readWholeNumber } from '../values/readers';
 import { keyHeaderOf } from './runState';
-import { sendWrite } from './single';
+import { sendWrite } from './writeOne';
 
 /** A job that was started. */
 export interface StartedJob {
@@ -80,7 +80,7 @@ export async function waitForJob(
 	stopped: Promise<never> = new Promise(() => undefined),
 ): Promise<IDataObject> {
 	const given: unknown = n8n.getNodeParameter('options.maxWait', item, null);
-	const longest = readWholeNumber('Maximum Wait', given, { otherwise: maxJobTime });
+	const maxSeconds = readWholeNumber('Maximum Wait', given, { otherwise: maxJobTime });
 	const name = n8n.getNode().name;
 	const begun = systemClock.now();
 	for (let pause = firstPause; ; pause = Math.min(maxPause, pause * pauseGrowth)) {
@@ -92,10 +92,10 @@ export async function waitForJob(
 			return job;
 		}
 		if (pause === firstPause) n8n.logger.info(`${name}: waiting for ${id} to end`);
-		const left = begun + longest * 1000 - systemClock.now();
+		const left = begun + maxSeconds * 1000 - systemClock.now();
 		if (left <= 0) {
 			throw new Error(
-				`The job did not finish within ${longest} s and is still running. Increase Maximum Wait in the options and retry the execution: it finds the job again.`,
+				`The job did not finish within ${maxSeconds} s and is still running. Increase Maximum Wait in the options and retry the execution: it finds the job again.`,
 			);
 		}
 		await Promise.race([api.pause(Math.min(pause, left)), stopped]);

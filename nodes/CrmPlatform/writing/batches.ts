@@ -1,16 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchResult } from '../api/batchRequest';
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { rateLimited, unavailable } from '../api/http/retry';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Batch, Batched, Execution, GoesOn, Result, Results, Run } from '../model';
-import { readWholeNumber } from '../parameters/readers';
+import { readWholeNumber } from '../values/readers';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { groupByRequest, affectedRecords, sharesRecord, type Write } from './writeOrder';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
 import { batchingOf, fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
-import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './single';
+import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
 
 /** What else is known of the writes. */
 interface Circumstances {

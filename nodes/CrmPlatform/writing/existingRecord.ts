@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { findRecord } from '../api/find';
+import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
 import { collectionPath } from '../mapping/locator';

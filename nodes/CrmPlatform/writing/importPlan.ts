@@ -7,7 +7,7 @@ import type { JobDescription } from '../api/openapi/jobs';
 import { whyRefused } from '../fields/checks';
 import type { FileRow } from '../files/csvReader';
 import { UnreadableFile } from '../files/unreadableFile';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Execution } from '../model';

@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ResourceDescription } from '../api/openapi/description';
 import { idField, labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 import { objectFields } from '../mapping/objectFields';
 import { prepareStoredValues, type ValuesOf } from '../mapping/prepareValues';
-import type { EmptyCells } from '../mapping/stored';
+import type { EmptyCells } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { requireAnyValue } from './presets';
 

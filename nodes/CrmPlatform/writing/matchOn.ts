@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { ownMember } from '../api/http/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
 import { valueIn } from '../fields/keys';
-import type { MatchingColumn } from '../mapping/stored';
+import type { MatchingColumn } from '../mapping/storedFields';
 import type { Execution } from '../model';
 
 /**

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { ownMember } from '../api/http/ownMembers';
 import { labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isBlank } from '../fields/blank';
+import { isBlank } from '../values/blank';
 
 /** What an operation with a purpose of its own makes of the fields a write takes. */
 export interface Presets {

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
 import { mergePatch, otherId } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
 import type { Write } from './writeOrder';
-import { writeOne, type Written } from './single';
+import { writeOne, type Written } from './writeOne';
 
 /** A write that the record is read for once more. */
 interface ReadFirst extends Write {

@@ -81,7 +81,7 @@ export function keyHeaderOf(
  * The header for a request to any path.
  *
  * @param declared what the service's description says of this very request
- * @param usual what it says of others: the same header may be honoured here, without a promise
+ * @param usual what it says of others: the same header may be honored here, without a promise
  */
 export function requestKeyHeader(
 	execution: Execution,

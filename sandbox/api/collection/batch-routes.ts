@@ -15,7 +15,7 @@ import type { JsonObject } from '../../core/foundation/json.ts';
 import { untilUsersChange } from '../../domain/access/authority.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
 import { answerWrite } from './answer-write.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { Writing } from '../../core/store/writing.ts';
 
 /** The routes that write many records of one resource at once. */

@@ -5,7 +5,7 @@ import { anyRecords, objectKeyOf, recordsName } from '../../core/schemas/custom-
 import { resources } from '../../core/schemas/index.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** A resource that every account has, or the records of one of this account's custom objects. */
 export function resourceNamed(store: StoreView, name: string): Resource | undefined {

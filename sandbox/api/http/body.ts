@@ -3,7 +3,7 @@ import { bodyLimit } from 'hono/body-limit';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import { bodyChunks, isCompressed } from './body-chunks.ts';
-import { refuseOddShape } from './odd-shapes.ts';
+import { refuseTooManyValues } from './body-limits.ts';
 
 export const maxBodySize = 1024 * 1024;
 
@@ -82,7 +82,7 @@ export function parseJson(bytes: Uint8Array): unknown {
  * @throws Problem malformed_json, validation_failed for what takes long to read and is no record
  */
 export function parseText(what: string, text: string): unknown {
-	refuseOddShape(text);
+	refuseTooManyValues(text);
 	try {
 		return JSON.parse(text);
 	} catch (error) {

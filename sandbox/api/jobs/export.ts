@@ -5,7 +5,7 @@ import { parseListQuery } from '../../domain/queries/list-query.ts';
 import { Problem, unknownParameter } from '../../core/foundation/problem.ts';
 import type { Job } from '../../core/schemas/jobs.ts';
 import { idOfJson } from '../../core/store/records/record-json.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** As many as fit a piece of background work. */
 const recordsPerStep = 100;

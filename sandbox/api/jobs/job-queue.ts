@@ -74,9 +74,9 @@ export class JobQueue {
 	}
 
 	private end(job: Job, status: JobStatus, error: string | null = null): Job {
-		const { jobItems, begunWith } = this.service.store;
+		const { jobItems, creationGrants } = this.service.store;
 		jobItems.drop(job.id);
-		begunWith.drop(job.id);
+		creationGrants.drop(job.id);
 		return this.save(job, { ...this.ending(status), error });
 	}
 

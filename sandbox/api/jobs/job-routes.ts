@@ -107,7 +107,7 @@ export function jobRoutes(service: Service): ApiRoute[] {
 						const job = newJob(service, c, { ...order, id, total: upload.lines });
 						store.table(jobs.name)!.save(job);
 						const { grant } = c.get('authority')!;
-						if (grant) store.begunWith.set(id, grant);
+						if (grant) store.creationGrants.set(id, grant);
 						return recordAnswer(202, job, { Location: `${list.path}/${id}` });
 					});
 					return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));

@@ -10,7 +10,7 @@ import type { Part } from '../../core/store/transactions.ts';
 import { type Exported, readNextRecords, storeRecords } from './export.ts';
 import { authorityOf, Ended, type Rights, rightsOf, untilUsersChange } from '../../domain/access/authority.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** A step has at most so many lines, and as many of them as fit a piece of background work. */
 const linesPerStep = 100;

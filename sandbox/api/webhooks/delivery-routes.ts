@@ -12,7 +12,7 @@ import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { Store } from '../../core/store/store.ts';
 import { authorityOf, Ended, rightsOf } from '../../domain/access/authority.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { jsonAnswer, pageAnswer } from '../../core/foundation/answer.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
 

@@ -9,10 +9,10 @@ const actor = { type: 'system', id: 'oauth' };
 /** Deletes a subscription, with its deliveries and secrets. */
 export function deleteWebhook(writing: Writing, id: string, ifMatch?: string): Answer {
 	const answer = deleteRecord(writing, id, ifMatch);
-	const { deliveries, begunWith, webhookSecrets } = writing.store.whole;
+	const { deliveries, creationGrants, webhookSecrets } = writing.store.whole;
 	deliveries.drop(id);
 	webhookSecrets.drop(id);
-	begunWith.drop(id);
+	creationGrants.drop(id);
 	return answer;
 }
 
@@ -23,7 +23,7 @@ export function deleteWebhook(writing: Writing, id: string, ifMatch?: string): A
 export function revokeGrant(service: Service, grantId: string): void {
 	const { store } = service;
 	store.transaction(() => {
-		const begun = store.begunWith.ofGrant(grantId);
+		const begun = store.creationGrants.ofGrant(grantId);
 		deleteWebhooks(service, begun.filter((id) => store.table(webhooks.name)!.find(id)));
 		store.grants.revoke(grantId);
 	});

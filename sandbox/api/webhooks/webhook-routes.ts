@@ -155,7 +155,7 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 function adopt({ store }: Service, c: Context<Env>, id: string): void {
 	const { grant } = c.get('authority')!;
 	const scopes = c.get('scopes');
-	if (grant && scopes) store.begunWith.set(id, { ...grant, scopes });
+	if (grant && scopes) store.creationGrants.set(id, { ...grant, scopes });
 }
 
 /**

@@ -21,7 +21,7 @@ export const tags = defineResource({
 		}),
 		color: optional(color, {
 			title: 'Color',
-			description: 'Colour of the label, as #rrggbb.',
+			description: 'Color of the label, as #rrggbb.',
 			examples: ['#2f80ed'],
 		}),
 		description: text(

@@ -14,7 +14,7 @@ import { Grants } from './credentials/grants.ts';
 import { StoredAnswers } from './stored-answers.ts';
 import { JobLines } from './job-lines.ts';
 import { Members } from './credentials/members.ts';
-import { BegunWith } from './credentials/begun-with.ts';
+import { CreationGrants } from './credentials/creation-grants.ts';
 import { BackgroundReader } from './threads/background-reader.ts';
 import { Sessions } from './credentials/sessions.ts';
 import { Table } from './records/table.ts';
@@ -36,7 +36,7 @@ export class Store {
 	readonly clients: Clients;
 	readonly grants: Grants;
 	readonly tokens: Tokens;
-	/** This store; views by `storeSeenBy` have fewer records. */
+	/** This store; views by `storeVisibleTo` have fewer records. */
 	readonly whole: Store = this;
 	/** The lines that jobs have not processed yet. */
 	readonly jobItems: JobLines;
@@ -46,7 +46,7 @@ export class Store {
 	readonly events: Events;
 	/** The deliveries of events to subscriptions. */
 	readonly deliveries: Deliveries;
-	readonly begunWith: BegunWith;
+	readonly creationGrants: CreationGrants;
 	readonly webhookSecrets: WebhookSecrets;
 	readonly writeClock: WriteClock;
 	/** Called after a transaction. */
@@ -88,7 +88,7 @@ export class Store {
 		this.jobResults = new JobLines(this.database, 'job_results');
 		this.events = new Events(this.database, this.reader);
 		this.deliveries = new Deliveries(this.database, this.reader);
-		this.begunWith = new BegunWith(this.database);
+		this.creationGrants = new CreationGrants(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
 		this.writeClock = new WriteClock(this.latestStamp());
 	}

@@ -1,6 +1,6 @@
 import type { Resource } from '../schemas/resource.ts';
 import type { RequestOrigin } from '../foundation/origin.ts';
-import type { StoreView } from './sight/visible-store.ts';
+import type { StoreView } from './visibility/visible-store.ts';
 
 /** The context of a write: the caller, their view of the store, the resource, time and request. */
 export interface Writing {

@@ -3,7 +3,7 @@ import type { Authority, Caller } from '../../core/service.ts';
 import { users } from '../../core/schemas/users.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Store } from '../../core/store/store.ts';
-import { storeSeenBy, type StoreView } from '../../core/store/sight/visible-store.ts';
+import { storeVisibleTo, type StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** What a caller may do and see at this moment. */
 export interface Rights {
@@ -32,7 +32,7 @@ export function rightsOf(store: Store, authority: Authority, scope?: string): Ri
 	const { caller, application, grant } = authority;
 	if (caller.type === 'api_key') {
 		if (!store.apiKeys.has(caller.id)) return new Ended('The API key was revoked.');
-		return { scopes: undefined, store: storeSeenBy(store, caller, application) };
+		return { scopes: undefined, store: storeVisibleTo(store, caller, application) };
 	}
 	const member = caller.type === 'user' ? store.members.find(caller.id) : undefined;
 	if (!member) return new Ended('The user can no longer sign in.');
@@ -43,7 +43,7 @@ export function rightsOf(store: Store, authority: Authority, scope?: string): Ri
 	if (scope !== undefined && !scopes.includes(scope)) {
 		return new Ended(`The user no longer has the right to do this (${scope}).`);
 	}
-	return { scopes, store: storeSeenBy(store, caller, application) };
+	return { scopes, store: storeVisibleTo(store, caller, application) };
 }
 
 /**
@@ -66,5 +66,5 @@ export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
 export const authorityOf = (store: Store, record: StoredRecord): Authority => ({
 	caller: record['created_by'] as Caller,
 	application: (record['application_id'] as string | null | undefined) ?? undefined,
-	grant: store.begunWith.find(record.id),
+	grant: store.creationGrants.find(record.id),
 });

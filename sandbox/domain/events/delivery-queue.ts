@@ -6,8 +6,8 @@ import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import { isInAudience } from '../../core/store/log/audience.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import type { Store } from '../../core/store/store.ts';
-import { ofApplications } from '../../core/store/sight/visibility.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import { ofApplications } from '../../core/store/visibility/visibility.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /**
  * Queues an event for every active subscription that matches it and may read it. A subscription

@@ -4,7 +4,7 @@ import { resources } from '../../core/schemas/index.ts';
 import { jobs } from '../../core/schemas/jobs.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** One kind of event: `deal.won`. */
 export interface EventType {

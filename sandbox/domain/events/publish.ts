@@ -4,7 +4,7 @@ import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { type Audience, intersectionOf, isEmptyAudience, subtract } from '../../core/store/log/audience.ts';
 import { quoted } from '../../core/store/records/columns.ts';
 import { parseRecord, recordJson } from '../../core/store/records/record-json.ts';
-import { audienceOf, seenThrough } from '../../core/store/sight/visibility.ts';
+import { audienceOf, visibleVia } from '../../core/store/visibility/visibility.ts';
 import { queueDeliveries } from './delivery-queue.ts';
 import { differenceOf } from './difference.ts';
 import { eventTypeOf } from './event-types.ts';
@@ -58,7 +58,7 @@ const recordsAtOnce = 20;
 function publishSeenThrough(writing: Writing, record: StoredRecord, stored: StoredRecord): void {
 	const { left, came } = audiences(writing, record, stored);
 	if (isEmptyAudience(left.audience) && isEmptyAudience(came.audience)) return;
-	for (const { resource, field } of seenThrough(writing.resource)) {
+	for (const { resource, field } of visibleVia(writing.resource)) {
 		const table = writing.store.whole.table(resource.name)!;
 		const conditions = [{ sql: `${quoted(field)} = ?`, values: [record.id] }];
 		const selection = { conditions, order: idOrder, includeDeleted: false, limit: recordsAtOnce };

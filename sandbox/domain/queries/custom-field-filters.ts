@@ -4,7 +4,7 @@ import { jsonSchema } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { users } from '../../core/schemas/users.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { customField } from '../../core/store/records/columns.ts';
 import { emptyFilter, type Filter, filtersOf, listFilter, valueFilters } from './filters.ts';
 

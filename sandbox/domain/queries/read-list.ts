@@ -1,7 +1,7 @@
 import { inTurns } from '../../core/foundation/background.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { AccountKey } from '../../core/store/credentials/account-key.ts';
-import type { TableView } from '../../core/store/sight/visible-table.ts';
+import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
 import { readSeen } from './read-seen.ts';

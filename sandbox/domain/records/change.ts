@@ -1,10 +1,10 @@
 import { type FieldError, maxErrors, Problem } from '../../core/foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { quoted } from '../../core/store/records/columns.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { duplicateProblem, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../../core/foundation/field-errors.ts';
-import { excessIn } from './excess.ts';
+import { tooManyMembersIn } from './too-many-members.ts';
 import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rules.ts';
@@ -28,7 +28,7 @@ export function changedValues(
 	byService = false,
 ): Values {
 	const { store, resource } = writing;
-	const excess = byService ? [] : excessIn(change, resource.properties);
+	const excess = byService ? [] : tooManyMembersIn(change, resource.properties);
 	if (excess.length > 0) throw invalid(excess);
 	const errors = byService ? [] : refusedFields(resource, stored, change);
 	const merged = mergePatch(resource, stored, change);

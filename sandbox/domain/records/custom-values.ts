@@ -1,7 +1,7 @@
 import { type FieldError, maxErrors, Problem } from '../../core/foundation/problem.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import { users } from '../../core/schemas/users.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { type Cell, customField } from '../../core/store/records/columns.ts';
 import { entriesWith } from '../../core/store/records/value-index.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod/v4';
 import { invalidParameter, Problem } from '../../core/foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { findByFields } from './change.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';

@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import { tags } from '../../core/schemas/tags.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /**
  * Updates the usage counts of tags for a written record.

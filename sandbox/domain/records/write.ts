@@ -6,8 +6,8 @@ import { arrangeRecord, type Resource, type StoredRecord } from '../../core/sche
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
 import { isUniqueViolation } from '../../core/store/records/unique-violation.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
-import type { TableView } from '../../core/store/sight/visible-table.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
+import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { etag, isOfVersion, recordAnswer } from './record-answer.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
 import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';

@@ -13,8 +13,8 @@ import {
 	type StoredRecord,
 } from '../../core/schemas/resource.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
-import type { TableView } from '../../core/store/sight/visible-table.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
+import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { itemTitles, resourceLabels, shortTitle, titleFields, titleOf } from './titles.ts';
 
 /** A field of a form, named as in the body that the API takes. */
@@ -109,7 +109,7 @@ async function customSchemas(store: StoreView, { name }: Resource): Promise<Reco
 	return Object.fromEntries(await inTurns(fields, (field) => [field.key, customFieldSchema(field)] as const));
 }
 
-/** The schema of a custom field's value, labelled as its definition says. */
+/** The schema of a custom field's value, labeled as its definition says. */
 export function customFieldSchema(field: CustomField): JsonSchema {
 	// What goes in is any text, which must be an option to come out.
 	const schema = jsonSchema(customFieldType(field), 'output');

@@ -4,12 +4,12 @@ import type { Html } from '../pages/page.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
 import { customObjects, objectKeyOf } from '../../core/schemas/custom-objects.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
-import type { StoreView } from '../../core/store/sight/visible-store.ts';
+import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /** The fields that name a record to people, the best first. */
 const naming = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
 
-/** The fields by which people recognise a resource's records: the first of them that has a value. */
+/** The fields by which people recognize a resource's records: the first of them that has a value. */
 export const titleFields = ({ properties }: Resource): string[] => naming.filter((field) => field in properties);
 
 /** The best of them; undefined if there is none. */

@@ -13,7 +13,7 @@ import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
 import { jobs } from '../../core/schemas/jobs.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import { type StoreView, storeSeenBy } from '../../core/store/sight/visible-store.ts';
+import { type StoreView, storeVisibleTo } from '../../core/store/visibility/visible-store.ts';
 import type { Writing } from '../../core/store/writing.ts';
 
 /** A signed-in user, with the records and events that the API would show them. */
@@ -50,7 +50,7 @@ export const forVisitors =
 			session,
 			get store() {
 				if (!sessionOf(service, c)) throw new Problem('invalid_credentials', 'You are no longer signed in.');
-				return storeSeenBy(service.store, caller, undefined);
+				return storeVisibleTo(service.store, caller, undefined);
 			},
 			show,
 		};
@@ -100,7 +100,7 @@ export function writingOf(service: Service, c: Context<Env>, resource: Resource,
 	return {
 		newId,
 		resource,
-		store: storeSeenBy(service.store, actor, undefined),
+		store: storeVisibleTo(service.store, actor, undefined),
 		actor,
 		request: { id: c.get('requestId'), idempotency_key: null },
 		now: now(),

@@ -19,9 +19,9 @@ export interface FormState {
 /** A field of a form: one input, or a group of them for an object or a list. */
 export function formInput(state: FormState, { name, schema, isRequired }: FormField): Html {
 	if (schema.properties) return group(state, name, schema);
-	if (!typesOf(schema).includes('array')) return labelled(state, name, schema, isRequired);
+	if (!typesOf(schema).includes('array')) return labeled(state, name, schema, isRequired);
 	if (hasRows(schema)) return rows(state, name, schema);
-	return schema.items?.enum ? checkboxes(state, name, schema) : labelled(state, name, schema, isRequired);
+	return schema.items?.enum ? checkboxes(state, name, schema) : labeled(state, name, schema, isRequired);
 }
 
 const group = (state: FormState, name: string, schema: JsonSchema): Html =>
@@ -96,7 +96,7 @@ function checkboxes(state: FormState, name: string, schema: JsonSchema): Html {
 	</fieldset>`;
 }
 
-function labelled(state: FormState, name: string, schema: JsonSchema, isRequired: boolean): Html {
+function labeled(state: FormState, name: string, schema: JsonSchema, isRequired: boolean): Html {
 	const isList = typesOf(schema).includes('array');
 	const hint = [
 		schema.description,

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 
 import type { IDataObject, IHookFunctions, ITriggerFunctions, ITriggerResponse, IWebhookFunctions } from 'n8n-workflow';
 
-import { forgetPlaces } from '../../../nodes/CrmPlatform/trigger/places';
+import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { subscriptionLifecycle } from '../../../nodes/CrmPlatform/trigger/webhook/lifecycle';
 import { forgetDeliveries, receive } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { watchSubscription } from '../../../nodes/CrmPlatform/trigger/webhook/watch';
@@ -55,7 +55,7 @@ export class ModelN8n {
 		this.isUp = false;
 		this.process += 1;
 		await this.response?.closeFunction?.();
-		forgetPlaces();
+		forgetStates();
 		forgetDeliveries();
 	}
 

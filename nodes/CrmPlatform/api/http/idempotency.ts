@@ -83,7 +83,7 @@ export function freshKey(format: KeyFormat = {}): string {
 }
 
 /**
- * The workflow and the execution a key was made by, so that a trigger recognises changes of its own making,
+ * The workflow and the execution a key was made by, so that a trigger recognizes changes of its own making,
  * and an undo those of an execution. `hash` says which write it was: as many digits as any key has.
  *
  * @returns undefined for a key of another program, or of a service whose keys have no room for it

@@ -19,3 +19,20 @@ export function isPlainObject(value: unknown): value is object {
 	// Of any context: n8n evaluates expressions in one of their own.
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
+
+/** Sets the member at a path, making the objects on the way. Members that were set one by one stay. */
+export function setAtPath(body: IDataObject, path: string[], value: unknown): void {
+	const key = path[0] ?? '';
+	if (path.length <= 1) {
+		// A member set by itself takes precedence over the whole object.
+		const parts = ownMember(body, key);
+		if (!isPlainObject(parts)) setMember(body, key, value);
+		// Nor does an object without a value take away what a member of it has.
+		else if (value !== null) setMember(body, key, isPlainObject(value) ? { ...value, ...parts } : value);
+		return;
+	}
+	// A copy: the object may be part of the item.
+	const inner = { ...(ownMember(body, key) as IDataObject | undefined) };
+	setMember(body, key, inner);
+	setAtPath(inner, path.slice(1), value);
+}

@@ -26,7 +26,7 @@ export interface ApiRequest {
 	lines?: string[];
 	/** Sent beside the node's own headers or replacing them; lower-case names. */
 	headers?: Record<string, string>;
-	/** Lets the service recognise a repeated write. */
+	/** Lets the service recognize a repeated write. */
 	idempotency?: Idempotency;
 	/** Whether repeating the request has no further effect; by default as `isIdempotent` says. */
 	isRepeatable?: boolean;
@@ -39,7 +39,7 @@ export interface Idempotency {
 	key: string;
 	/**
 	 * False where the service's description of this operation does not promise that the key is
-	 * honoured. It is sent anyway, but the write is not retried because of it.
+	 * honored. It is sent anyway, but the write is not retried because of it.
 	 */
 	isPromised?: boolean;
 }

@@ -40,7 +40,7 @@ export interface RetryProgress {
 	waited: number;
 	/** Whether the request can be repeated without effect: a read, an idempotent method, a write under a key. */
 	repeatable: boolean;
-	/** Whether it carries an idempotency key, whether or not the service honours it. */
+	/** Whether it carries an idempotency key, whether or not the service honors it. */
 	hasKey?: boolean;
 	/** Unix epoch milliseconds. */
 	now: number;

@@ -122,7 +122,7 @@ export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): Fi
 		type,
 		format: schema.format,
 		items: type === 'array' ? itemsOf() : undefined,
-		isNamed: namedValues(document, schema).length > 0,
+		isEnumerated: namedValues(document, schema).length > 0,
 		hasMembers: schema.properties !== undefined,
 		isTextual: isTextual(schema),
 	});

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { matchesEventPattern, type CrmEvent } from '../../api/crmEvent';
 import { passesFilter, type EventFilter } from '../eventFilter';
-import { readPlace, storePlace } from '../places';
+import { readState, storeState } from '../storedState';
 
 /** The chosen events, and their output. */
 export interface Choice {
@@ -164,12 +164,12 @@ const schema: z.ZodType<Position> = z.object({
 });
 
 /** The position that was stored last; undefined if there is none. */
-export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readPlace(n8n, schema);
+export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readState(n8n, schema);
 
 /** Puts the position where n8n stores it: with the next `emit`, and after activation. */
 export function storePosition(n8n: ITriggerFunctions, position: Position): void {
 	position.revision += 1;
-	storePlace(n8n, position);
+	storeState(n8n, position);
 }
 
 /**

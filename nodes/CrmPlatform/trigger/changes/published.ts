@@ -2,7 +2,7 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/clock';
 import type { EventLog } from '../../api/eventLog';
-import { forgetPlaces } from '../places';
+import { forgetStates } from '../storedState';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
@@ -26,7 +26,7 @@ export function forgetDispatchers(): void {
 	dispatchers.clear();
 	forgetLooks();
 	forgetN8n();
-	forgetPlaces();
+	forgetStates();
 }
 
 /** Continues where this process or the stored position stopped, whichever is newer. */

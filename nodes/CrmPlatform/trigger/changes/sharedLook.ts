@@ -21,17 +21,17 @@ export const forgetLooks = (): void => looks.clear();
  * idle triggers cost no more than one.
  *
  * @param view the same for those who see the same events
- * @param longest milliseconds for which an answer will do
+ * @param maxAge milliseconds for which an answer will do
  */
 export async function sharedLook(
 	view: string,
-	longest: number,
+	maxAge: number,
 	clock: Clock,
 	newest: () => Promise<Newest | undefined>,
 ): Promise<SharedLook> {
 	const known = looks.get(view);
 	const now = clock.now();
-	const isFresh = known !== undefined && now >= known.at && now - known.at < longest;
+	const isFresh = known !== undefined && now >= known.at && now - known.at < maxAge;
 	const look = isFresh ? known : { at: now, newest: newest(), share: sharing() };
 	for (const [other, { at }] of looks) if (now - at > maxTimeKept) looks.delete(other);
 	looks.set(view, look);

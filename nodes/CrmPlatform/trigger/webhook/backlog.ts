@@ -2,10 +2,10 @@ import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { isAnsweredWith } from '../../api/find';
+import { isAnsweredWith } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
-import { isTest, type SubscriptionPlace, type TriggerFunctions } from './place';
+import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
 import { isAddress, newKeyFor, refusing, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
 
 /**
@@ -33,7 +33,7 @@ export function recoverHours(n8n: TriggerFunctions): number | undefined {
 export async function deliveredUntil(
 	api: Connection,
 	{ own, now }: FoundSubscription,
-	{ deliveredUntil: known, changed, deliversTo }: SubscriptionPlace,
+	{ deliveredUntil: known, changed, deliversTo }: SubscriptionState,
 ): Promise<string> {
 	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
 	const begin = known ?? own.created_at;
@@ -57,14 +57,14 @@ export interface Gap {
 }
 
 /**
- * Has the service deliver what it has not delivered since the place, up to that many hours ago.
+ * Has the service deliver what it has not delivered since the stored state, up to that many hours ago.
  *
  * @returns what it was not asked for, if anything
  */
 export async function recoverEvents(
 	n8n: TriggerFunctions,
 	api: Connection,
-	{ id, deliveredUntil: since }: SubscriptionPlace,
+	{ id, deliveredUntil: since }: SubscriptionState,
 	hours: number | undefined,
 ): Promise<Gap | undefined> {
 	if (hours === undefined) return { before: Infinity, reason: 'because Recover Missed Events is off' };

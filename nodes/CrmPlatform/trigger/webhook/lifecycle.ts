@@ -3,8 +3,8 @@ import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 import { connect } from '../../api/connection';
 import { readEventChoice } from '../eventProperties';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
-import { isAsWanted, openSubscription } from './open';
-import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionPlace, type TriggerFunctions } from './place';
+import { isAsWanted, openSubscription } from './openSubscription';
+import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
 import { findOwnSubscription, unsubscribe, type Subscription, type SubscriptionRequest } from './subscription';
 import { inTurn } from './turns';
 
@@ -19,16 +19,16 @@ export const subscriptionLifecycle = {
 	/** Whether there is nothing left to do for `create`. */
 	async checkExists(this: IHookFunctions): Promise<boolean> {
 		const wanted = requestOf(this);
-		const place = readSubscription(this);
-		if (isStart(this) && place.id !== undefined && place.secret !== undefined) {
+		const state = readSubscription(this);
+		if (isStart(this) && state.id !== undefined && state.secret !== undefined) {
 			// Whether the service answers or not, the trigger starts; `watchSubscription` does the rest.
-			storeSubscription(this, { ...place, ...wanted });
+			storeSubscription(this, { ...state, ...wanted });
 			return true;
 		}
 		// Missed events have to be recovered in any case.
 		if (recoverHours(this) !== undefined) return false;
-		const found = await findOwnSubscription(await connect(this), place.id, wanted.url);
-		return found !== undefined && isAsWanted(found.own, wanted, place);
+		const found = await findOwnSubscription(await connect(this), state.id, wanted.url);
+		return found !== undefined && isAsWanted(found.own, wanted, state);
 	},
 
 	/** @throws NodeApiError or NodeOperationError where the trigger would end up without an active subscription */
@@ -37,12 +37,12 @@ export const subscriptionLifecycle = {
 			const api = await connect(this);
 			const wanted = requestOf(this);
 			const known = readSubscription(this);
-			const { own, place, isFirst } = await openSubscription(this, api, wanted, known);
+			const { own, state, isFirst } = await openSubscription(this, api, wanted, known);
 			if (own.status !== 'active') throw inactive(this, own);
 			const hours = recoverHours(this);
 			// Without recovery, what was missed until now stays missed, also when it is turned on later.
-			const since = hours === undefined ? undefined : place.deliveredUntil;
-			const opened = { ...place, deliveredUntil: since ?? own.created_at };
+			const since = hours === undefined ? undefined : state.deliveredUntil;
+			const opened = { ...state, deliveredUntil: since ?? own.created_at };
 			// Deliveries may come at once.
 			storeSubscription(this, opened);
 			const gap = isFirst ? undefined : await recoverEvents(this, api, opened, hours);
@@ -57,10 +57,10 @@ export const subscriptionLifecycle = {
 	async delete(this: IHookFunctions): Promise<boolean> {
 		return await inTurn(this, async () => {
 			const api = await connect(this);
-			const place = readSubscription(this);
-			const found = await findOwnSubscription(api, place.id, addressOf(this));
-			const ended: SubscriptionPlace = {};
-			const until = found && !isTest(this) ? await deliveredUntil(api, found, place) : place.deliveredUntil;
+			const state = readSubscription(this);
+			const found = await findOwnSubscription(api, state.id, addressOf(this));
+			const ended: SubscriptionState = {};
+			const until = found && !isTest(this) ? await deliveredUntil(api, found, state) : state.deliveredUntil;
 			if (until !== undefined) ended.deliveredUntil = until;
 			if (found) await unsubscribe(api, found.own);
 			storeSubscription(this, ended);

@@ -6,7 +6,7 @@ import { parseJson } from '../../api/http/json';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
 import { noOrigin } from '../origin';
-import { isTest, secretsOf } from './place';
+import { isTest, secretsOf } from './subscriptionState';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../eventOutput';
 import { RefusalMemory } from './refusals';

@@ -1,7 +1,7 @@
 import { NodeOperationError, type IDataObject, type IHookFunctions, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import { isAnsweredWith } from '../../api/find';
+import { isAnsweredWith } from '../../api/fetchRecord';
 import {
 	areEvents,
 	isAddress,

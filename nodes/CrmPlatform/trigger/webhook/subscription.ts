@@ -7,7 +7,7 @@ import {
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { undefinedIfGone } from '../../api/find';
+import { undefinedIfGone } from '../../api/fetchRecord';
 import { freshKey } from '../../api/http/idempotency';
 import { readPages } from '../../api/lists/pages';
 import { path } from '../../api/http/path';

@@ -1,4 +1,4 @@
-import type { TriggerFunctions } from './place';
+import type { TriggerFunctions } from './subscriptionState';
 
 /** The work under way in this process, by trigger. */
 const underWay = new Map<string, Promise<unknown>>();

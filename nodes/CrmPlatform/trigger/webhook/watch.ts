@@ -10,8 +10,8 @@ import { systemClock } from '../../api/http/clock';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
-import { isAsWanted, isMoved, openSubscription, secretState } from './open';
-import { isStart, readSubscription, storeSubscription, type SubscriptionPlace } from './place';
+import { isAsWanted, isMoved, openSubscription, secretState } from './openSubscription';
+import { isStart, readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
 import { findSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import { inTurn } from './turns';
 
@@ -52,8 +52,8 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	let failures = 0;
 	let saved = clock.now();
 
-	const keep = (place: SubscriptionPlace, isUrgent: boolean): void => {
-		storeSubscription(n8n, place);
+	const keep = (state: SubscriptionState, isUrgent: boolean): void => {
+		storeSubscription(n8n, state);
 		if (!isUrgent && clock.now() - saved < maxTimeUnstored) return;
 		saved = clock.now();
 		storeOnly(n8n);
@@ -68,8 +68,8 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	};
 
 	const look = async (): Promise<void> => {
-		const place = readSubscription(n8n);
-		const { id, url, events } = place;
+		const state = readSubscription(n8n);
+		const { id, url, events } = state;
 		// Not published, or the publish has failed.
 		if (signal.aborted || id === undefined || url === undefined || events === undefined) return;
 		const api = await connect(n8n, clock);
@@ -78,45 +78,45 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		const seen = found?.own;
 		const fails = seen !== undefined && (await isFailing(api, seen));
 		// Deliveries may fail for a secret that another client has replaced: the service does not tell.
-		const isDoubtful = fails && !isRenewed && seen.status === 'active' && secretState(seen, place) === 'unknown';
-		if (!found || isDoubtful || !isAsWanted(found.own, wanted, place)) {
+		const isDoubtful = fails && !isRenewed && seen.status === 'active' && secretState(seen, state) === 'unknown';
+		if (!found || isDoubtful || !isAsWanted(found.own, wanted, state)) {
 			isWell = false;
-			const opened = await openSubscription(n8n, api, wanted, place);
+			const opened = await openSubscription(n8n, api, wanted, state);
 			if (opened.own.status !== 'active') {
 				// It may have been moved to n8n's new address.
-				if (opened.place.deliversTo !== place.deliversTo) keep(opened.place, true);
+				if (opened.state.deliversTo !== state.deliversTo) keep(opened.state, true);
 				report(inactive(n8n, opened.own));
 				return;
 			}
 			isRenewed = true;
-			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, seen, wanted, place);
+			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, seen, wanted, state);
 			n8n.logger.warn(`${n8n.getNode().name}: ${restored}`);
 			// Before the recovery, which is repeated if it fails.
-			keep(opened.place, true);
-			const gap = await recoverEvents(n8n, api, opened.place, hours);
+			keep(opened.state, true);
+			const gap = await recoverEvents(n8n, api, opened.state, hours);
 			if (gap) report(new Error(`${restored}. ${describeGap(gap)}`));
 			else if (isDoubtful) report(new Error(restored));
-			storeSubscription(n8n, { ...opened.place, changed: opened.own.updated_at });
+			storeSubscription(n8n, { ...opened.state, changed: opened.own.updated_at });
 			isWell = true;
 			return;
 		}
 		const { updated_at: changed } = found.own;
 		// It may have been paused, or asked for other events, since the last look.
-		const isChanged = changed !== place.changed;
+		const isChanged = changed !== state.changed;
 		// The service may try again hours later what has failed while n8n was down.
 		const isDue = isChanged || isFirst || (!isWell && !fails);
-		const gap = isDue ? await recoverEvents(n8n, api, place, hours) : undefined;
+		const gap = isDue ? await recoverEvents(n8n, api, state, hours) : undefined;
 		isFirst = false;
 		// What was recovered just now is among the deliveries that are pending.
-		const until = await deliveredUntil(api, found, { ...place, changed, deliversTo: url });
+		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url });
 		if (fails) {
 			// Other processes may have an older secret, if something has set the static data back.
-			keep({ ...place, changed }, isWell || clock.now() - saved >= interval);
+			keep({ ...state, changed }, isWell || clock.now() - saved >= interval);
 			wait = afterFailure;
 		} else {
 			isRenewed = false;
 			reported = '';
-			keep({ ...place, deliveredUntil: until, changed, deliversTo: url }, place.deliversTo !== url);
+			keep({ ...state, deliveredUntil: until, changed, deliversTo: url }, state.deliversTo !== url);
 		}
 		isWell = !fails;
 		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
@@ -148,9 +148,9 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	};
 }
 
-function describeRestored(id: string, seen: Subscription | undefined, wanted: SubscriptionRequest, place: SubscriptionPlace): string {
+function describeRestored(id: string, seen: Subscription | undefined, wanted: SubscriptionRequest, state: SubscriptionState): string {
 	if (!seen) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
-	if (isMoved(seen, wanted, place)) {
+	if (isMoved(seen, wanted, state)) {
 		return `n8n has a new address. The webhook ${id}, which delivered to ${seen.url}, delivers to ${wanted.url}. Events that another program accepted at the former address are not delivered again`;
 	}
 	const what = seen.status === 'active' ? 'changed' : seen.status;

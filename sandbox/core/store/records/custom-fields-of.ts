@@ -1,5 +1,5 @@
 import type { CustomField } from '../../schemas/custom-field-type.ts';
-import type { StoreView } from '../sight/visible-store.ts';
+import type { StoreView } from '../visibility/visible-store.ts';
 
 /** The custom fields of a resource, archived ones included, by key. */
 export function customFieldsOf(store: StoreView, resource: string): Map<string, CustomField> {

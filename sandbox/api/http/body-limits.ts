@@ -16,7 +16,7 @@ const closing = new Set([0x5d, 0x7d]);
  *
  * @throws Problem validation_failed
  */
-export function refuseOddShape(json: string): void {
+export function refuseTooManyValues(json: string): void {
 	const members = new Uint32Array(maxLevels + 1);
 	let values = 0;
 	let level = 0;

@@ -48,4 +48,4 @@ export function asId(field: Field, picked: unknown): unknown {
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 
 /** A name as it is compared: names that differ in case only are taken for the same. */
-export const wordOf = (name: string): string => name.normalize('NFC').trim().toLowerCase();
+export const foldedName = (name: string): string => name.normalize('NFC').trim().toLowerCase();

@@ -10,7 +10,7 @@ import { maxCustomFields } from '../../core/schemas/custom-fields.ts';
  *
  * @param properties of the object, by name
  */
-export function excessIn(
+export function tooManyMembersIn(
 	value: JsonObject,
 	properties: Record<string, JsonSchema>,
 	pointer = '',
@@ -25,13 +25,13 @@ export function excessIn(
 	}
 	for (const [name, given] of Object.entries(value)) {
 		const schema = own(properties, name);
-		const errors = schema ? excessOf(given, schema, `${pointer}/${name}`) : [];
+		const errors = schema ? tooManyMembersOf(given, schema, `${pointer}/${name}`) : [];
 		if (errors.length > 0) return errors;
 	}
 	return [];
 }
 
-function excessOf(value: unknown, schema: JsonSchema, pointer: string): FieldError[] {
+function tooManyMembersOf(value: unknown, schema: JsonSchema, pointer: string): FieldError[] {
 	const { maxItems, items, properties } = schema as {
 		maxItems?: number;
 		items?: JsonSchema;
@@ -42,11 +42,11 @@ function excessOf(value: unknown, schema: JsonSchema, pointer: string): FieldErr
 			return [{ pointer, code: 'too_long', detail: `It must not be longer than ${maxItems}.` }];
 		}
 		for (const [i, item] of items ? value.entries() : []) {
-			const errors = excessOf(item, items!, `${pointer}/${i}`);
+			const errors = tooManyMembersOf(item, items!, `${pointer}/${i}`);
 			if (errors.length > 0) return errors;
 		}
 	} else if (isObject(value) && properties) {
-		return excessIn(value, properties, pointer);
+		return tooManyMembersIn(value, properties, pointer);
 	} else if (isObject(value) && Object.keys(value).length > maxCustomFields) {
 		return [{ pointer, code: 'too_long', detail: `It must not have more than ${maxCustomFields} members.` }];
 	}

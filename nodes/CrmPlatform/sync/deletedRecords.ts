@@ -1,4 +1,4 @@
-import { isBlank, isNo } from '../fields/blank';
+import { isBlank, isNo } from '../values/blank';
 import type { CrmRecord } from './matching';
 
 /** Members that have a time or are true for a record that was deleted, but is still listed. */

@@ -1,7 +1,7 @@
 import type { DateTime } from 'luxon';
 
-import { isBlank } from '../fields/blank';
-import { parseMoment } from '../fields/dates';
+import { isBlank } from './blank';
+import { parseMoment } from './dates';
 
 /**
  * What a parameter reads where it is blank: an expression that gives undefined, null or empty text.

@@ -1,4 +1,4 @@
-import { isGone } from '../../nodes/CrmPlatform/sync/gone';
+import { isGone } from '../../nodes/CrmPlatform/sync/deletedRecords';
 
 const record = (members: object) => ({ id: 'r1', ...members }) as Parameters<typeof isGone>[0];
 

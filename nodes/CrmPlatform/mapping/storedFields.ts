@@ -1,14 +1,14 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
-import { readOption } from '../parameters/readers';
+import { readOption } from '../values/readers';
 import { isUnfilled } from './decideValue';
 import { evaluateValues } from './expressions/evaluateValues';
-import { isNamed, locatorValue } from './locator';
+import { isByName, locatorValue } from './locator';
 
 /** What the parameters say of the fields and their values, as the workflow stores it: no expression is evaluated. */
 export type StoredFields = {
 	/** Records picked from lists beside the values, in the order shown. */
-	linked: LinkedRecord[];
+	linked: StoredLink[];
 } & (
 	/** Each field by hand, without those left blank. */
 	| { mode: 'each'; values: Array<[name: string, value: unknown]> }
@@ -22,9 +22,9 @@ export type StoredFields = {
 export type EmptyCells = 'leave' | 'clear';
 
 /** A record that the user picked, and the field that refers to it. */
-export interface LinkedRecord {
-	/** Name of a Link. */
-	field: string;
+export interface StoredLink {
+	/** Name of a Link, or an expression. */
+	field: unknown;
 	/** Its id or, where it may be named, its name; or an expression. */
 	record: unknown;
 	mayBeName: boolean;
@@ -54,23 +54,13 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 }
 
 /** Reads the records picked beside `parameter`. */
-function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): LinkedRecord[] {
+function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLink[] {
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
 	return rows.flatMap(({ field = '', record: picked }) => {
 		const record = locatorValue(picked);
 		if (isUnfilled(record)) return [];
-		return [{ field: fieldForAll(n8n, field), record, mayBeName: isNamed(picked) }];
+		return [{ field, record, mayBeName: isByName(picked) }];
 	});
-}
-
-/** @throws Error in the user's words where the items give several */
-function fieldForAll(n8n: IExecuteFunctions, field: unknown): string {
-	const read = evaluateValues(n8n, [{ label: 'Linked Records', value: field }]);
-	const fieldOf = (item: number) => String(read(item)[0] ?? '');
-	const first = fieldOf(0);
-	const isSame = !isExpression(field) || [...n8n.getInputData().keys()].every((item) => fieldOf(item) === first);
-	if (isSame) return first;
-	throw new Error('Linked Records: the field must be the same for all items, but its expression gives several. Choose one field, or map the values instead.');
 }
 
 /** Whether an AI agent's model fills in the value: it answers for every field it is shown. */

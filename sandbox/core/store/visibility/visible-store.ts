@@ -41,7 +41,7 @@ class VisibleStore implements StoreView {
  *
  * @param application see `Viewer`
  */
-export function storeSeenBy(
+export function storeVisibleTo(
 	store: Store,
 	caller: Viewer['caller'],
 	application: Viewer['application'],

@@ -1,6 +1,6 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith } from '../api/find';
+import { isAnsweredWith } from '../api/fetchRecord';
 import type { Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
 import { idText } from '../api/http/json';
@@ -10,7 +10,7 @@ import type { PlannedChange } from './plannedChange';
  * What the answers of a run cast doubt on: an item that was refused, or taken as a record that exists, may be
  * a record that seemed to be missing in the source, under another key. Those records are left until that is settled.
  */
-export class Doubts {
+export class UnsafeDeletions {
 	/** Ids of records that answers name. */
 	private readonly named = new Map<string, string>();
 	private general: string | undefined;

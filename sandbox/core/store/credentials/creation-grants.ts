@@ -8,7 +8,7 @@ export interface TokenGrant {
 }
 
 /** The grant with which each job and subscription was created. Those made with API keys have none. */
-export class BegunWith {
+export class CreationGrants {
 	private readonly statements: Record<'set' | 'select' | 'ofGrant' | 'drop', StatementSync>;
 
 	constructor(database: DatabaseSync) {

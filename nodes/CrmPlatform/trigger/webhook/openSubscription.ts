@@ -2,7 +2,7 @@ import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import { deliveredUntil } from './backlog';
-import type { SubscriptionPlace } from './place';
+import type { SubscriptionState } from './subscriptionState';
 import { renewSecret, replaceSubscription, updateSubscription } from './restoration';
 import {
 	areEvents,
@@ -18,42 +18,42 @@ import {
  * One that somebody has given another address is made anew: the service counts what was accepted there as
  * delivered, and would not recover it.
  *
- * @returns the place without `changed`, as what the subscription has missed is still to be recovered; the first
+ * @returns the state without `changed`, as what the subscription has missed is still to be recovered; the first
  * subscription of a trigger has missed nothing
  */
 export async function openSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	wanted: SubscriptionRequest,
-	place: SubscriptionPlace,
-): Promise<{ own: Subscription; place: SubscriptionPlace; isFirst: boolean }> {
-	const found = await findOwnSubscription(api, place.id, wanted.url);
-	const isFirst = !found && place.deliveredUntil === undefined;
-	const isOurs = found && (isAddress(found.own.url, wanted.url) || isMoved(found.own, wanted, place));
-	if (found && !isOurs && found.own.status === 'paused') return { own: found.own, place, isFirst };
+	state: SubscriptionState,
+): Promise<{ own: Subscription; state: SubscriptionState; isFirst: boolean }> {
+	const found = await findOwnSubscription(api, state.id, wanted.url);
+	const isFirst = !found && state.deliveredUntil === undefined;
+	const isOurs = found && (isAddress(found.own.url, wanted.url) || isMoved(found.own, wanted, state));
+	if (found && !isOurs && found.own.status === 'paused') return { own: found.own, state, isFirst };
 	const updated = found && isOurs ? await updateSubscription(api, found.own, wanted) : undefined;
 	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, wanted));
-	const known = { ...place };
+	const known = { ...state };
 	// What was accepted at n8n's former address was accepted by n8n.
-	if (isOurs && !isKept) known.deliveredUntil = await deliveredUntil(api, found, place);
+	if (isOurs && !isKept) known.deliveredUntil = await deliveredUntil(api, found, state);
 	const opened = isKept
-		? { own: updated, secret: knownSecret(updated, place), hint: undefined }
+		? { own: updated, secret: knownSecret(updated, state), hint: undefined }
 		: await (found ? replaceSubscription(n8n, api, found.own, wanted) : subscribe(n8n, api, wanted));
 	const isUsable = opened.secret !== undefined || opened.own.status !== 'active';
 	const { own, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.own, wanted);
-	const deliversTo = isAddress(own.url, wanted.url) ? wanted.url : place.deliversTo;
+	const deliversTo = isAddress(own.url, wanted.url) ? wanted.url : state.deliversTo;
 	const subscribed = { ...known, ...wanted, id: own.id, deliversTo, changed: undefined };
-	if (secret === undefined || secret === place.secret) return { own, place: subscribed, isFirst };
+	if (secret === undefined || secret === state.secret) return { own, state: subscribed, isFirst };
 	const hints = [found?.own.secret_hint, hint].filter((one) => typeof one === 'string');
-	return { own, place: { ...subscribed, secret, hints }, isFirst };
+	return { own, state: { ...subscribed, secret, hints }, isFirst };
 }
 
 /** Whether n8n has another address since it subscribed, and the subscription is as it was. */
-export const isMoved = (own: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionPlace): boolean =>
+export const isMoved = (own: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionState): boolean =>
 	!isAddress(own.url, url) && deliversTo !== undefined && isAddress(own.url, deliversTo);
 
-export const isAsWanted = (own: Subscription, wanted: SubscriptionRequest, place: SubscriptionPlace): boolean =>
-	own.status === 'active' && isFor(own, wanted) && secretState(own, place) !== 'replaced';
+export const isAsWanted = (own: Subscription, wanted: SubscriptionRequest, state: SubscriptionState): boolean =>
+	own.status === 'active' && isFor(own, wanted) && secretState(own, state) !== 'replaced';
 
 const isFor = (own: Subscription, { url, events }: SubscriptionRequest): boolean =>
 	isAddress(own.url, url) && areEvents(own.events, events) && own.status !== 'disabled';
@@ -62,7 +62,7 @@ const isFor = (own: Subscription, { url, events }: SubscriptionRequest): boolean
  * Whether the stored secret is the current one. The end of it that a service shows may be masked, missing, or
  * something else altogether; what is not understood leaves it unknown.
  */
-export function secretState(own: Subscription, { id, secret, hints = [] }: SubscriptionPlace): 'current' | 'replaced' | 'unknown' {
+export function secretState(own: Subscription, { id, secret, hints = [] }: SubscriptionState): 'current' | 'replaced' | 'unknown' {
 	if (id !== own.id || secret === undefined) return 'replaced';
 	const hint = own.secret_hint ?? '';
 	const end = /[A-Za-z0-9+/=_-]*$/.exec(hint)?.[0] ?? '';
@@ -71,5 +71,5 @@ export function secretState(own: Subscription, { id, secret, hints = [] }: Subsc
 	return isLegible && !hints.includes(hint) ? 'replaced' : 'unknown';
 }
 
-const knownSecret = (own: Subscription, place: SubscriptionPlace): string | undefined =>
-	secretState(own, place) === 'current' ? place.secret : undefined;
+const knownSecret = (own: Subscription, state: SubscriptionState): string | undefined =>
+	secretState(own, state) === 'current' ? state.secret : undefined;

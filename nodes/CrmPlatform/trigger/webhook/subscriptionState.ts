@@ -1,7 +1,7 @@
 import type { IHookFunctions, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { placeInCopy, readPlace, storePlace } from '../places';
+import { stateInCopy, readState, storeState } from '../storedState';
 
 const schema = z.object({
 	/** The subscription this trigger has made; absent while it is unpublished. */
@@ -22,7 +22,7 @@ const schema = z.object({
 });
 
 /** The static data of a webhook trigger. */
-export type SubscriptionPlace = z.infer<typeof schema>;
+export type SubscriptionState = z.infer<typeof schema>;
 
 export type TriggerFunctions = IHookFunctions | IWebhookFunctions | ITriggerFunctions;
 
@@ -33,15 +33,15 @@ export const isTest = (n8n: TriggerFunctions): boolean => !n8n.getWorkflow().act
 export const isStart = (n8n: IHookFunctions | ITriggerFunctions): boolean =>
 	['init', 'leadershipChange'].includes(n8n.getActivationMode());
 
-export function readSubscription(n8n: TriggerFunctions): SubscriptionPlace {
-	if (!isTest(n8n)) return readPlace(n8n, schema) ?? {};
+export function readSubscription(n8n: TriggerFunctions): SubscriptionState {
+	if (!isTest(n8n)) return readState(n8n, schema) ?? {};
 	const stored: unknown = n8n.getWorkflowStaticData('global')[testName(n8n)];
 	return schema.safeParse(JSON.parse(JSON.stringify(stored ?? {}))).data ?? {};
 }
 
-export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, place: SubscriptionPlace): void {
-	if (isTest(n8n)) n8n.getWorkflowStaticData('global')[testName(n8n)] = { ...place };
-	else storePlace(n8n, place);
+export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, state: SubscriptionState): void {
+	if (isTest(n8n)) n8n.getWorkflowStaticData('global')[testName(n8n)] = { ...state };
+	else storeState(n8n, state);
 }
 
 /**
@@ -49,8 +49,8 @@ export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, place
  * where several processes take deliveries, an older one.
  */
 export function secretsOf(n8n: IWebhookFunctions): string[] {
-	const places = [readSubscription(n8n), isTest(n8n) ? undefined : placeInCopy(n8n, schema)];
-	return [...new Set(places.flatMap((place) => place?.secret ?? []))];
+	const states = [readSubscription(n8n), isTest(n8n) ? undefined : stateInCopy(n8n, schema)];
+	return [...new Set(states.flatMap((state) => state?.secret ?? []))];
 }
 
 const testName = (n8n: TriggerFunctions): string => `crmPlatformTest/${n8n.getNode().id}`;

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Workflow, type INodeTypes } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { forgetPlaces, placeInCopy, readPlace, storePlace, type PlaceKeeper } from '../../nodes/CrmPlatform/trigger/places';
+import { forgetStates, stateInCopy, readState, storeState, type StateKeeper } from '../../nodes/CrmPlatform/trigger/storedState';
 import { randomRuns } from '../random-runs.ts';
 
 const schema = z.object({ at: z.number() });
@@ -12,14 +12,14 @@ type Trigger = (typeof triggers)[number];
 const workflowOf = (staticData: string) =>
 	new Workflow({ id: 'w', nodes: [], connections: {}, active: true, nodeTypes: {} as INodeTypes, staticData: JSON.parse(staticData) });
 
-function keeper(workflow: Workflow, id: string, owner: { instance?: string; workflow?: string; name?: string } = {}): PlaceKeeper {
+function keeper(workflow: Workflow, id: string, owner: { instance?: string; workflow?: string; name?: string } = {}): StateKeeper {
 	const type = id === 'webhook' ? 'CUSTOM.crmPlatformTrigger' : 'n8n-nodes-crm-platform.crmPlatformPollTrigger';
 	return {
 		getInstanceId: () => owner.instance ?? 'n8n-1',
 		getWorkflow: () => ({ id: owner.workflow ?? 'w', active: true }),
 		getNode: () => ({ id, name: owner.name ?? id, type }),
 		getWorkflowStaticData: (kind: string) => workflow.getStaticData(kind),
-	} as unknown as PlaceKeeper;
+	} as unknown as StateKeeper;
 }
 
 /** n8n as far as static data goes: each registration has a copy, and each store writes one copy as a whole. */
@@ -31,7 +31,7 @@ class StaticDataOfN8n {
 	register(changed: readonly Trigger[]): void {
 		const copy = workflowOf(this.stored);
 		for (const trigger of changed) this.copies.set(trigger, copy);
-		for (const trigger of changed) readPlace(this.keeper(trigger), schema);
+		for (const trigger of changed) readState(this.keeper(trigger), schema);
 	}
 
 	store(trigger: Trigger): void {
@@ -40,14 +40,14 @@ class StaticDataOfN8n {
 
 	/** By trigger, as the database has them. */
 	placesInStore(): Record<string, number> {
-		const { global = {} } = JSON.parse(this.stored) as { global?: Record<string, { place: { at: number } }> };
-		return Object.fromEntries(Object.entries(global).map(([name, { place }]) => [name.split(':')[1]!, place.at]));
+		const { global = {} } = JSON.parse(this.stored) as { global?: Record<string, { state: { at: number } }> };
+		return Object.fromEntries(Object.entries(global).map(([name, { state }]) => [name.split(':')[1]!, state.at]));
 	}
 
 	keeper = (trigger: Trigger) => keeper(this.copies.get(trigger)!, trigger);
 }
 
-beforeEach(forgetPlaces);
+beforeEach(forgetStates);
 afterEach(() => void jest.restoreAllMocks());
 
 const step = fc.oneof(
@@ -57,13 +57,13 @@ const step = fc.oneof(
 	fc.record({ do: fc.constant('set back by another node' as const), to: fc.nat(20) }),
 );
 
-test('whatever is published, killed or set back, no trigger sets the place of another back', () => {
+test('whatever is published, killed or set back, no trigger sets the state of another back', () => {
 	const histories = fc.array(step, { minLength: 1, maxLength: 25 });
 	let clock = 1_700_000_000_000;
 	jest.spyOn(Date, 'now');
 	fc.assert(
 		fc.property(histories, (history) => {
-			forgetPlaces();
+			forgetStates();
 			const n8n = new StaticDataOfN8n();
 			n8n.register(triggers);
 			const earlier = [n8n.stored];
@@ -82,7 +82,7 @@ test('whatever is published, killed or set back, no trigger sets the place of an
 					learn();
 				} else if (one.do === 'store') {
 					newest.set(one.trigger, (count += 1));
-					storePlace(n8n.keeper(one.trigger), { at: count });
+					storeState(n8n.keeper(one.trigger), { at: count });
 					n8n.store(one.trigger);
 					earlier.push(n8n.stored);
 					// What any of them had stored would outlive a kill now.
@@ -90,78 +90,78 @@ test('whatever is published, killed or set back, no trigger sets the place of an
 				} else if (one.do === 'set back by another node') {
 					n8n.stored = earlier[one.to % earlier.length]!;
 				} else {
-					forgetPlaces();
+					forgetStates();
 					n8n.register(triggers);
 					newest.clear();
 					learn();
 				}
-				for (const id of triggers) expect(readPlace(n8n.keeper(id), schema)?.at).toBe(newest.get(id));
+				for (const id of triggers) expect(readState(n8n.keeper(id), schema)?.at).toBe(newest.get(id));
 			}
 		}),
 		randomRuns(2_000),
 	);
 });
 
-test('a place belongs to one workflow of one n8n', () => {
+test('a state belongs to one workflow of one n8n', () => {
 	const workflow = workflowOf('{}');
-	storePlace(keeper(workflow, 'poll'), { at: 1 });
+	storeState(keeper(workflow, 'poll'), { at: 1 });
 	for (const other of [{ workflow: 'copy' }, { instance: 'n8n-2' }]) {
-		forgetPlaces();
-		expect(readPlace(keeper(workflow, 'poll', other), schema)).toBeUndefined();
+		forgetStates();
+		expect(readState(keeper(workflow, 'poll', other), schema)).toBeUndefined();
 	}
-	storePlace(keeper(workflow, 'poll', { workflow: 'copy' }), { at: 2 });
-	expect(readPlace(keeper(workflow, 'poll', { workflow: 'copy' }), schema)).toEqual({ at: 2 });
+	storeState(keeper(workflow, 'poll', { workflow: 'copy' }), { at: 2 });
+	expect(readState(keeper(workflow, 'poll', { workflow: 'copy' }), schema)).toEqual({ at: 2 });
 });
 
-test('a renamed trigger keeps its place, and one of another kind has its own', () => {
+test('a renamed trigger keeps its state, and one of another kind has its own', () => {
 	const workflow = workflowOf('{}');
-	storePlace(keeper(workflow, 'poll'), { at: 1 });
-	expect(readPlace(keeper(workflow, 'poll', { name: 'New deals' }), schema)).toEqual({ at: 1 });
-	expect(readPlace(keeper(workflow, 'webhook'), schema)).toBeUndefined();
+	storeState(keeper(workflow, 'poll'), { at: 1 });
+	expect(readState(keeper(workflow, 'poll', { name: 'New deals' }), schema)).toEqual({ at: 1 });
+	expect(readState(keeper(workflow, 'webhook'), schema)).toBeUndefined();
 });
 
-test('what is stored does not change with the place afterwards, nor with what was read', () => {
+test('what is stored does not change with the state afterwards, nor with what was read', () => {
 	const workflow = workflowOf('{}');
-	const place = { at: 1, open: [{ id: 'a' }] };
-	storePlace(keeper(workflow, 'poll'), place);
-	place.open.push({ id: 'b' });
-	const read = readPlace(keeper(workflow, 'poll'), z.object({ open: z.array(z.object({ id: z.string() })) }))!;
+	const state = { at: 1, open: [{ id: 'a' }] };
+	storeState(keeper(workflow, 'poll'), state);
+	state.open.push({ id: 'b' });
+	const read = readState(keeper(workflow, 'poll'), z.object({ open: z.array(z.object({ id: z.string() })) }))!;
 	read.open.pop();
 	expect(JSON.stringify(workflow.staticData)).toContain('"open":[{"id":"a"}]');
-	expect(readPlace(keeper(workflow, 'poll'), z.object({ open: z.array(z.object({ id: z.string() })) }))!.open).toHaveLength(1);
+	expect(readState(keeper(workflow, 'poll'), z.object({ open: z.array(z.object({ id: z.string() })) }))!.open).toHaveLength(1);
 });
 
 test('reading marks nothing as changed, so that n8n stores nothing for it', () => {
 	const writer = workflowOf('{}');
-	storePlace(keeper(writer, 'poll'), { at: 1 });
+	storeState(keeper(writer, 'poll'), { at: 1 });
 	const reader = workflowOf(JSON.stringify(writer.staticData));
-	readPlace(keeper(reader, 'poll'), schema);
+	readState(keeper(reader, 'poll'), schema);
 	expect(reader.staticData.__dataChanged).toBe(false);
-	storePlace(keeper(reader, 'poll'), { at: 2 });
+	storeState(keeper(reader, 'poll'), { at: 2 });
 	expect(reader.staticData.__dataChanged).toBe(true);
 });
 
 test('what another process has stored later is newer, though it has missed earlier stores', () => {
 	const clock = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
 	const first = workflowOf('{}');
-	storePlace(keeper(first, 'poll'), { at: 1 });
+	storeState(keeper(first, 'poll'), { at: 1 });
 	const second = workflowOf(JSON.stringify(first.staticData));
-	for (const at of [2, 3]) storePlace(keeper(first, 'poll'), { at });
+	for (const at of [2, 3]) storeState(keeper(first, 'poll'), { at });
 
-	forgetPlaces();
+	forgetStates();
 	clock.mockReturnValue(2_000_000);
-	storePlace(keeper(second, 'poll'), { at: 4 });
-	forgetPlaces();
-	expect(readPlace(keeper(first, 'poll'), schema)).toEqual({ at: 3 });
-	expect(readPlace(keeper(second, 'poll'), schema)).toEqual({ at: 4 });
+	storeState(keeper(second, 'poll'), { at: 4 });
+	forgetStates();
+	expect(readState(keeper(first, 'poll'), schema)).toEqual({ at: 3 });
+	expect(readState(keeper(second, 'poll'), schema)).toEqual({ at: 4 });
 });
 
-test('a copy is read as it is, though this process knows a newer place', () => {
+test('a copy is read as it is, though this process knows a newer state', () => {
 	const workflow = workflowOf('{}');
-	expect(placeInCopy(keeper(workflow, 'poll'), schema)).toBeUndefined();
-	storePlace(keeper(workflow, 'poll'), { at: 1 });
+	expect(stateInCopy(keeper(workflow, 'poll'), schema)).toBeUndefined();
+	storeState(keeper(workflow, 'poll'), { at: 1 });
 	const copy = workflowOf(JSON.stringify(workflow.staticData));
-	storePlace(keeper(workflow, 'poll'), { at: 2 });
-	expect(placeInCopy(keeper(copy, 'poll'), schema)).toEqual({ at: 1 });
-	expect(placeInCopy(keeper(copy, 'poll', { workflow: 'other' }), schema)).toBeUndefined();
+	storeState(keeper(workflow, 'poll'), { at: 2 });
+	expect(stateInCopy(keeper(copy, 'poll'), schema)).toEqual({ at: 1 });
+	expect(stateInCopy(keeper(copy, 'poll', { workflow: 'other' }), schema)).toBeUndefined();
 });

@@ -18,7 +18,7 @@ export interface Viewer {
 /** The conditions that select the records of a resource that somebody can see; none if they see all. */
 export function visibleTo({ caller, seesAll, application }: Viewer, resource: Resource): Condition[] {
 	if (resource.visibility === 'application' && application !== undefined) {
-		return [madeThrough(caller, application, 'document', '$')];
+		return [createdVia(caller, application, 'document', '$')];
 	}
 	return seesAll ? [] : visibleToUser(caller.id, resource);
 }
@@ -31,7 +31,7 @@ export const ofApplications = [webhooks, jobs].map(({ name }) => name);
  *
  * @param column the one with the record, which is at `path` in its JSON
  */
-export const madeThrough = (
+export const createdVia = (
 	{ id }: Viewer['caller'],
 	application: string,
 	column: string,
@@ -98,7 +98,7 @@ export function audienceOf(
 }
 
 /** The resources whose records are seen through those of another, by the field that names it. */
-export const seenThrough = ({ name }: Resource): Array<{ resource: Resource; field: string }> =>
+export const visibleVia = ({ name }: Resource): Array<{ resource: Resource; field: string }> =>
 	resources.flatMap((resource) => {
 		const { visibility, properties } = resource;
 		if (typeof visibility !== 'object' || !('through' in visibility)) return [];

@@ -8,7 +8,7 @@ import { nodeContext } from '../writing/runState';
  *
  * @throws Error in the user's words
  */
-export function refuseParts({ n8n, resource }: Execution, scope: Query): void {
+export function refusePartialSource({ n8n, resource }: Execution, scope: Query): void {
 	const { name } = n8n.getNode();
 	const run = n8n.getWorkflowDataProxy(0).$runIndex as number;
 	const runs = (nodeContext(n8n).scopes ??= {}) as Record<string, number>;

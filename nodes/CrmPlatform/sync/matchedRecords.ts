@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import type { TimeSpan } from '../fields/dates';
+import type { TimeSpan } from '../values/dates';
 import type { Change } from './compare';
 import type { CrmRecord, SourceRecord } from './matching';
 import type { Context, PlannedChange, SyncRules } from './plannedChange';
@@ -11,7 +11,7 @@ import type { Context, PlannedChange, SyncRules } from './plannedChange';
  *
  * @param field index of the field that found it
  */
-export function existing(source: SourceRecord, record: CrmRecord, field: number, context: Context): PlannedChange {
+export function decideMatched(source: SourceRecord, record: CrmRecord, field: number, context: Context): PlannedChange {
 	const { rules, compare } = context;
 	const { item, values } = source;
 	const { changes, patch } = compare.difference(record, values);

@@ -1,0 +1,90 @@
+import type { ITriggerFunctions } from 'n8n-workflow';
+import { z } from 'zod';
+
+/**
+ * Where a trigger has got to, kept in the workflow's static data.
+ *
+ * n8n 2.41 gives each trigger that it registers a copy of the static data of that moment
+ * (computeTriggerDiff registers changed triggers only), and each store writes one such copy as a whole.
+ * So what another trigger has stored meanwhile would be set back. Therefore this process remembers the
+ * newest state of every trigger, and whoever stores writes all of them.
+ */
+export type StateKeeper = Pick<ITriggerFunctions, 'getInstanceId' | 'getNode' | 'getWorkflow' | 'getWorkflowStaticData'>;
+
+const entry = z.object({
+	/** The owner: a copy of the workflow, in this n8n or another, carries the original's static data. */
+	instance: z.string(),
+	workflow: z.string(),
+	/** Of two copies of a state, the higher one is newer. */
+	revision: z.number(),
+	state: z.unknown(),
+});
+
+type Entry = z.infer<typeof entry>;
+
+/** The newest states this process knows: by workflow, then by trigger. */
+const known = new Map<string, Map<string, Entry>>();
+
+/** Clears the memory of this process, as a restart would. */
+export function forgetStates(): void {
+	known.clear();
+}
+
+/** The state this trigger has stored last; undefined if there is none, or none that can be read. */
+export function readState<State>(n8n: StateKeeper, schema: z.ZodType<State>): State | undefined {
+	const stored = learn(n8n).get(nameOf(n8n));
+	return stored === undefined ? undefined : schema.safeParse(structuredClone(stored.state)).data;
+}
+
+/** The state as this copy of the static data has it, newer or older than the newest known. */
+export function stateInCopy<State>(n8n: StateKeeper, schema: z.ZodType<State>): State | undefined {
+	const found = ownEntry(n8n, n8n.getWorkflowStaticData('global')[nameOf(n8n)]);
+	return found && schema.safeParse(plain(found.state)).data;
+}
+
+/** Puts the state where n8n stores it: with the next `emit`, and after activation and deactivation. */
+export function storeState(n8n: StateKeeper, state: object): void {
+	const states = learn(n8n);
+	const name = nameOf(n8n);
+	// By the clock, so that a process that has missed revisions takes a later state for newer.
+	const revision = Math.max((states.get(name)?.revision ?? 0) + 1, Date.now());
+	states.set(name, { ...ownerOf(n8n), revision, state: plain(state) });
+	const data = n8n.getWorkflowStaticData('global');
+	for (const [one, newest] of states) {
+		if (ownEntry(n8n, data[one])?.revision !== newest.revision) data[one] = plain(newest);
+	}
+}
+
+/** Takes in the states of this copy of the static data that are newer, and gives those of the workflow. */
+function learn(n8n: StateKeeper): Map<string, Entry> {
+	const { instance, workflow } = ownerOf(n8n);
+	const owner = `${instance} ${workflow}`;
+	const states = known.get(owner) ?? new Map<string, Entry>();
+	known.set(owner, states);
+	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
+		if (!isStateName.test(name)) continue;
+		const found = ownEntry(n8n, value);
+		if (found && found.revision > (states.get(name)?.revision ?? 0)) states.set(name, plain(found));
+	}
+	return states;
+}
+
+const ownerOf = (n8n: StateKeeper) => ({ instance: n8n.getInstanceId(), workflow: String(n8n.getWorkflow().id) });
+
+const isStateName = /^crmPlatform\w*:/;
+
+/** By the node's id: n8n's own state for a node goes by its name, which a rename changes. */
+function nameOf(n8n: StateKeeper): string {
+	const { type, id } = n8n.getNode();
+	return `${type.slice(type.lastIndexOf('.') + 1)}:${id}`;
+}
+
+/** Reads an entry; undefined if it belongs to another workflow or another n8n. */
+function ownEntry(n8n: StateKeeper, value: unknown): Entry | undefined {
+	const { instance, workflow } = ownerOf(n8n);
+	const { data: found } = entry.safeParse(value);
+	return found?.instance === instance && found.workflow === workflow ? found : undefined;
+}
+
+/** A copy without the proxies with which n8n observes static data. */
+const plain = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value ?? null)) as Value;
