@@ -1,11 +1,18 @@
 import type { INode } from 'n8n-workflow';
 import type { Dialect } from './policies.ts';
 
-/** The tools of an agent: its nodes, without credentials, and how they are called. */
+/** A node that is a tool, and the credential it needs. */
+export interface ToolNode extends Pick<INode, 'name' | 'type' | 'parameters'> {
+	typeVersion?: number;
+	credential?: { type: string; data: (url: string) => Record<string, string> };
+}
+
+/** The tools of an agent: its nodes, and how they are called. */
 export interface Toolset {
 	name: string;
-	nodes: Array<Pick<INode, 'name' | 'type' | 'parameters'>>;
-	dialect: Dialect;
+	nodes: (url: string) => ToolNode[];
+	/** None where there is no service to run it against: its schemas are counted. */
+	dialect?: Dialect;
 }
 
 const kinds = ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity'];
@@ -13,14 +20,14 @@ const kinds = ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity
 /** CRM Platform Tools: one node. */
 export const sixTools: Toolset = {
 	name: 'CRM Platform Tools',
-	nodes: [
+	nodes: () => [
 		{
 			name: 'CRM',
 			type: 'n8n-nodes-crm-platform.crmPlatformTools',
 			parameters: { kinds, writes: ['create', 'update', 'upsert', 'delete', 'tag', 'act'], askBeforeWriting: false, options: { maxWait: 0 } },
 		},
 	],
-	dialect: ({ tool }, values) => ({ tool: `crm_${tool}`, input: values }),
+	dialect: ({ tool }, values) => [{ tool: `crm_${tool}`, input: values }],
 };
 
 const byModel = (name: string, description: string, type = 'string') => `={{ $fromAI('${name}', '${description}', '${type}') }}`;
@@ -54,7 +61,7 @@ const operations: Array<[name: string, kind: string, operation: string, paramete
 /** CRM Platform as a tool: a node for each operation. */
 export const oneOperationEach: Toolset = {
 	name: 'CRM Platform, a node for each operation',
-	nodes: operations.map(([name, kind, operation, parameters]) => ({
+	nodes: () => operations.map(([name, kind, operation, parameters]) => ({
 		name,
 		type: 'n8n-nodes-crm-platform.crmPlatformTool',
 		parameters: { resource: kind, operation, descriptionType: 'manual', toolDescription: `${operation} ${kind}`, options: { maxWait: 0 }, ...parameters },
@@ -65,10 +72,10 @@ export const oneOperationEach: Toolset = {
 		const verb = { search: 'find', count: 'find', get: 'get', change: action, act: action }[tool] as string;
 		const isNothing = Object.keys(values).length === 0;
 		const name = isNothing ? undefined : `${verb}_${String(kind)}`;
-		if (!operations.some(([one]) => one === name)) return undefined;
+		if (!operations.some(([one]) => one === name)) return [];
 		const { stage, assignee } = given as { stage?: string; assignee?: string };
 		const input = { Search: words, ID: id, Fields: given, Stage: stage, Assignee: assignee, Tag: tag };
 		const node = JSON.stringify(operations.find(([one]) => one === name)![3]);
-		return { tool: name!, input: Object.fromEntries(Object.entries(input).filter(([one, value]) => value !== undefined && node.includes(`$fromAI('${one}'`))) };
+		return [{ tool: name!, input: Object.fromEntries(Object.entries(input).filter(([one, value]) => value !== undefined && node.includes(`$fromAI('${one}'`))) }];
 	},
 };

@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { machine } from '../report.ts';
 import { oneOperationEach, sixTools, type Toolset } from './dialects.ts';
 import { hardTasks } from './hard-tasks.ts';
-import { play, policies, type Played, type Policy } from './policies.ts';
+import { httpRequest, hubSpot } from './other-nodes.ts';
+import { play, policies, type Dialect, type Played, type Policy } from './policies.ts';
 import { readingTasks } from './reading-tasks.ts';
 import { agentSurface, mcpSurface, type Surface } from './surfaces.ts';
 import type { Task } from './task.ts';
@@ -25,6 +26,14 @@ interface Score {
 	wrongWrites: number;
 	doubleWrites: number;
 	missed: string[];
+	/** What each task took, by its name. */
+	each: Map<string, Effort>;
+}
+
+interface Effort {
+	isDone: boolean;
+	calls: number;
+	answers: number;
 }
 
 /** Tasks on made-up records, by scripted models that know much, little or are careless. */
@@ -33,33 +42,46 @@ export async function benchTools(): Promise<void> {
 	try {
 		const scores: Score[] = [];
 		const of = async (toolset: Toolset, surface: Surface) => {
-			for (const policy of policies) scores.push(await score(world, toolset, surface, policy));
+			if (toolset.dialect) for (const policy of policies) scores.push(await score(world, toolset.name, toolset.dialect, surface, policy));
+			else scores.push(await schemasAlone(toolset.name, surface));
 			await surface.close();
 		};
 		await of(sixTools, await agentSurface(world, sixTools, 3.1));
 		await of(sixTools, await agentSurface(world, sixTools, 2.2));
 		await of(sixTools, await mcpSurface(world, sixTools));
 		await of(oneOperationEach, await agentSurface(world, oneOperationEach, 3.1));
+		await of(httpRequest, await agentSurface(world, httpRequest, 3.1));
+		await of(hubSpot, await agentSurface(world, hubSpot, 3.1));
 		publishScores(scores);
 	} finally {
 		await world.stop();
 	}
 }
 
-async function score(world: ToolsWorld, toolset: Toolset, surface: Surface, policy: Policy): Promise<Score> {
-	const total: Score = { toolset: toolset.name, surface: surface.name, policy, tasks: 0, done: 0, calls: 0, schemas: 0, answers: 0, wrongWrites: 0, doubleWrites: 0, missed: [] };
+const noScore = (toolset: string, surface: string): Score => ({ toolset, surface, policy: 'expert', tasks: 0, done: 0, calls: 0, schemas: 0, answers: 0, wrongWrites: 0, doubleWrites: 0, missed: [], each: new Map() });
+
+/** What the model is told of the tools before it uses any. */
+async function schemasAlone(toolset: string, surface: Surface): Promise<Score> {
+	await surface.run((async function* () {})());
+	if (surface.schemas() === 0) throw new Error(`${toolset}: the model was told of no tools.`);
+	return { ...noScore(toolset, surface.name), schemas: surface.schemas() };
+}
+
+async function score(world: ToolsWorld, toolset: string, dialect: Dialect, surface: Surface, policy: Policy): Promise<Score> {
+	const total: Score = { ...noScore(toolset, surface.name), policy };
 	for (const [number, make] of allTasks.entries()) {
 		const mark = `m${Date.now().toString(36)}${number}`;
 		const task = await make(world.crm, mark);
 		await world.writes();
 		const played: Played = { calls: 0, characters: 0, hasSeen: true, answers: [] };
-		await surface.run(play(task, policy, toolset.dialect, world.crm, played));
+		await surface.run(play(task, policy, dialect, world.crm, played));
 		await world.crm.heal();
 		const { wrong, double, isComplete } = judge(task, await world.writes());
 		const isDone = played.hasSeen && isComplete && wrong + double === 0 && (await task.isDone());
 		total.tasks += 1;
 		total.done += isDone ? 1 : 0;
 		total.calls += played.calls;
+		total.each.set(task.name, { isDone, calls: played.calls, answers: played.characters });
 		total.answers += played.characters;
 		total.wrongWrites += wrong;
 		total.doubleWrites += double;
@@ -81,28 +103,51 @@ function judge({ writes, targets }: Task, done: ServiceWrite[]): { wrong: number
 
 function publishScores(scores: Score[]): void {
 	const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)} %`;
-	const rows = scores.map((one) => [
-		one.toolset,
-		one.surface,
-		one.policy,
-		percent(one.done, one.tasks),
-		(one.calls / one.tasks).toFixed(1),
-		one.schemas.toLocaleString('en'),
-		Math.round(one.answers / one.tasks).toLocaleString('en'),
-		String(one.wrongWrites),
-		String(one.doubleWrites),
-	]);
+	const rows = scores.map((one) =>
+		one.tasks === 0
+			? [one.toolset, one.surface, '', '', '', one.schemas.toLocaleString('en'), '', '', '']
+			: [
+					one.toolset,
+					one.surface,
+					one.policy,
+					percent(one.done, one.tasks),
+					(one.calls / one.tasks).toFixed(1),
+					one.schemas.toLocaleString('en'),
+					Math.round(one.answers / one.tasks).toLocaleString('en'),
+					String(one.wrongWrites),
+					String(one.doubleWrites),
+				],
+	);
 	const head = ['Tools', 'Used by', 'Policy', 'Done', 'Calls for a task', 'Characters of schemas', 'Characters of answers for a task', 'Wrong writes', 'Double writes'];
-	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
-	const table = [line(head), `|${head.map((_, i) => (i < 3 ? '---' : '---:')).join('|')}|`, ...rows.map(line)].join('\n');
+	const table = `${tableOf(head, rows, 3)}\n\n${besideEachOther(scores)}`;
 	const missed = scores.filter((one) => one.missed.length > 0).map((one) => `- ${one.toolset}, ${one.surface}, ${one.policy}: ${one.missed.join('; ')}`);
 	const text = `# tools\n\n${machine()}\n\n${scores[0]!.tasks} tasks\n\n${table}\n\nNot done:\n\n${missed.join('\n')}\n`;
 	const folder = resolve('bench', 'results');
 	mkdirSync(folder, { recursive: true });
 	writeFileSync(resolve(folder, 'tools.md'), text);
-	writeFileSync(resolve(folder, 'tools.json'), `${JSON.stringify({ machine: machine(), scores }, null, '\t')}\n`);
+	writeFileSync(resolve(folder, 'tools.json'), `${JSON.stringify({ machine: machine(), scores: scores.map(({ each: _, ...one }) => one) }, null, '\t')}\n`);
 	const page = resolve('docs', 'agents.md');
 	const written = readFileSync(page, 'utf8').replace(/(<!-- figures of bench tools -->)[^]*(<!-- end of figures -->)/, (_, first: string, last: string) => `${first}\n\n${table}\n\n${last}`);
 	writeFileSync(page, written);
 	console.log(`\n${text}`);
+}
+
+/** The tasks that all of these do, which alone can be compared: what is not possible takes no calls. */
+function besideEachOther(scores: Score[]): string {
+	const rows = policies.flatMap((policy) => {
+		const all = scores.filter((one) => one.tasks > 0 && one.policy === policy && one.surface === 'AI Agent 3.1');
+		const names = [...all[0]!.each.keys()].filter((name) => all.every(({ each }) => each.get(name)!.isDone));
+		return all.map(({ toolset, schemas, each }) => {
+			const mean = (of: (effort: Effort) => number) => names.reduce((sum, name) => sum + of(each.get(name)!), 0) / names.length;
+			const read = mean(({ calls, answers }) => (calls + 1) * schemas + answers);
+			return [toolset, policy, String(names.length), mean(({ calls }) => calls).toFixed(1), Math.round(mean(({ answers }) => answers)).toLocaleString('en'), Math.round(read).toLocaleString('en')];
+		});
+	});
+	const head = ['Tools', 'Policy', 'Tasks that all do', 'Calls for a task', 'Characters of answers', 'Characters the model reads for a task'];
+	return `On the tasks that all of them do, by AI Agent 3.1. The schemas go along with each message to the model:\n\n${tableOf(head, rows, 2)}`;
+}
+
+function tableOf(head: string[], rows: string[][], texts: number): string {
+	const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
+	return [line(head), `|${head.map((_, i) => (i < texts ? '---' : '---:')).join('|')}|`, ...rows.map(line)].join('\n');
 }

@@ -5,8 +5,11 @@ import type { Step, Task } from './task.ts';
 export const policies = ['expert', 'newcomer', 'sloppy'] as const;
 export type Policy = (typeof policies)[number];
 
-/** A step as a call of tools; undefined where there is no tool for it. */
-export type Dialect = (step: Step, values: Step['right']) => Move | undefined;
+/** A call of a tool, and the name in its answer whose id the calls after it write as `{0}`, `{1}`, …. */
+export type ToolUse = Extract<Move, { tool: string }> & { finds?: string };
+
+/** A step as calls of tools, the last of which does it; none where there is no tool for it. */
+export type Dialect = (step: Step, values: Step['right']) => ToolUse[];
 
 /** The faults that a policy brings about. */
 export interface Network {
@@ -49,14 +52,24 @@ export async function* play(task: Task, policy: Policy, dialect: Dialect, networ
 				played.hasSeen = false;
 				return;
 			}
-			const move = dialect(step, values);
-			if (!move) continue;
-			if (isLost) await network.loseNextAnswer();
-			answer = yield move;
-			if (isLost) await network.heal();
-			played.calls += 1;
-			played.characters += answer.length;
-			played.answers.push(answer);
+			const moves = dialect(step, values);
+			if (moves.length === 0) continue;
+			const ids: string[] = [];
+			for (const [i, { tool: called, input, finds }] of moves.entries()) {
+				const isWrite = i === moves.length - 1;
+				if (isLost && isWrite) await network.loseNextAnswer();
+				const filled = JSON.stringify(input).replace(/\{(\d)\}/g, (_, place: string) => ids[Number(place)]!);
+				answer = yield { tool: called, input: JSON.parse(filled) as object };
+				if (isLost && isWrite) await network.heal();
+				played.calls += 1;
+				played.characters += answer.length;
+				played.answers.push(answer);
+				if (finds === undefined) continue;
+				const found = idsOf(answer, finds);
+				// Whoever finds none, or several, stops and asks.
+				if (found.length !== 1) break;
+				ids.push(found[0]!);
+			}
 			if (!isRefused(answer) || (step.isTrap && values === step.right)) break;
 		}
 		// A trap is passed where nothing is written, whatever the answer says.
@@ -64,5 +77,13 @@ export async function* play(task: Task, policy: Policy, dialect: Dialect, networ
 	}
 }
 
-/** Whether the answer says that nothing was done; AI Agent 2 hands on nothing of an error. */
-const isRefused = (answer: string): boolean => answer === '' || /"error\\*":|^"?There was an error|No execution data|isError/.test(answer);
+/** The ids of the records of a name, wherever they are in an answer. */
+function idsOf(answer: unknown, name: string): string[] {
+	if (typeof answer === 'string') return /^[[{]/.test(answer) ? idsOf(JSON.parse(answer), name) : [];
+	if (typeof answer !== 'object' || answer === null) return [];
+	const inner = Object.values(answer).flatMap((one) => idsOf(one, name));
+	return 'id' in answer && 'name' in answer && answer.name === name ? [String(answer.id), ...inner] : inner;
+}
+
+/** Whether the answer says that nothing was done, in the node's words or the service's; AI Agent 2 hands on nothing of an error. */
+const isRefused = (answer: string): boolean => answer === '' || /"error\\*":|"status\\*":[45]\d\d\b|^"?There was an error|No execution data|isError/.test(answer);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, startModel } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
-import type { Toolset } from './dialects.ts';
+import type { ToolNode, Toolset } from './dialects.ts';
 import type { ToolsWorld } from './world.ts';
 
 /** Where tools are used: it makes the calls that are yielded, and gives back what the model reads. */
@@ -18,10 +18,13 @@ const langchain = '@n8n/n8n-nodes-langchain';
 const START = 'Start';
 const AGENT = 'AI Agent';
 
+const ofTheSandbox: NonNullable<ToolNode['credential']> = { type: 'crmPlatformApi', data: (baseUrl) => ({ baseUrl, apiKey: 'KEY', descriptionUrl: '' }) };
+
 async function toolNodes({ n8n, url }: ToolsWorld, { nodes }: Toolset): Promise<INode[]> {
-	const data = { baseUrl: url, apiKey: 'KEY', descriptionUrl: '' };
-	const id = await n8n.client.createCredential({ name: `Sandbox ${randomUUID()}`, type: 'crmPlatformApi', data });
-	return nodes.map(({ name, type, parameters }) => node(name, type, 1, parameters, { credentials: { crmPlatformApi: { id, name: 'Sandbox' } } }));
+	const given = nodes(url);
+	const { type: credentialType, data } = given[0]?.credential ?? ofTheSandbox;
+	const id = await n8n.client.createCredential({ name: `Sandbox ${randomUUID()}`, type: credentialType, data: data(url) });
+	return given.map(({ name, type, typeVersion = 1, parameters }) => node(name, type, typeVersion, parameters, { credentials: { [credentialType]: { id, name: 'Sandbox' } } }));
 }
 
 /** AI Agent, whose model is a script behind OpenAI's interface: an execution for each task. */
