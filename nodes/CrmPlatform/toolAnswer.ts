@@ -43,6 +43,15 @@ function inMessage(failure: NodeFailure, length: number): NodeFailure {
 export const failureText = ({ message, description }: NodeFailure): string =>
 	description && !message.includes(description) ? `${message}\n${description}` : message;
 
+/** Lines as sentences, which others can follow. */
+export const inSentences = (text: string): string =>
+	text
+		.split('\n')
+		.map((line) => line.trim())
+		.filter(Boolean)
+		.map((line) => (/[.!?:;,…]$/.test(line) ? line : `${line}.`))
+		.join(' ');
+
 /**
  * What a model reads of some records and of notes on them, within a length.
  *

@@ -119,6 +119,39 @@ describe('groups and sums', () => {
 		expect(textOf(await call('count', { kind: 'vans', sum: 'called' }))).toMatch(/called has no numbers.*custom_fields\.load/);
 	});
 
+	test('fields within others are grouped by, and a list is said to be one group', async () => {
+		const last_name = anyName();
+		const { data } = (await sandbox.call('GET', '/v1/tags')).body as { data: IDataObject[] };
+		const tag_ids = data.slice(0, 2).map(({ id }) => id as string);
+		for (const city of ['Bern', 'Bern', 'Basel', undefined]) await made('/v1/contacts', { last_name, ...(city !== undefined && { address: { city }, tag_ids }) });
+		const call = await callerOf(sandbox.credential);
+		const asked = { kind: 'contact', filters: { last_name } };
+		expect((await call('count', { ...asked, group_by: 'address.city' })).slice(0, -1)).toEqual([
+			{ 'address.city': 'Bern', count: 2 },
+			{ 'address.city': 'Basel', count: 1 },
+			{ 'address.city': '(none)', count: 1 },
+		]);
+		const byTags = await call('count', { ...asked, group_by: 'tags' });
+		expect(byTags.slice(0, -1).map(({ count }) => count)).toEqual([3, 1]);
+		expect(textOf(byTags)).toMatch(/same whole list\. For one value of tag_ids, count with a filter/);
+	});
+
+	test('a sum is exact, or refused', async () => {
+		const call = await callerOf(sandbox.credential);
+		const sumOf = async (...amounts: number[]) => {
+			const title = anyName();
+			for (const amount of amounts) await made('/v1/deals', { title, amount, currency: 'EUR' });
+			return await call('count', { kind: 'deal', filters: { title }, sum: 'amount' });
+		};
+		const largest = Number.MAX_SAFE_INTEGER;
+		expect((await sumOf(0.1, 0.2))[0]).toMatchObject({ sum_of_amount: 0.3 });
+		expect((await sumOf(123_456_789_012.34, 0.01))[0]).toMatchObject({ sum_of_amount: 123_456_789_012.35 });
+		// What is too large on the way may be exact in the end.
+		expect((await sumOf(largest, 2, -5))[0]).toMatchObject({ sum_of_amount: largest - 3 });
+		expect(textOf(await sumOf(largest, 2))).toMatch(/sum of amount is too large to be exact/);
+		expect(textOf(await sumOf(largest, 0.25))).toMatch(/too large to be exact/);
+	});
+
 	test('two groups of one name are told apart', async () => {
 		const name = anyName();
 		const ids = await Promise.all([1, 2].map(async () => (await made('/v1/companies', { name })).id));

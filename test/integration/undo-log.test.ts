@@ -119,6 +119,23 @@ test.each([false, true])('a record that is newer than the log stays, also where 
 	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('Someone else') as string }]);
 });
 
+test('a created record that somebody links to while others are deleted stays', async () => {
+	const made = Array.from({ length: 101 }, (_, i) => ({ json: { i } }));
+	const { items } = await as('late', { ...op.create('company', { name: 'Late' }) }, made.map(({ json }) => json));
+	let requests = 0;
+	let linked = '';
+	service.alter({
+		request: async ({ method, text }) => {
+			if (method === 'GET' || requests++ > 0) return;
+			linked = items.map(({ json }) => String(json.id)).find((id) => !text.includes(id))!;
+			await add('deals', { title: 'Late', company_id: linked });
+		},
+	});
+	const undone = await through.undo('late');
+	expect(undone.items.filter(({ result }) => result !== 'undone')).toMatchObject([{ id: linked, result: 'conflict' }]);
+	expect(await record('companies', linked)).toBeDefined();
+});
+
 test('an undo that stops says how many records it has written', async () => {
 	const contacts = [await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' })];
 	for (const { id } of contacts) await as('o5', op.deleteRecord('contact', id));

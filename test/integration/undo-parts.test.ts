@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { until } from '../until.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
@@ -104,4 +105,86 @@ test.each([
 	await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [event], next_cursor: null, total: 1 }) });
 	// The record is not there: what matters is that its creation was understood.
 	expect(results(await undo('k', { undoOf: 'actor', since: '2026-01-01', options: { asFarAsLog: true } }))).toEqual([result]);
+});
+
+describe('a value that a record has in two fields, of which the workflow changed both and somebody else then one', () => {
+	const phone = (digits: string) => `+4144${digits}`;
+	const entries = (...all: string[]) => all.map((value, i) => ({ value, primary: i === 0 }));
+	const valuesIn = (list: unknown) => (list as Array<{ value: string }>).map(({ value }) => value);
+
+	test.each([
+		['email', 'emails', 'a@forms.example', 'b@forms.example', 'c@forms.example'],
+		['phone', 'phones', phone('1111111'), phone('2222222'), phone('3333333')],
+	])('%s and %s stay', async (single, list, first, wrong, theirs) => {
+		const { id } = await add('contacts', { last_name: 'Forms', job_title: 'Poet', [single]: first });
+		await as(single, op.update('contact', id, { [single]: wrong, job_title: 'Wrong' }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { [list]: entries(wrong, theirs) });
+		for (const preview of [true, false]) {
+			const { items: [item] } = await undo(single, { preview });
+			expect(item).toMatchObject({ result: 'conflict', reason: expect.stringContaining('others that the service changes with them') });
+			expect((item!.changes as IDataObject[]).map(({ field, kept = false }) => [field, kept]).sort()).toEqual([[single, true], [list, true], ['job_title', false]].sort());
+		}
+		const now = await record('contacts', id);
+		expect(now).toMatchObject({ [single]: wrong, job_title: 'Poet' });
+		expect(valuesIn(now![list])).toEqual([wrong, theirs]);
+		expect(results(await undo(single, { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
+		expect(await record('contacts', id)).toMatchObject({ [single]: first });
+	});
+
+	test('a deleted record has both as they were when it was deleted', async () => {
+		const { id } = await add('contacts', { last_name: 'Forms', email: 'd@forms.example' });
+		await as('f1', op.update('contact', id, { email: 'e@forms.example' }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { emails: entries('e@forms.example', 'f@forms.example') });
+		await as('f1', op.deleteRecord('contact', id));
+		const { items } = await undo('f1');
+		const now = await record('contacts', newIdOf(items, id));
+		expect(now).toMatchObject({ email: 'e@forms.example' });
+		expect(valuesIn(now!.emails)).toEqual(['e@forms.example', 'f@forms.example']);
+	});
+
+	test('so they do in a record that was created again', async () => {
+		const { id } = await add('contacts', { last_name: 'Forms', email: 'g@forms.example' });
+		await as('f2', op.update('contact', id, { email: 'h@forms.example' }));
+		const since = new Date(Date.now() + 5).toISOString();
+		await until(() => Date.now() > Date.parse(since));
+		await as('f2', op.deleteRecord('contact', id));
+		const again = newIdOf((await undo('f2', { since })).items, id);
+		await sandbox.call('PATCH', `/v1/contacts/${again}`, { emails: entries('h@forms.example', 'i@forms.example') });
+		expect(results(await undo('f2'))).toEqual(['conflict']);
+		const now = await record('contacts', again);
+		expect(now).toMatchObject({ email: 'h@forms.example' });
+		expect(valuesIn(now!.emails)).toEqual(['h@forms.example', 'i@forms.example']);
+	});
+
+	test('the pipeline and the stage of a deal stay', async () => {
+		const [one, two] = await Promise.all(['one', 'two'].map(async (name) => await add('pipelines', { name, stages: ['open', 'open', 'won', 'lost'].map((kind, i) => ({ name: `${name}${i}`, kind })) })));
+		const stage = (pipeline: IDataObject | undefined, i: number) => (pipeline!.stages as Array<{ id: string }>)[i]!.id;
+		const deal = await add('deals', { title: 'Forms', pipeline_id: one!.id, stage_id: stage(one, 1) });
+		await as('f3', op.update('deal', deal.id, { pipeline_id: two!.id, stage_id: stage(two, 0) }));
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { stage_id: stage(two, 1) });
+		for (const preview of [true, false]) expect((await undo('f3', { preview })).items).toMatchObject([{ result: 'conflict', action: null }]);
+		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: two!.id, stage_id: stage(two, 1) });
+	});
+
+	test('of the contacts of a deal only what the workflow changed is taken back', async () => {
+		const [one, two, three] = await Promise.all(['1', '2', '3'].map(async (last_name) => await add('contacts', { last_name })));
+		const deal = await add('deals', { title: 'Forms', contact_id: one!.id });
+		await as('f4', op.update('deal', deal.id, { contact_id: two!.id }));
+		const { contact_ids: written } = (await record('deals', deal.id))!;
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { contact_ids: [...(written as string[]), three!.id] });
+		expect(results(await undo('f4'))).toEqual(['undone']);
+		const now = await record('deals', deal.id);
+		expect(now).toMatchObject({ contact_id: one!.id });
+		expect((now!.contact_ids as string[]).sort()).toEqual([one!.id, three!.id].sort());
+	});
+
+	test('other fields of the same update are restored', async () => {
+		const { id } = await add('contacts', { first_name: 'ada', last_name: 'Forms', phone: phone('4444444') });
+		await as('f5', op.update('contact', id, { first_name: 'eva', phone: phone('5555555'), email: 'eva@forms.example', custom_fields: { contract_tier: 'gold' } }));
+		await sandbox.call('PATCH', `/v1/contacts/${id}`, { phone: phone('6666666'), email: 'ada@forms.example' });
+		expect(results(await undo('f5'))).toEqual(['conflict']);
+		const now = await record('contacts', id);
+		expect(now).toMatchObject({ first_name: 'ada', phone: phone('6666666'), email: 'ada@forms.example' });
+		expect(now!.custom_fields).not.toHaveProperty('contract_tier');
+	});
 });

@@ -23,7 +23,8 @@ type CountedField = Pick<Field, 'name' | 'label' | 'path'> & Partial<Field>;
 interface CountedGroup {
 	key: IDataObject;
 	count: number;
-	sum: number;
+	/** In millionths, so that adding is exact. */
+	sum: bigint;
 }
 
 export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
@@ -55,33 +56,49 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 		if (all > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them by filters.`);
 		for (const record of records) {
 			const value = sum && valueOf(record, sum.path);
-			const number = isBlank(value) ? 0 : Number(value);
 			// Texts that look like numbers may be phone numbers.
-			if (Number.isNaN(number) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && sum?.kind !== 'number')) throw notNumbers();
+			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && sum?.kind !== 'number')) throw notNumbers();
 			const key = Object.assign({}, ...keyed.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
 			const place = JSON.stringify(key);
-			const entry = counted.get(place) ?? { key, count: 0, sum: 0 };
+			const entry = counted.get(place) ?? { key, count: 0, sum: 0n };
 			counted.set(place, entry);
 			entry.count += 1;
-			entry.sum += number;
-			if (Math.abs(entry.sum) > Number.MAX_SAFE_INTEGER) throw new Error(`The sum of ${sum!.name} is too large to be exact. Narrow the records by filters, or group them.`);
+			if (!isBlank(value)) entry.sum += millionths(String(value));
 		}
 	}
-	const rows = [...counted.values()].sort((first, second) => (sum ? second.sum - first.sum : second.count - first.count));
+	const rows = [...counted.values()].sort((first, second) => (sum ? Number(second.sum - first.sum) : second.count - first.count));
 	const groups = await groupNames(run, fields, rows, group);
 	const data = rows.map(({ key, count, sum: added }, i) => ({
 		...(group && { [group.name]: groups[i] }),
 		...(currency && { currency: key.currency ?? '(none)' }),
 		count,
-		...(sum && { [`sum_of_${sum.name}`]: Math.round(added * 1e6) / 1e6 }),
+		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name) }),
 	}));
-	return data.length > 0 ? { data, notes: group ? [dataNotice] : [] } : { data: [{ count: 0 }], notes: [] };
+	if (data.length === 0) return { data: [{ count: 0 }], notes: [] };
+	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path))) ? [`Each group has the same whole list. For one value of ${group.name}, count with a filter.`] : [];
+	return { data, notes: group ? [...ofLists, dataNotice] : [] };
+}
+
+/** @throws Error in the model's words, where the number that JSON has for it is another one */
+function exactly(sum: bigint, name: string): number {
+	const number = Number(sum) / 1e6;
+	if (millionths(String(number)) === sum) return number;
+	throw new Error(`The sum of ${name} is too large to be exact. Narrow the records by filters, or group them.`);
+}
+
+function millionths(number: string): bigint {
+	const plain = /e/i.test(number) ? Number(number).toFixed(6) : number;
+	const [whole = '', fraction = ''] = plain.trim().split('.');
+	return BigInt(whole + fraction.slice(0, 6).padEnd(6, '0'));
 }
 
 /** The fields of a record, the account's own one by one. */
 async function countedFields({ api }: ToolRun, kind: ToolKind, names: string[], fields: Field[]): Promise<CountedField[]> {
 	const plain = names.filter((name) => name !== 'custom_fields');
-	const own = plain.map((name): CountedField => fields.find((field) => field.name === name) ?? { name, label: name, path: [name] });
+	const own = plain.flatMap((name): CountedField[] => {
+		const inner = fields.filter(({ path }) => path.length > 1 && path[0] === name);
+		return inner.length > 0 ? inner : [fields.find((field) => field.name === name) ?? { name, label: name, path: [name] }];
+	});
 	if (plain.length === names.length) return own;
 	const custom = await customFieldsOnce(api, toolCollection(kind));
 	return [...own, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];

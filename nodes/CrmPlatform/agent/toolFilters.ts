@@ -38,21 +38,33 @@ export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescr
 }
 
 function rowOf(field: FilteredField, comparison: string, value: unknown): FilterRow {
-	if (value === null) throw new Error(`${field.name}: null is no value to filter by. Send {"empty": true} for records without one.`);
+	const operators = operatorsOf(field).filter(({ filters }) => filters.length === 1);
+	const has = (wanted: string): boolean => operators.some((one) => one.value === wanted);
+	if (value === null) throw new Error(`${field.name}: null is no value to filter by. ${has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out'}.`);
 	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
 	// No moment is a day: it is from its start to its end.
 	if (comparison === 'is' && isDay && kindOfFiltered(field) === 'dateTime') {
 		if (operatorsOf(field).some((one) => one.value === 'isOn')) return { field: field.name, operator: 'isOn', date: value };
 		throw new Error(`${field.name} is a time, and cannot be filtered by a day. Send a time such as ${value.trim()}T09:00:00Z.`);
 	}
-	const operators = operatorsOf(field).filter(({ filters }) => filters.length === 1);
 	const fits = ({ filters: [first] }: FilterOperator) =>
 		first?.[0] === comparison && (comparison !== 'empty' || first[1] === (String(value) !== 'false'));
 	const found = comparison === 'is' && Array.isArray(value) ? operators.find((one) => one.value === 'isOneOf') : operators.find(fits);
 	if (!found) {
 		const possible = [...new Set(operators.flatMap(({ filters: [first] }): Comparison[] => (first ? [first[0]] : [])))];
-		const what = Array.isArray(value) ? 'a list' : comparison;
-		throw new Error(`${field.name} cannot be filtered by ${what}. It takes ${possible.map((one) => (one === 'is' ? 'a value' : one)).join(', ')}.`);
+		const what = Array.isArray(value) && comparison === 'is' ? 'a list' : comparison;
+		const taken = possible.flatMap((one) => (one === 'is' ? ['a value', ...(has('isOneOf') ? ['a list of values'] : [])] : [one]));
+		throw new Error(`${field.name} cannot be filtered by ${what}. It takes ${taken.join(', ')}.${isNegation.test(comparison) ? ` ${insteadOfNot(field, value, has('isOneOf'))}` : ''}`);
 	}
 	return { field: field.name, operator: found.value, [found.takes === 'dates' ? 'date' : 'value']: value };
+}
+
+const isNegation = /^(!=|<>|ne|neq|nin|isn'?t|(is_?)?not(_?(in|equals?|eq))?)$/i;
+
+/** What says the same as a filter that excludes. */
+function insteadOfNot({ filters, name }: FilteredField, excluded: unknown, takesList: boolean): string {
+	const given = [excluded].flat().map(String);
+	const others = (filters.get('is')?.choices ?? []).map((choice) => choice.value).filter((value) => !given.includes(String(value)));
+	if (!takesList || others.length === 0) return 'No filter excludes: take the records with the value from all.';
+	return `To exclude, send the others: {"${name}": ${JSON.stringify(others)}}.`;
 }

@@ -7,18 +7,16 @@ import { isBlank } from '../fields/blank';
 import { parseMoment } from '../fields/dates';
 import { labelFor } from '../fields/field';
 import { isPlainObject, ownMember, setMember } from '../api/http/ownMembers';
+import type { Operation } from '../model';
 import { fieldsOfKind, forReading } from './toolFields';
 import type { NamedRecord } from './toolRecords';
 import { toolCollection, type ToolRun } from './toolRun';
-import { sending, type ToolKind } from './toolSettings';
+import type { ToolKind } from './toolSettings';
 
 /** A write as it would be sent, and the record that it changes, if there is one. */
 export interface PlannedWrite {
 	kind: ToolKind;
-	/** `Update`, `Win`. */
-	verb: string;
-	/** `update`, `win`. */
-	operation: string;
+	operation: Operation;
 	request: ApiRequest;
 	target?: NamedRecord;
 	/** What its values do not say: the tag. */
@@ -38,11 +36,11 @@ const around = 40;
  *
  * @param isWhole whether all that is written is shown: a person approves it
  */
-export async function writeInWords(run: ToolRun, { kind, verb, operation, request, target, more }: PlannedWrite, isWhole: boolean): Promise<string> {
-	const what = `${verb} ${kind.name}${target ? ` ${target.title}` : ''}`;
+export async function writeInWords(run: ToolRun, { kind, operation, request, target, more }: PlannedWrite, isWhole: boolean): Promise<string> {
+	const what = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}`;
 	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record, isWhole ? Infinity : maxShown);
 	// What leaves the CRM is approved by what is in it.
-	const content = isWhole && target && sending.includes(operation) ? await contentInWords(run, kind, target.record) : '';
+	const content = isWhole && target && operation.leavesTheCrm ? await contentInWords(run, kind, target.record) : '';
 	const said = [more, changes, content].filter(Boolean).join('; ');
 	return said === '' ? what : `${what}: ${said}`;
 }
@@ -58,8 +56,8 @@ async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject)
 }
 
 /** A write that the service did before, and to which it has repeated its answer: the record may be another by now. */
-export async function repeatedInWords(run: ToolRun, { kind, verb, request, target }: PlannedWrite, id: string): Promise<string> {
-	const what = `${verb} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
+export async function repeatedInWords(run: ToolRun, { kind, operation, request, target }: PlannedWrite, id: string): Promise<string> {
+	const what = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
 	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${what} The record is deleted by now.`;
 	if (now === null) return what;

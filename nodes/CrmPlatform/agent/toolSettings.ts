@@ -94,14 +94,8 @@ const hasChange = (change: ToolChange, { resource }: ToolKind): boolean =>
 export const leavesByChange = (change: ToolChange, kind: ToolKind): boolean => ['update', 'upsert'].includes(change) && leavesTheCrm(kind);
 
 /** Whether records of the kind leave the CRM, as messages do. */
-export const leavesTheCrm = ({ resource }: ToolKind): boolean => resource.operations.some(({ option }) => sending.includes(String(option.value)));
-
-/** The operations that crm_change, or a tool that reads, has. */
-const ordinary = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'sendAndWait'];
-
-/** What leaves the CRM. */
-export const sending = ['send', 'sendNow', 'schedule', 'reschedule'];
+export const leavesTheCrm = ({ resource }: ToolKind): boolean => resource.operations.some((operation) => operation.leavesTheCrm);
 
 /** What crm_act does with records of a kind: a step with a name of its own, such as winning a deal. */
 export const actionsOf = (kind: ToolKind, verbs: ReadonlySet<ToolVerb>): Operation[] =>
-	verbs.has(leavesTheCrm(kind) ? 'send' : 'act') ? kind.resource.operations.filter(({ option }) => !ordinary.includes(String(option.value))) : [];
+	verbs.has(leavesTheCrm(kind) ? 'send' : 'act') ? kind.resource.operations.filter((operation) => operation.leavesTheCrm !== undefined) : [];

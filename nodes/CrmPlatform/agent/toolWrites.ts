@@ -14,6 +14,7 @@ import { describedWrite } from '../writing/describedOperation';
 import { nodeFailure } from '../failure';
 import { nameExisting } from '../writing/existingRecord';
 import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './approval';
+import { inSentences } from '../toolAnswer';
 import type { ToolAnswer } from './readingTools';
 import { fieldsOfKind } from './toolFields';
 import { executionFor, runOperation, withGate, type ToolRun } from './toolRun';
@@ -51,7 +52,7 @@ class Planned extends Error {
 export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
 	const planned: PlannedWrite[] = [];
 	for (const one of wanted) planned.push(await plan(run, one));
-	const { asksFirst, prefix, longest } = run.settings;
+	const { asksFirst, longest } = run.settings;
 	const wordsOf = async (isWhole: boolean) => await Promise.all(planned.map(async (one) => await writeInWords(run, one, isWhole)));
 	const preview = async (reason = ''): Promise<ToolAnswer> => {
 		const data = [{ preview: (await wordsOf(true)).join('. '), token: tokenFor(run, planned, now) }];
@@ -74,7 +75,7 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 		return await preview(changed);
 	}
 	// The same token is the same write, in whichever call: the service does it once.
-	const approved: ToolRun = { ...run, identity: { execution: '', node: `${prefix} approved`, run: checked.text } };
+	const approved: ToolRun = { ...run, identity: { execution: '', node: 'approved', run: checked.text } };
 	const results = send(approved, wanted, planned, words, checked.versions);
 	return await results.catch(async (error: Error) => {
 		if (!(error instanceof ChangedSince || isAnsweredWith(error, 412))) throw error;
@@ -97,8 +98,8 @@ function partlyDone(failed: Error, words: string[], place: number): string {
 	const left = words.length - place - 1;
 	return [
 		...(place > 0 ? [`Done: ${words.slice(0, place).join('. ')}.`] : []),
-		mayBeDone(failed) ? `Perhaps done, so look first: ${words[place]}, since the answer was: ${why}` : `Not done: ${words[place]}, since ${why}`,
-		...(left > 0 ? [`${left} more were not tried.`] : []),
+		mayBeDone(failed) ? `Perhaps done, so look first: ${words[place]}, since the answer was: ${inSentences(why)}` : `Not done: ${words[place]}, since ${inSentences(why)}`,
+		...(left > 0 ? [left === 1 ? 'One more was not tried.' : `${left} more were not tried.`] : []),
 	].join(' ');
 }
 
@@ -120,7 +121,7 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
 	const { kind, operation, target, more } = one;
 	await refuseNames(run, one, outcome.request);
 	const meaning = await meaningOf(run, kind, (outcome.request.body ?? {}) as IDataObject);
-	return { kind, meaning, verb: operation.option.name, operation: String(operation.option.value), request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
+	return { kind, meaning, operation, request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
 }
 
 /**
@@ -167,7 +168,7 @@ async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[]
 		const { id, name, title, subject } = record;
 		const called = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
 		const said = isRepeated ? await repeatedInWords(run, planned[i]!, String(one.target?.id ?? id)) : words[i]!;
-		done.push({ done: said, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target ? {} : called) });
+		done.push({ done: said, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target || isRepeated ? {} : called) });
 	}
 	return { data: done, notes: [] };
 }
@@ -184,7 +185,7 @@ async function sendOne(run: ToolRun, one: WantedWrite, planned: PlannedWrite, pl
 		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
 	};
 	const api = withGate(run.api, gate, ({ headers }) => {
-		isRepeated = headers['idempotent-replayed'] === 'true' && planned.operation !== 'delete';
+		isRepeated = headers['idempotent-replayed'] === 'true' && planned.operation.option.value !== 'delete';
 	});
 	const execution = executionOf({ ...run, api, identity: numbered }, one);
 	const records = runOperation(execution);

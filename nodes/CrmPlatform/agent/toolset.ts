@@ -3,7 +3,7 @@ import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INo
 import { connect } from '../api/connection';
 import { isBlank } from '../fields/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
-import { answerWithin, failureText } from '../toolAnswer';
+import { answerWithin, failureText, inSentences } from '../toolAnswer';
 import { argumentsOf } from '../toolArguments';
 import { nameOfCall, namedCall } from '../toolCall';
 import { countTool } from './countTool';
@@ -103,7 +103,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
 		const nothingWritten = isBlank(given.token) ? ' Nothing was written.' : ' Nothing was written by this call; with this token, it may have been before.';
 		// For a person who reports it to the service; a model has no use for it.
-		const text = failureText(failure).replace(/\s*Request ID: \S+/g, '').replace(/\s*\n\s*/g, ' ').replace(forAuthors, '');
+		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };
 	});
 	if ('error' in answer) return answerWithin([{ error: answer.error }], run ? [dataNotice] : [], settings.longest);

@@ -213,8 +213,8 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 	return converted;
 }
 
-/** White space in a text is text, and no id of another record; a list is cleared by an empty list. */
-function isCleared({ kind, reference }: Field, value: unknown): boolean {
+/** Whether a value clears the field. White space in a text is text, and not an id of another record; a list is cleared by an empty list. */
+export function isCleared({ kind, reference }: Field, value: unknown): boolean {
 	const isText = kind === 'text' && reference === undefined && typeof value === 'string';
 	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
 }

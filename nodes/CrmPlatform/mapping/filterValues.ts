@@ -15,7 +15,7 @@ import { filterQuery } from './filterQuery';
 import { filterRowValues, noFilterValue, storedRows, type MayLeaveOut } from './filterRows';
 import { findIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
-import type { ReadFields } from './readFields';
+import type { ValuesOf } from './prepareValues';
 
 /**
  * Reads the filters of a list, the rows of the parameter `parameter`, custom fields included. Names
@@ -30,7 +30,7 @@ export async function readFilters(
 	execution: Execution,
 	parameter: string,
 	list: ListDescription,
-): Promise<ReadFields> {
+): Promise<ValuesOf> {
 	const read = await readFilterValues(execution, parameter, list, 'model');
 	return (item) => filtersQuery(read(item), list);
 }

@@ -3,19 +3,17 @@ import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-work
 import { outcomeField } from '../api/answeredRecord';
 import { parseJson } from '../api/http/json';
 import { checkExact } from '../api/http/numbers';
-import { isPlainObject } from '../api/http/ownMembers';
-import { isBlank, withoutBlanks } from '../fields/blank';
 import type { Field } from '../fields/field';
-import { isBlankFor, isEmptyListText } from '../fields/fieldKinds';
 import { readOption } from '../parameters/readers';
 import { customNamesake, oncePerFields, type AcceptedFields } from './acceptedFields';
+import type { MappedValue, ValueOrigin } from './decideValue';
 import { wordsOf } from './fieldNames';
 import { evaluateValues } from './expressions/evaluateValues';
-import { linkedRecordValues } from './linkedRecords';
+import { linkedRecordValues, type LinkedValues } from './linkedRecords';
 import { objectFields, type FieldValue } from './objectFields';
 import { refersToOthers } from '../api/openapi/linkFields';
 import { isFilledByModel, type StoredFields } from './stored';
-import { inventedFields, nothingToSend, onlyBlanks, type UnsentValues } from './unsentValues';
+import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
 /** The values of the items, evaluated and not converted. */
 export interface ItemValues {
@@ -26,9 +24,9 @@ export interface ItemValues {
 	/**
 	 * All values; picked records come last.
 	 *
-	 * @throws Error in the user's words, for an item none of whose values can be sent
+	 * @throws Error in the user's words, for an item none of whose values belong to a field
 	 */
-	all(item: number, accepted: AcceptedFields): FieldValue[];
+	all(item: number, accepted: AcceptedFields): MappedValue[];
 }
 
 /** @param unsent is told which values are left out */
@@ -44,7 +42,8 @@ function valuesByHand(n8n: IExecuteFunctions, { values, linked }: Stored<'each'>
 		for (const [name] of values) if (!byName.has(name)) unsent.unknown(name);
 		const mapped = values.flatMap(([name, value]) => {
 			const field = byName.get(name);
-			return field ? [{ field, label: field.label, value }] : [];
+			const origin: ValueOrigin = isFilledByModel(value) ? 'model' : 'chosen';
+			return field ? [{ field, label: field.label, value, origin }] : [];
 		});
 		const records = linkedRecordValues(n8n, linked, fields, unsent);
 		return { mapped, records, evaluate: evaluateValues(n8n, mapped), mayRefer: mapped.some(({ field }) => refersToOthers(field)) };
@@ -69,16 +68,8 @@ function valuesByHand(n8n: IExecuteFunctions, { values, linked }: Stored<'each'>
 			const evaluated = evaluatedBefore[item] ?? evaluate(item);
 			evaluatedBefore[item] = undefined;
 			if (evaluated instanceof Error) throw evaluated;
-			const found = mapped.flatMap(({ field, value: expression }, i): FieldValue[] => {
-				const value = evaluated[i];
-				// A model gives empty text for a field it knows nothing about.
-				if (isFilledByModel(expression) && value !== null && isBlankFor(field, value)) return [];
-				if (isEmptyListText(field, value)) return [];
-				if (value !== undefined) return [[field, value]];
-				unsent.noValue(field);
-				return [];
-			});
-			return [...found, ...records.all(item)];
+			const ofForm = mapped.map(({ field, origin }, i): MappedValue => ({ field, value: evaluated[i], origin }));
+			return [...ofForm, ...pickedValues(records, item)];
 		},
 	};
 }
@@ -95,7 +86,7 @@ function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'j
 	const { linked } = stored;
 	const isModels = stored.mode === 'json' && isFilledByModel(stored.json);
 	const objectOf = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
-	const emptyCells = stored.mode === 'json' ? undefined : evaluateValues(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
+	const originOf = stored.mode === 'json' ? (): ValueOrigin => 'chosen' : cellOrigins(n8n, stored.emptyCells);
 	const readerOf = oncePerFields(({ fields, recordNames }) => ({
 		read: objectFields(fields, recordNames),
 		records: linkedRecordValues(n8n, linked, fields, unsent),
@@ -125,28 +116,22 @@ function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'j
 			if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 			noObjects.forEach(unsent.noObject);
 			tellUnknown(object, unknown, values, accepted, unsent);
-			const cells = emptyCells && readOption('Empty Cells', emptyCells(item)[0], ['leave', 'clear']);
-			const all = [...values.flatMap((value) => sentCell(value, cells)), ...records.all(item)];
-			if (all.length > 0) return all;
+			const origin = originOf(item);
+			const all = [...values.map(([field, value]): MappedValue => ({ field, value, origin })), ...pickedValues(records, item)];
 			const names = Object.keys(object);
-			if (values.length > 0) throw onlyBlanks(values.map(([{ label }]) => label));
-			if (names.length > 0) throw nothingToSend(names, accepted.fields);
+			if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
 			return all;
 		},
 	};
 }
 
-/** @param emptyCells what an empty one does; undefined for JSON, where a blank clears */
-function sentCell([field, value]: FieldValue, emptyCells: 'leave' | 'clear' | undefined): FieldValue[] {
-	if (emptyCells === undefined) return isEmptyListText(field, value) ? [] : [[field, value]];
-	if (emptyCells === 'clear' && field.name === 'custom_fields' && isBlank(value)) throw new Error(clearsAllCustom);
-	if (emptyCells === 'clear') return [[field, isBlankFor(field, value) ? null : value]];
-	// Alone in a list, an object of blanks is nothing.
-	const [left] = isPlainObject(value) ? (withoutBlanks([value]) as unknown[]) : [value];
-	return left === undefined || isBlankFor(field, value) ? [] : [[field, left]];
+function cellOrigins(n8n: IExecuteFunctions, emptyCells: unknown): (item: number) => ValueOrigin {
+	const read = evaluateValues(n8n, [{ label: 'Empty Cells', value: emptyCells }]);
+	return (item) => (readOption('Empty Cells', read(item)[0], ['leave', 'clear']) === 'clear' ? 'cellThatClears' : 'cellThatLeaves');
 }
 
-const clearsAllCustom = 'Custom Fields: the cell is empty, which would clear every custom field of the record, so nothing was written. Remove the column, or have one for each custom field.';
+const pickedValues = (records: LinkedValues, item: number): MappedValue[] =>
+	records.all(item).map(([field, value]) => ({ field, value, origin: 'chosen' }));
 
 function tellUnknown(object: IDataObject, names: string[], values: FieldValue[], accepted: AcceptedFields, unsent: UnsentValues): void {
 	// A record that was read comes with values only the service writes: ids, times, counters.

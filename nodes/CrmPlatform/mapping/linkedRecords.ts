@@ -9,7 +9,7 @@ import { isFilledByModel, type LinkedRecord } from './stored';
 import type { UnsentValues } from './unsentValues';
 
 /** The records of the items, as values of the fields that refer to them; several of one list come as one value. */
-interface LinkedValues {
+export interface LinkedValues {
 	/** Those that may be names. They are read before all of the item. */
 	names(item: number): FieldValue[];
 	all(item: number): FieldValue[];

@@ -1,7 +1,7 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { readOption } from '../parameters/readers';
-import { isBlank } from '../fields/blank';
+import { isUnfilled } from './decideValue';
 import { evaluateValues } from './expressions/evaluateValues';
 import { isNamed, locatorValue } from './locator';
 
@@ -50,7 +50,7 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 	if (mode === 'automatic' || mappingMode === 'autoMapInputData') {
 		return { linked, mode: 'automatic', emptyCells: stored(n8n, 'options.emptyCells', 'leave') };
 	}
-	return { linked, mode, values: Object.entries(value ?? {}).filter(([, one]) => !isBlank(one)) };
+	return { linked, mode, values: Object.entries(value ?? {}).filter(([, one]) => !isUnfilled(one)) };
 }
 
 /** Reads the records picked beside `parameter`. */
@@ -58,7 +58,7 @@ function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): LinkedRecor
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
 	return rows.flatMap(({ field = '', record: picked }) => {
 		const record = locatorValue(picked);
-		if (isBlank(record)) return [];
+		if (isUnfilled(record)) return [];
 		return [{ field: fieldForAll(n8n, field), record, mayBeName: isNamed(picked) }];
 	});
 }

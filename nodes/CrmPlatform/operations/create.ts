@@ -1,7 +1,7 @@
 import { isRequiredInForm } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { collectionPath } from '../mapping/locator';
-import { readFields } from '../mapping/readFields';
+import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/stored';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
@@ -19,9 +19,9 @@ import { applyPresets, requireAnyValue, requireValues, type Presets } from '../w
  */
 export function create(
 	action: string,
-	special: Partial<Operation['option']> & Presets = {},
+	special?: Partial<Operation['option']> & Presets & { leavesTheCrm: boolean },
 ): Operation {
-	const { preset, only, without, required, ...named } = special;
+	const { leavesTheCrm, preset, only, without, required, ...named }: Partial<NonNullable<typeof special>> = special ?? {};
 	return {
 		option: {
 			name: 'Create',
@@ -30,6 +30,7 @@ export function create(
 			...named,
 			action,
 		},
+		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 
 		properties: (resource) => [...fieldsProperties(resource), simplifyProperty],
 		options: [...batchOptions, writeOncePerOption],
@@ -39,7 +40,7 @@ export function create(
 			const description = await describedWrite(execution);
 			// n8n does not check a form that shows no errors before anything is entered.
 			const asked = storedFields(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
-			const fieldsOf = await readFields(execution, 'fields', description.fields, 'skip');
+			const fieldsOf = await prepareValues(execution, 'fields', description.fields, 'skip');
 			const write = (item: number) => {
 				const path = collectionPath(execution, item);
 				const values = requireAnyValue(fieldsOf(item));

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readFields } from '../mapping/readFields';
+import { prepareValues } from '../mapping/prepareValues';
 import type { Operation } from '../model';
 import { fieldsProperties } from '../parameters/fieldParameters';
 import { describedWrite } from '../writing/describedOperation';
@@ -14,17 +14,18 @@ import { writeRecords } from '../writing/batches';
  *
  * @param action the entry in n8n's list of actions, such as `Win a deal`
  * @param step the last step of its path: `win` of `POST /deals/{id}/win`
- * @param special its entry in the menu, its output where that is not the record, and whether it takes values
+ * @param special its entry in the menu, whether it leaves the CRM, its output where that is not the record, and whether it takes values
  */
 export function recordAction(
 	action: string,
 	step: string,
-	special: Pick<Operation['option'], 'name' | 'value' | 'description'> & Pick<Operation, 'output'> & { takesValues?: true },
+	special: Pick<Operation['option'], 'name' | 'value' | 'description'> & Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true },
 ): Operation {
-	const { output, takesValues, ...option } = special;
+	const { leavesTheCrm, output, takesValues, ...option } = special;
 	const answersRecord = output === undefined;
 	return {
 		option: { ...option, action },
+		leavesTheCrm,
 		...(!answersRecord && { output }),
 
 		properties: (resource) => [
@@ -37,7 +38,7 @@ export function recordAction(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const fieldsOf = takesValues ? await readFields(execution, 'fields', description.fields, 'skip') : undefined;
+			const fieldsOf = takesValues ? await prepareValues(execution, 'fields', description.fields, 'skip') : undefined;
 			const write = (item: number) => {
 				const record = recordAt(execution, item);
 				const path = `${record.path}/${step}`;

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { readFields } from '../mapping/readFields';
+import { prepareValues } from '../mapping/prepareValues';
 import type { Operation, Resource } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
@@ -15,6 +15,7 @@ import { applyPresets, requireAnyValue, requireValues, type Presets } from '../w
 /** @param action the entry in n8n's list of actions, such as `Update a contact` */
 export function update(action: string): Operation {
 	return change(action, {
+		leavesTheCrm: undefined,
 		name: 'Update',
 		value: 'update',
 		description: 'Update some fields of a record and leave the others unchanged',
@@ -25,17 +26,19 @@ export function update(action: string): Operation {
  * A change of some values, under a name of its own.
  *
  * @param action the entry in n8n's list of actions, such as `Close a ticket`
+ * @param special its entry in the menu, its values, and whether it leaves the CRM; undefined of a change without a meaning of its own
  */
 export function change(
 	action: string,
 	special: Pick<Operation['option'], 'name' | 'value'> &
 		Partial<Operation['option']> &
-		Presets & { picked?: PickedField[] },
+		Presets & { leavesTheCrm: boolean | undefined; picked?: PickedField[] },
 ): Operation {
-	const { preset, only, without, required, picked = [], ...named } = special;
+	const { leavesTheCrm, preset, only, without, required, picked = [], ...named } = special;
 	const asks = only === undefined || only.length > 0;
 	return {
 		option: { ...named, action },
+		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 
 		properties: (resource) => [
 			recordProperty(resource),
@@ -49,7 +52,7 @@ export function change(
 		async prepare(execution) {
 			const description = await describedWrite(execution);
 			const fieldsOf = asks
-				? await readFields(execution, 'fields', description.fields, 'clear')
+				? await prepareValues(execution, 'fields', description.fields, 'clear')
 				: (): IDataObject => ({});
 			const { fields: all } = await describedOperation(execution, 'update');
 			const pickedOf = await pickedValues(execution, picked, all);

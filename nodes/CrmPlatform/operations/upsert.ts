@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { collectionPath } from '../mapping/locator';
 import { outcomeField } from '../api/answeredRecord';
-import { readFields } from '../mapping/readFields';
+import { prepareValues } from '../mapping/prepareValues';
 import { matchingColumn } from '../mapping/stored';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
@@ -38,7 +38,7 @@ export function upsert(action: string): Operation {
 		async prepare(execution) {
 			const description = await describedWrite(execution);
 			const { match, fields } = description;
-			const fieldsOf = await readFields(execution, 'fields', fields, 'clear');
+			const fieldsOf = await prepareValues(execution, 'fields', fields, 'clear');
 			const column = matchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
 			const matchFor = fieldToMatchOn(execution, column, match);
 			const write = (item: number): Write => {

@@ -15,12 +15,14 @@ export const deal: Resource = {
 			name: 'Lose',
 			value: 'lose',
 			description: 'Close a deal as lost, with the reason',
+			leavesTheCrm: false,
 			takesValues: true,
 		}),
 		change('Move a deal to a stage', {
 			name: 'Move to Stage',
 			value: 'moveToStage',
 			description: 'Move a deal to another stage, in its own or another pipeline',
+			leavesTheCrm: false,
 			only: [],
 			picked: [
 				{
@@ -43,11 +45,13 @@ export const deal: Resource = {
 			name: 'Reopen',
 			value: 'reopen',
 			description: 'Reopen what was closed: a deal, a task or a ticket',
+			leavesTheCrm: false,
 		}),
 		recordAction('Win a deal', 'win', {
 			name: 'Win',
 			value: 'win',
 			description: 'Close a deal as won',
+			leavesTheCrm: false,
 		}),
 	],
 };

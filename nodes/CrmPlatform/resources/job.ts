@@ -12,6 +12,7 @@ export const job: Resource = {
 			name: 'Cancel',
 			value: 'cancel',
 			description: 'Cancel a job that has not finished. Records already processed stay as they are.',
+			leavesTheCrm: false,
 		}),
 		get('Get a job'),
 		getMany('Get many jobs'),

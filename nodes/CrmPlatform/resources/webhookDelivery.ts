@@ -16,6 +16,7 @@ export const webhookDelivery: Resource = {
 			name: 'Retry',
 			value: 'retry',
 			description: 'Send the event again, even if it was delivered before',
+			leavesTheCrm: false,
 		}),
 	],
 };

@@ -8,7 +8,7 @@ import { idField, type Field } from '../fields/field';
 import { filtersQuery, readFilterValues } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { FieldValue } from '../mapping/objectFields';
-import { readFields } from '../mapping/readFields';
+import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/stored';
 import type { Execution } from '../model';
 import { chosenOption, givenText } from '../parameters/optionText';
@@ -101,7 +101,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		checksVersions: version !== '',
 	};
 	if (missingInSource === 'set') {
-		rules.missingValues = (await readFields(execution, 'missingValues', upsert.fields, 'clear'))(0);
+		rules.missingValues = (await prepareValues(execution, 'missingValues', upsert.fields, 'clear'))(0);
 		if (Object.keys(rules.missingValues).length === 0) {
 			throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 		}
@@ -112,7 +112,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	}
 
 	const agreed = version === '' ? '' : givenText(n8n, agreedField);
-	const read = await readFields(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
+	const read = await prepareValues(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
 	const filters = (await readFilterValues(execution, 'filters', list, 'nobody'))(0);
 	const description = await api.describe(resource.path);
 	return {

@@ -4,7 +4,7 @@ import { isObject, parseJson } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import { isBlank } from '../fields/blank';
 import { timeSpan, type TimeSpan } from '../fields/dates';
-import type { ReadFields } from '../mapping/readFields';
+import type { ValuesOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import type { SourceRecord } from './matching';
@@ -37,7 +37,7 @@ export interface Source {
  * @param read the mapped values of an item
  * @throws Error in the user's words where no item has one of the fields that are named, and some have another
  */
-export function readSource({ n8n, api }: Execution, read: ReadFields, fields: SourceFields): Source {
+export function readSource({ n8n, api }: Execution, read: ValuesOf, fields: SourceFields): Source {
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
 	if (items.every(({ json }) => Object.keys(json).length === 0)) return source;

@@ -6,6 +6,7 @@ import { idText, isObject } from '../api/http/json';
 import { recordName } from '../api/recordName';
 import { hasByName, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
+import { addForms, type Forms } from './forms';
 import { CreatedLinks } from './links';
 
 /** What the changes to be undone have made of one field. */
@@ -37,6 +38,7 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	isCreated: boolean;
 	/** By the name that events give the field. */
 	fields: Map<string, FieldHistory>;
+	forms?: Forms;
 	/** How it was deleted, if that is to be undone. */
 	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
 	/** The records that undos have created in its place, in this order. */
@@ -95,8 +97,12 @@ export class Histories {
 		this.addLater(event, isOwn);
 	}
 
-	/** Notes what was created in place of deleted records, what became of it, and which created records are linked. */
-	addLater(event: CrmEvent, isOwn = false): void {
+	/**
+	 * Notes what was created in place of deleted records, what became of it, and which created records are linked.
+	 *
+	 * @returns whether such a record was changed, or links to a created one
+	 */
+	addLater(event: CrmEvent, isOwn = false): boolean {
 		const meaning = this.meaningOf(event.type) ?? unknown(event.type);
 		const id = idText(event.data.object.id) ?? '';
 		const record = `${meaning.collection}/${id}`;
@@ -105,7 +111,7 @@ export class Histories {
 		if (copy && meaning.change === 'updated') copy.isTouched = true;
 		if (copy && meaning.change === 'deleted') copy.isGone = true;
 		if (meaning.change === 'created' && !isOwn) this.createdAnew(event, id, false);
-		this.links.add(record, event, meaning);
+		return this.links.add(record, event, meaning) || copy !== undefined;
 	}
 
 	/** The records to undo, the last changed one first. */
@@ -160,6 +166,7 @@ export class Histories {
 function addChange(history: RecordHistory, { data: { object, previous, changed } }: CrmEvent): void {
 	const names = changed.length > 0 ? changed : Object.keys(previous ?? {});
 	if (names.length === 0) history.problem = noFormerValues;
+	const together: Parameters<typeof addForms>[1] = [];
 	for (const name of names) {
 		if (!previous || !hasByName(previous, name)) {
 			history.problem = noFormerValues;
@@ -171,7 +178,10 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 		// Without a gap, it goes on from where the change before has left it.
 		if (known && !known.isTheirs && hasSameValue(known.after, before)) known.after = after;
 		else history.fields.set(name, { before, after, isTheirs: false });
+		together.push([name, { before, after }]);
 	}
+	const forms = addForms(history.forms, together);
+	if (forms) history.forms = forms;
 }
 
 function addTheirs({ data: { changed } }: CrmEvent, { change }: EventMeaning, history: RecordHistory): void {

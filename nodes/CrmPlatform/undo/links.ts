@@ -20,9 +20,9 @@ export class CreatedLinks {
 		this.created.add(id);
 	}
 
-	/** @param record identifies the record of the event, whoever has caused it */
-	add(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): void {
-		if (this.created.size === 0) return;
+	/** @param record identifies the record of the event, whoever has caused it. @returns whether it links to a created one */
+	add(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): boolean {
+		if (this.created.size === 0) return false;
 		// An event may have the changed fields only.
 		const known = change === 'updated' ? [...(this.held.get(record)?.byField ?? [])].filter(([name]) => !hasByName(object, name)) : [];
 		const byField = new Map<string, string[]>(known);
@@ -32,6 +32,7 @@ export class CreatedLinks {
 		}
 		if (byField.size > 0) this.held.set(record, { sequence, byField });
 		else this.held.delete(record);
+		return byField.size > 0;
 	}
 
 	/**

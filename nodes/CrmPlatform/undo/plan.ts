@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject } from '../api/http/json';
 import { namedValuesOf, setByName, valueByName } from './changedField';
 import { asLinked, copiesOf } from './copies';
+import { withForms } from './forms';
 import { deletedLinks, hasSameValue, partOfRecord, type Copy, type FieldHistory, type RecordHistory } from './history';
 import type { UndoneChange, Undoing } from './undoing';
 import type { Writable } from './writable';
@@ -128,8 +129,9 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 	}
 	if (!found && (current.showsDeleted(collection) || current.isSightLimited)) return outcome('cannot_be_undone', maybeNotDeleted);
 	const values = { ...deletion!.record };
-	for (const [name, { before, isTheirs }] of fields) if (!isTheirs) setByName(values, name, before);
 	const can = writable(history);
+	const theirs = withForms(theirsOf(history), history, can);
+	for (const [name, { before }] of fields) if (!theirs.has(name)) setByName(values, name, before);
 	if (!can.namesDeletions || !deletion!.tellsOrigin) return outcome('cannot_be_undone', notNamed);
 	if (!can.isWhole(deletion!.record)) return outcome('cannot_be_undone', partOfRecord);
 	const changes = Object.entries(values)
@@ -142,7 +144,7 @@ function restoreRecord(outcome: Decided, history: RecordHistory, rules: UndoRule
 function restoreAgain(outcome: Decided, history: RecordHistory, { writable, renamed, linksToDeleted, takesPrecedence }: UndoRules, living: Living): Undoing {
 	const can = writable(history);
 	const { id, isOwn, isTouched, record } = living;
-	const changes = [...history.fields].flatMap(([field, { before, after, isTheirs }]): UndoneChange[] => {
+	const changed = [...history.fields].flatMap(([field, { before, after, isTheirs }]): UndoneChange[] => {
 		const [from, to] = [valueByName(record, field) ?? null, renamed(before)];
 		const isSame = hasSameValue(from, to) || (isEmpty(from) && isEmpty(to));
 		if (isTheirs || isSame || !can.isCreated(topOf(field))) return [];
@@ -150,6 +152,7 @@ function restoreAgain(outcome: Decided, history: RecordHistory, { writable, rena
 		const isWritten = !isOwn && can.isChanged(topOf(field)) && (takesPrecedence || hasSameValue(from, renamed(after)));
 		return [{ field, from, to, ...(!isWritten && { kept: true }) }];
 	});
+	const changes = keptTogether(changed, theirsOf(history), history, can);
 	// The other record may have been created after this one, which then has no link to it.
 	const links = isOwn || isTouched ? [] : namedValuesOf(history.deletion!.record).flatMap(([field, value]): UndoneChange[] => {
 		const from = valueByName(record, field) ?? null;
@@ -168,6 +171,14 @@ function restoreAgain(outcome: Decided, history: RecordHistory, { writable, rena
 	};
 }
 
+const theirsOf = ({ fields }: RecordHistory): string[] => [...fields].flatMap(([name, { isTheirs }]) => (isTheirs ? [name] : []));
+
+/** Keeps with each kept field those that the service changes with it. */
+function keptTogether(changes: UndoneChange[], theirs: string[], history: RecordHistory, can: Writable): UndoneChange[] {
+	const kept = withForms([...theirs, ...changes.flatMap((one) => (one.kept ? [one.field] : []))], history, can);
+	return changes.map((one) => (kept.has(one.field) ? { ...one, kept: true } : one));
+}
+
 const topOf = (field: string): string => field.replace(/\..*$/s, '');
 
 function restoreFields(outcome: Decided, history: RecordHistory, { writable, takesPrecedence, renamed }: UndoRules, record: IDataObject): Undoing {
@@ -176,7 +187,7 @@ function restoreFields(outcome: Decided, history: RecordHistory, { writable, tak
 	// An undo has created it in place of another, and nothing has changed it since.
 	if (history.fields.size === 0) return outcome('already_so', hasValues);
 	if (own.length === 0) return outcome('cannot_be_undone', setByService([...history.fields.keys()]));
-	const changes = own.flatMap(([field, { before, after, isTheirs }]: [string, FieldHistory]): UndoneChange[] => {
+	const changed = own.flatMap(([field, { before, after, isTheirs }]: [string, FieldHistory]): UndoneChange[] => {
 		const from = valueByName(record, field) ?? null;
 		const isChangedSince = isTheirs || !hasSameValue(from, after);
 		const part = isChangedSince && can.isSet(field) ? withoutDifference(from, renamed(before), renamed(after)) : undefined;
@@ -185,6 +196,7 @@ function restoreFields(outcome: Decided, history: RecordHistory, { writable, tak
 		const isKept = isChangedSince && !part && !takesPrecedence;
 		return [{ field, from, to, ...(isKept && { kept: true as const }) }];
 	});
+	const changes = keptTogether(changed, [], history, can);
 	const isConflict = changes.some(({ kept }) => kept);
 	const isWritten = changes.some(({ kept }) => !kept);
 	if (!isConflict && !isWritten) return outcome('already_so', hasValues);
@@ -226,7 +238,7 @@ const existsAgain = 'The record was deleted, and exists again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
 const maybeLinked =
 	'The workflow created this record, and others that you do not see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
-const fieldsChangedSince = 'Someone else has changed these fields since. Their values were kept.';
+const fieldsChangedSince = 'Someone else has changed these fields since, or others that the service changes with them. Their values were kept.';
 const deletedSince = 'Someone else has deleted the record since.';
 const outdated = 'The service returned an earlier version of the record than its log has. Run the undo again.';
 const logBehind = 'The service’s log is behind: someone has changed the record since the last change that the log has. Run the undo again.';

@@ -14,7 +14,7 @@ import { afterwards } from './refusals';
 import { readChoices, type UndoChoices } from './selection';
 import type { Undoing } from './undoing';
 import { writableOf } from './writable';
-import { sendWrites, tellProtection, undoWriteOf, type Describe } from './writeUndo';
+import { firstRequestOf, sendWrites, tellProtection, undoWriteOf, type Describe } from './writeUndo';
 
 /**
  * Takes back what an execution, a workflow or a user has written: reads the log, compares with the records of
@@ -118,12 +118,15 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const later = of('update').filter(waits);
 	let deletes = of('delete');
 	let read = last;
-	const catchUp = async () => {
+	/** Reads on in the log. @returns whether it has anything that may keep a created record */
+	const catchUp = async (): Promise<boolean> => {
+		let isNews = false;
 		for await (const event of log.after(read, [])) {
 			if (event.sequence <= read) continue;
 			read = event.sequence;
-			histories.addLater(event);
+			isNews = histories.addLater(event) || isNews;
 		}
+		return isNews;
 	};
 	/** Where another undo has created a record as well, the one that came first stays: both undos come to that. */
 	const findCopies = async () => {
@@ -144,19 +147,23 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			}
 		}
 	};
-	/** Deletes the created records that no surviving record links to, dependents first. */
+	/** Deletes the created records that no surviving record links to, dependents first; looks at the log before each request. */
 	const remove = async () => {
-		if (deletes.length === 0) return;
-		await catchUp();
-		for (const one of deletes) if (one.history.copyOf?.copy.isTouched) done.set(one, asLinked(one));
-		deletes = deletes.filter((one) => !done.has(one));
-		for (;;) {
+		if (deletes.length > 0) await catchUp();
+		while (deletes.length > 0) {
+			for (const one of deletes) if (one.history.copyOf?.copy.isTouched) done.set(one, asLinked(one));
+			deletes = deletes.filter((one) => !done.has(one));
 			const written = new Set(done.values());
 			const kept = new Set(withLinkedKept(planned.map((one) => done.get(one) ?? one), (some) => linkedAfter(some, (one) => written.has(one))));
-			const wave = histories.links.unlinkedOf(deletes.filter((one) => kept.has(one)));
+			let wave = histories.links.unlinkedOf(deletes.filter((one) => kept.has(one)));
 			if (wave.length === 0) return;
-			await write(wave);
-			deletes = deletes.filter((one) => !done.has(one));
+			for (let isAsPlanned = true; isAsPlanned && wave.length > 0; ) {
+				const some = firstRequestOf(wave, describe);
+				await write(some);
+				wave = wave.filter((one) => !done.has(one));
+				deletes = deletes.filter((one) => !done.has(one));
+				isAsPlanned = deletes.length > 0 && !(await catchUp()) && some.every((one) => done.get(one)!.action);
+			}
 		}
 	};
 	// A value that another record still has becomes free when that one is undone; a created record when its links are.

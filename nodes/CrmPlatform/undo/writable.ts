@@ -11,6 +11,8 @@ export interface Writable {
 	/** Whether its values are lists of other records. */
 	isSet(name: string): boolean;
 	isCreated(name: string): boolean;
+	/** The fields that only have meaning with this one, such as a stage and its pipeline. */
+	changedWith(name: string): string[];
 	/** Whether a record has all fields that can be written, be they empty: one that lacks some may be a part only. */
 	isWhole(record: IDataObject): boolean;
 	/** Whether a record can be created under a key by which the next undo finds it. */
@@ -29,7 +31,11 @@ export function writableOf({ api, identity }: Execution, description: ResourceDe
 	const namesDeletions =
 		api.isSelfDescribed() && create?.idempotencyHeader !== undefined && canMakeKeys(format) && originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
 	const sets = new Set((update?.fields ?? []).filter(refersToRecords).map(({ name }) => name));
+	const items = (update?.fields ?? []).filter(({ part }) => part !== undefined);
+	const owners = (update?.fields ?? []).filter(({ part }) => part === undefined);
+	const pairs = items.flatMap((item) => owners.filter(({ reference }) => reference === item.reference).map((owner) => [item.name, owner.name]));
 	return {
+		changedWith: (name) => pairs.filter((pair) => pair.includes(name)).flatMap((pair) => pair.filter((one) => one !== name)),
 		isChanged: (name) => changed.has(name),
 		isSet: (name) => sets.has(name),
 		isCreated: (name) => created.has(name),

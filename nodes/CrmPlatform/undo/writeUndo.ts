@@ -66,6 +66,13 @@ export async function sendWrites(execution: Execution, describe: Describe, write
 	return { outcomes };
 }
 
+/** The deletions that go with the first request. */
+export function firstRequestOf(wave: Undoing[], describe: Describe): Undoing[] {
+	const collection = wave[0]?.history.collection ?? '';
+	const batch = describe(collection)?.delete?.batch;
+	return wave.filter(({ history }) => history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
+}
+
 /** Tells the user where the service cannot keep the writes of a plan from overwriting what others change meanwhile. */
 export function tellProtection(execution: Execution, describe: Describe, planned: Undoing[]): void {
 	const groups = new Map<WriteDescription, IDataObject[]>();

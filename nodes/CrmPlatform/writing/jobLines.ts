@@ -5,7 +5,7 @@ import { idField, labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../fields/blank';
 import { objectFields } from '../mapping/objectFields';
-import { readStored, type ReadFields } from '../mapping/readFields';
+import { prepareStoredValues, type ValuesOf } from '../mapping/prepareValues';
 import type { EmptyCells } from '../mapping/stored';
 import type { Execution } from '../model';
 import { requireAnyValue } from './presets';
@@ -22,7 +22,7 @@ export async function readJobLines(
 	path: `/${string}`,
 	operation: string,
 	emptyCells: EmptyCells,
-): Promise<ReadFields> {
+): Promise<ValuesOf> {
 	const items = execution.n8n.getInputData();
 	if (operation === 'delete') return (item) => idOf(items[item]?.json ?? {});
 
@@ -37,7 +37,7 @@ export async function readJobLines(
 	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
 	const { parents: _parents, ...resource } = { ...execution.resource, path };
 	const nulls = operation === 'create' ? 'skip' : 'clear';
-	const read = await readStored({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, nulls);
+	const read = await prepareStoredValues({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, nulls);
 	return (item) => {
 		const line = read(item);
 		if (!isUpdate) return requireAnyValue(line);

@@ -1,0 +1,70 @@
+/** What a change has made of a value. */
+interface Changed {
+	before: unknown;
+	after: unknown;
+}
+
+/**
+ * Whether two fields that changed together are forms of one value, such as `email` and `emails`: the service then
+ * changes one with the other. A value that is set for the first time may be in a list by its name; of two texts, one has
+ * to have the other in it before and after, so that an import with a name and an address does not tie them.
+ */
+export const areForms = (one: Changed, other: Changed): boolean => isFormOf(one, other) || isFormOf(other, one);
+
+function isFormOf(part: Changed, whole: Changed): boolean {
+	const isInList = [whole.before, whole.after].some(isStructured) && ![part.before, part.after].some(isStructured);
+	const held = [isHeld(part.before, whole.before), isHeld(part.after, whole.after)];
+	return isInList ? held.includes(true) && !held.includes(false) : held.every((one) => one === true);
+}
+
+/** Whether the texts of a value are in another; undefined if it has none. */
+function isHeld(part: unknown, whole: unknown): boolean | undefined {
+	const texts = textsIn(part);
+	if (texts.length === 0) return undefined;
+	if (typeof whole === 'number') return false;
+	const others = new Set(textsIn(whole));
+	return texts.every((text) => others.has(text) || (typeof whole === 'string' && hasWords(whole, text)));
+}
+
+/** Numbers count as ids, and only inside of lists and objects. */
+function textsIn(value: unknown): string[] {
+	if (typeof value === 'string') return value === '' ? [] : [value];
+	if (isStructured(value)) return Object.values(value).flatMap((one) => (typeof one === 'number' ? [String(one)] : textsIn(one)));
+	return typeof value === 'number' ? [String(value)] : [];
+}
+
+const isStructured = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+function hasWords(text: string, words: string): boolean {
+	for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
+		if (!isLetter.test(text[at - 1] ?? '') && !isLetter.test(text[at + words.length] ?? '')) return true;
+	}
+	return false;
+}
+
+const isLetter = /[\p{L}\p{N}]/u;
+
+/** Of a field, those that have the same value in another form. */
+export type Forms = Map<string, Set<string>>;
+
+/** Adds which of the fields that one write has changed are forms of one value. */
+export function addForms(forms: Forms | undefined, changed: Array<[string, Changed]>): Forms | undefined {
+	let all = forms;
+	const add = (one: string, other: string) => (all ??= new Map<string, Set<string>>()).set(one, (all.get(one) ?? new Set()).add(other));
+	for (const [i, [name, values]] of changed.entries()) {
+		for (const [other, others] of changed.slice(i + 1)) {
+			if (all?.get(name)?.has(other) || !areForms(values, others)) continue;
+			add(name, other);
+			add(other, name);
+		}
+	}
+	return all;
+}
+
+/** The fields, and those that the service changes with them: none of these is written alone. */
+export function withForms(names: Iterable<string>, { forms }: { forms?: Forms }, can: { changedWith(name: string): string[] }): Set<string> {
+	const all = new Set(names);
+	// Those that are added are looked at as well.
+	for (const name of all) for (const other of [...(forms?.get(name) ?? []), ...can.changedWith(name)]) all.add(other);
+	return all;
+}

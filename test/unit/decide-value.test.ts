@@ -1,0 +1,59 @@
+import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
+import { decideValue, isUnfilled, type ValueDecision, type ValueOrigin } from '../../nodes/CrmPlatform/mapping/decideValue';
+
+// The table under *Fields* in docs/writing.md, row by row, for what an update does.
+
+const field = (kind: FieldKind, more: Partial<Field> = {}): Field => ({ name: 'x', path: ['x'], label: 'X', description: '', kind, required: false, ...more });
+
+const decided = (kind: FieldKind, value: unknown, origin: ValueOrigin, nulls: 'clear' | 'skip' = 'clear', more: Partial<Field> = {}): ValueDecision =>
+	decideValue({ field: field(kind, more), value, origin }, nulls);
+
+const write = (value: unknown): ValueDecision => ({ action: 'write', value });
+const clear: ValueDecision = { action: 'clear' };
+const skip = (reason: 'blank' | 'undefined' | 'neverCleared'): ValueDecision => ({ action: 'skip', reason });
+
+test.each([null, undefined, '', ' \n', [], [' ']])('a row of the form with %j was left empty', (value) => {
+	expect(isUnfilled(value)).toBe(true);
+});
+
+test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: ValueDecision, clears: ValueDecision, model: ValueDecision]>([
+	// kind, value, chosen in the form or in JSON, an empty cell that leaves, one that clears, a model's
+	['text', 'Ada', write('Ada'), write('Ada'), write('Ada'), write('Ada')],
+	['text', null, clear, skip('blank'), clear, clear],
+	['text', '', clear, skip('blank'), clear, skip('blank')],
+	['text', ' ', write(' '), skip('blank'), clear, skip('blank')],
+	['number', ' ', clear, skip('blank'), clear, skip('blank')],
+	['number', 0, write(0), write(0), write(0), write(0)],
+	['boolean', false, write(false), write(false), write(false), write(false)],
+	['list', [], write([]), skip('blank'), clear, skip('blank')],
+	['list', ['a'], write(['a']), write(['a']), write(['a']), write(['a'])],
+	['list', '[]', skip('blank'), skip('blank'), clear, skip('blank')],
+	['list', ' , ', skip('blank'), skip('blank'), clear, skip('blank')],
+	['json', { lat: '' }, write({ lat: '' }), skip('blank'), write({ lat: '' }), write({ lat: '' })],
+	['json', { lat: '', lng: 1 }, write({ lat: '', lng: 1 }), write({ lng: 1 }), write({ lat: '', lng: 1 }), write({ lat: '', lng: 1 })],
+	['json', [{ value: '' }], write([{ value: '' }]), skip('blank'), clear, skip('blank')],
+])('%s %j is written, clears or is left out, depending on where it comes from', (kind, value, chosen, leaves, clears, model) => {
+	expect(decided(kind, value, 'chosen')).toEqual(chosen);
+	expect(decided(kind, value, 'cellThatLeaves')).toEqual(leaves);
+	expect(decided(kind, value, 'cellThatClears')).toEqual(clears);
+	expect(decided(kind, value, 'model')).toEqual(model);
+});
+
+test('an expression that returns undefined is told apart from a blank', () => {
+	expect(decided('text', undefined, 'chosen')).toEqual(skip('undefined'));
+	expect(decided('text', undefined, 'model')).toEqual(skip('blank'));
+});
+
+test.each(['chosen', 'cellThatClears'] as const)('a new record has nothing to clear: null that is %s is not sent', (origin) => {
+	expect(decided('text', null, origin, 'skip')).toEqual(skip('neverCleared'));
+});
+
+test('white space is not the ID of another record', () => {
+	expect(decided('text', ' ', 'chosen', 'clear', { reference: 'companies' })).toEqual(clear);
+});
+
+test('an empty cell never clears all custom fields at once', () => {
+	const all = { name: 'custom_fields', label: 'Custom Fields' };
+	expect(() => decided('json', '', 'cellThatClears', 'clear', all)).toThrow('would clear every custom field');
+	expect(decided('json', '', 'cellThatLeaves', 'clear', all)).toEqual(skip('blank'));
+});

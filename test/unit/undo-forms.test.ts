@@ -1,0 +1,21 @@
+import { areForms } from '../../nodes/CrmPlatform/undo/forms';
+
+test.each([
+	['a value in a list that was empty', [null, 'a'], [[], [{ value: 'a', label: 'work' }]], true],
+	['a value that leaves a list', ['a', null], [['a', 'b'], ['b']], true],
+	['an ID that is a number', [1, 2], [[1, 3], [2, 3]], true],
+	['a part of an object', ['Bern', 'Thun'], [{ city: 'Bern' }, { city: 'Thun' }], true],
+	['a first name in the whole name', ['Ada', 'Eva'], ['Ada Bell', 'Eva Bell'], true],
+	['a domain in an address', ['a.example', 'b.example'], ['https://a.example/', 'https://b.example/'], true],
+	['a list of IDs beside the records', [['a'], ['b']], [[{ id: 'a', name: 'A' }], [{ id: 'b', name: 'B' }]], true],
+	['a value that is not in the list any more', ['a', 'b'], [['a'], ['a', 'c']], false],
+	['a name and an address of a new record', [null, 'ada'], [null, 'ada@a.example'], false],
+	['a part of a word', ['a', 'e'], ['tan', 'ten'], false],
+	['two numbers', [1, 2], [1, 2], false],
+	['two switches', [true, false], [true, false], false],
+	['a name and a number', ['Ada', 'Eva'], ['+441', '+442'], false],
+	['an object of which the other has a part once', [null, { city: 'Bern' }], [{ city: 'Thun' }, { city: 'Bern', zip: '1' }], false],
+])('fields that changed together are forms of one value: %s', (_, one, other, expected) => {
+	const [a, b] = [one, other].map(([before, after]) => ({ before, after })) as [Parameters<typeof areForms>[0], Parameters<typeof areForms>[0]];
+	expect([areForms(a, b), areForms(b, a)]).toEqual([expected, expected]);
+});
