@@ -8,7 +8,7 @@ module.exports = {
 	testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
 	globalSetup: '<rootDir>/test/e2e/harness/start.mjs',
 	globalTeardown: '<rootDir>/test/e2e/harness/stop.mjs',
-	// Browsers and n8n wait for each other half of the time.
+	// One worker leaves much of two cores idle, as the browser and n8n wait for each other.
 	maxWorkers: 2,
 	// A busy machine takes a minute to show a page of n8n.
 	testTimeout: 900_000,
