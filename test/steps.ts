@@ -97,7 +97,7 @@ export const endToEnd: Step = {
 	needs: ['build'],
 	async run() {
 		const reason = await installProgram(chromium);
-		return { ...(await runJest('e2e', ['--config', E2E_CONFIG, '--runInBand'])), reason };
+		return { ...(await runJest('e2e', ['--config', E2E_CONFIG])), reason };
 	},
 };
 

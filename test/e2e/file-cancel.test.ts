@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { until } from '../until.ts';
-import { sandboxCredential, theN8n } from './harness/access.ts';
-import { OUTPUT } from './harness/browser.ts';
+import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { baseNode } from './harness/killable.ts';
 import { NODE, TRIGGER, workflowWith } from './harness/run-node.ts';
 import { callSandbox } from './harness/sandbox.ts';
@@ -40,7 +38,7 @@ test('An import that a user stops starts no further job, and goes on where it wa
 	const [execution = ''] = await n8n.listExecutions(id);
 	await n8n.stopExecution(execution);
 	expect(await stopped).toMatchObject({ status: 'canceled' });
-	await until(() => readFileSync(join(OUTPUT, 'n8n.log'), 'utf8').includes('refused; stopped'));
+	await until(() => readFileSync(theWorld().log, 'utf8').includes('refused; stopped'));
 	await callSandbox('PUT', '/_sandbox/faults', []);
 	expect(await found()).toBe(10_000);
 

@@ -1,14 +1,15 @@
 const { join } = require('node:path');
 const project = require('../../jest.config.js');
 
-/** One real n8n and one sandbox for all tests in this folder. */
+/** One real n8n and one sandbox for each worker, as a test may have a sandbox refuse what all others ask of it. */
 module.exports = {
 	...project,
 	rootDir: join(__dirname, '..', '..'),
 	testMatch: ['<rootDir>/test/e2e/**/*.test.ts'],
 	globalSetup: '<rootDir>/test/e2e/harness/start.mjs',
 	globalTeardown: '<rootDir>/test/e2e/harness/stop.mjs',
-	maxWorkers: 1,
+	// One worker leaves much of two cores idle, as the browser and n8n wait for each other.
+	maxWorkers: 2,
 	// A busy machine takes a minute to show a page of n8n.
 	testTimeout: 900_000,
 };

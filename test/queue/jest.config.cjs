@@ -5,6 +5,7 @@ const endToEnd = require('../e2e/jest.config.cjs');
 module.exports = {
 	...endToEnd,
 	testMatch: ['<rootDir>/test/queue/**/*.test.ts'],
+	maxWorkers: 1,
 	globalSetup: join(__dirname, 'harness', 'start.mjs'),
 	globalTeardown: join(__dirname, 'harness', 'stop.mjs'),
 };

@@ -3,9 +3,11 @@ import type { Credential, Owner, Session } from '../../../demo/n8n-client.ts';
 import { N8nClient } from '../../../demo/n8n-client.ts';
 import type { ScriptedModel } from '../../../demo/scripted-model.ts';
 
-/** Where this run's n8n and sandbox are, and how to get in. */
+/** Where this worker's n8n and sandbox are, and how to get in. */
 export interface World {
 	n8nUrl: string;
+	/** n8n's log. */
+	log: string;
 	owner: Owner;
 	session: Session;
 	sandboxUrl: string;
@@ -18,9 +20,9 @@ export interface World {
 
 /** @throws when jest was started without test/e2e/jest.config.cjs. */
 export function theWorld(): World {
-	const world = process.env['E2E_WORLD'];
-	if (!world) throw new Error('Run these tests with: npx jest --config test/e2e/jest.config.cjs');
-	return JSON.parse(world);
+	const worlds = process.env['E2E_WORLDS'];
+	if (!worlds) throw new Error('Run these tests with: npx jest --config test/e2e/jest.config.cjs');
+	return (JSON.parse(worlds) as World[])[Number(process.env['JEST_WORKER_ID']) - 1]!;
 }
 
 /** n8n's REST interface, signed in as the owner. */

@@ -80,8 +80,8 @@ export class Editor {
 	async open(): Promise<void> {
 		const { n8nUrl, session } = theWorld();
 		const view = { viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' as const };
-		// All test files have one cache, as to load and compile n8n's editor takes seconds, and nothing else in common.
-		const context = await chromium.launchPersistentContext(join(OUTPUT, 'profile'), { ...launchOptions(), ...view });
+		// A worker's test files have one cache, as to load and compile n8n's editor takes seconds, and nothing else in common.
+		const context = await chromium.launchPersistentContext(join(OUTPUT, `profile-${process.env['JEST_WORKER_ID']}`), { ...launchOptions(), ...view });
 		this.context = context;
 		this.page = await pageIn(context);
 		await context.clearCookies();

@@ -19,8 +19,8 @@ const OUTPUT = resolve('.tmp', 'e2e');
 
 const closers: Array<() => unknown> = [];
 
-/** Builds and packs the package and starts a new n8n with it, and a new sandbox. */
-export const startWorld = async (): Promise<void> => await startWorldWith({});
+/** Builds and packs the package and starts a new n8n with it, and a new sandbox, for each worker of jest. */
+export const startWorld = async ({ maxWorkers }: { maxWorkers: number }): Promise<void> => await startWorldWith({}, [], maxWorkers);
 
 /**
  * The same.
@@ -31,12 +31,16 @@ export const startWorld = async (): Promise<void> => await startWorldWith({});
 export async function startWorldWith(
 	settings: Record<string, string>,
 	alsoClosed: Array<() => unknown> = [],
+	count = 1,
 ): Promise<void> {
 	closers.push(...alsoClosed);
 	rmSync(OUTPUT, { recursive: true, force: true });
 	mkdirSync(OUTPUT, { recursive: true });
 	try {
-		process.env['E2E_WORLD'] = JSON.stringify(await start(settings));
+		const started = Array.from({ length: count }, async (_, i) => await start(settings, `n8n-${i + 1}.log`));
+		// All of them, so that each is in `closers` if one fails.
+		await Promise.allSettled(started);
+		process.env['E2E_WORLDS'] = JSON.stringify(await Promise.all(started));
 	} catch (error) {
 		await stopWorld();
 		throw error;
@@ -48,7 +52,7 @@ export async function stopWorld(): Promise<void> {
 	for (const close of closers.splice(0).reverse()) await close();
 }
 
-async function start(more: Record<string, string>): Promise<World> {
+async function start(more: Record<string, string>, logName: string): Promise<World> {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-nodes-crm-platform-'));
 	closers.push(() => rmSync(folder, { recursive: true, force: true }));
 	// The n8n of a manifest, such as test/versions/n8n; by default the one that `npm start` runs.
@@ -67,7 +71,8 @@ async function start(more: Record<string, string>): Promise<World> {
 	// An old n8n ends where it is told to disable a module that it does not know.
 	const settings = { ...more, ...(process.env['E2E_N8N'] && { N8N_DISABLED_MODULES: '' }) };
 	const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };
-	const n8n = startN8n(installation, place, join(OUTPUT, 'n8n.log'));
+	const log = join(OUTPUT, logName);
+	const n8n = startN8n(installation, place, log);
 	closers.push(() => n8n.stop());
 	await n8n.ready;
 
@@ -76,6 +81,7 @@ async function start(more: Record<string, string>): Promise<World> {
 	await client.signIn(owner);
 	return {
 		n8nUrl: n8n.url,
+		log,
 		owner,
 		session: client.session,
 		sandboxUrl: sandbox.url,

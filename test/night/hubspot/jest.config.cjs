@@ -4,5 +4,6 @@ const endToEnd = require('../../e2e/jest.config.cjs');
 module.exports = {
 	...endToEnd,
 	testMatch: ['<rootDir>/test/night/hubspot/**/*.test.ts'],
+	maxWorkers: 1,
 	globalSetup: '<rootDir>/test/night/hubspot/start.mjs',
 };

@@ -13,7 +13,7 @@ export interface QueueWorld extends World {
 }
 
 /** Skips where there is no Redis or PostgreSQL and none could be installed. */
-export const describeInQueueMode = process.env['E2E_WORLD'] ? describe : describe.skip;
+export const describeInQueueMode = process.env['E2E_WORLDS'] ? describe : describe.skip;
 
 export const theQueue = (): QueueWorld => theWorld() as QueueWorld;
 

@@ -31,7 +31,7 @@ export async function startWorld(): Promise<void> {
 	// Ctrl-C ends jest without its teardown.
 	closers.push(onStopSignal(stopWorld));
 	try {
-		process.env['E2E_WORLD'] = JSON.stringify(await start(programs[0], programs[1]));
+		process.env['E2E_WORLDS'] = JSON.stringify([await start(programs[0], programs[1])]);
 	} catch (error) {
 		await stopWorld();
 		throw error;
@@ -75,6 +75,7 @@ async function start(redisProgram: string, postgresProgram: string): Promise<Que
 	await client.signIn(owner);
 	return {
 		n8nUrl: n8n.mainUrl,
+		log: join(OUTPUT, 'main.log'),
 		webhookUrls: n8n.webhookUrls,
 		postgresPort: database.port,
 		workerLogs: n8n.workerLogs,
