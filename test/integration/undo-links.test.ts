@@ -159,7 +159,7 @@ describe('references in custom fields', () => {
 		await sandbox.call('PATCH', `/v1/custom-fields/${readOnly.id}`, { read_only: true });
 		const { items } = await undo('c3');
 		const reason = expect.stringContaining('custom_fields.short_lived, custom_fields.frozen: the custom field was deleted') as string;
-		expect(items).toMatchObject([{ result: 'undone', reason }, { result: 'undone', reason }]);
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: 'create', reason }, { result: 'cannot_be_undone', action: 'update', reason }]);
 		expect(await record('companies', company.id)).toMatchObject({ description: 'a' });
 		expect(await named('companies', 'C3b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});

@@ -126,7 +126,8 @@ export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], i
 		isRequired && required,
 		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or can only be read.`,
 	].filter(Boolean).join(' ');
-	const { action, ...rest } = { ...one, changes, reason };
+	const result = unwritable.length > 0 && one.result === 'undone' ? 'cannot_be_undone' : one.result;
+	const { action, ...rest } = { ...one, changes, reason, result };
 	if (isRequired) return { ...rest, changes: changes.map((change) => ({ ...change, kept: true })), result: 'cannot_be_undone' };
 	const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 	if (isLeft) return { ...rest, ...(action && { action }) };

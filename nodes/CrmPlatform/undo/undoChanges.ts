@@ -8,7 +8,7 @@ import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
 import { planUndo, withLinkedKept } from './plan';
-import { hasSameValue } from './history';
+import { hasSameValue } from './sameValue';
 import { readHistories } from './readHistories';
 import { afterwards } from './refusals';
 import { readChoices, type UndoChoices } from './selection';
@@ -138,7 +138,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			if (newId === undefined || !first) continue;
 			if (first.id !== newId) done.set(one, { ...done.get(one)!, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
 			links.replace(history.collection, history.id, first.id);
-			const found = copiesOf(history, living, choices.takesPrecedence || isSightLimited, ({ id, version }) => ({ id, version: version as number }));
+			const found = copiesOf(history, living, choices.takesPrecedence || isSightLimited, ({ id, state }) => ({ id, version: state.version as number, updated_at: state.time as string }));
 			for (const copy of found) {
 				if (planned.some(({ history: { id } }) => id === copy.history.id)) continue;
 				const isTooMany = copy.action && planned.filter(({ action }) => action).length >= choices.maximum;
