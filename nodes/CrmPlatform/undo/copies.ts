@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Copy, RecordHistory } from './history';
-import { compareStates, stateOf } from './recordState';
+import { compareStates, recordStateOf } from './recordState';
 import type { Undoing } from './undoing';
 
 /** A created record that stays. */
@@ -19,7 +19,7 @@ export function copiesOf(history: RecordHistory, [first, ...others]: Copy[], isK
 	return others.filter(({ isOwn }) => !isOwn).map((copy): Undoing => {
 		const record = recordOf(copy);
 		const own = { ...history, id: copy.id, fields: new Map(), anew: [], copyOf: { id: first.id, copy } };
-		const isChanged = copy.isTouched || compareStates(stateOf(record), copy.state) !== 'same';
+		const isChanged = copy.isTouched || compareStates(recordStateOf(record), copy.state) !== 'same';
 		if (isKept || isChanged) return asLinked({ history: own, result: 'conflict', changes: [] });
 		return { history: own, result: 'undone', changes: [], reason: createdTwice(first.id), action: 'delete', current: record };
 	});

@@ -24,14 +24,14 @@ export interface EntryHistory {
 }
 
 /** A value before and after a change, at a place of the log. */
-interface Change {
+interface ValueChange {
 	sequence: number;
 	before: unknown;
 	after: unknown;
 }
 
 /** @returns the history of a field with a change to be undone at its end */
-export function withChange(known: FieldHistory | undefined, change: Change): FieldHistory {
+export function withChange(known: FieldHistory | undefined, change: ValueChange): FieldHistory {
 	const { sequence, before, after } = change;
 	const entries = entriesAfter(known?.entries, change);
 	// Without a gap, it goes on from where the change before has left it.
@@ -42,7 +42,7 @@ export function withChange(known: FieldHistory | undefined, change: Change): Fie
 }
 
 /** Notes that someone else has changed the field. @param change undefined where the log does not have the values */
-export function noteTheirs(field: FieldHistory, sequence: number, change: Omit<Change, 'sequence'> | undefined): void {
+export function noteTheirs(field: FieldHistory, sequence: number, change: Omit<ValueChange, 'sequence'> | undefined): void {
 	field.isTheirs = true;
 	field.theirsAt = sequence;
 	for (const [key, one] of field.entries ?? []) {
@@ -50,7 +50,7 @@ export function noteTheirs(field: FieldHistory, sequence: number, change: Omit<C
 	}
 }
 
-function entriesAfter(known: FieldHistory['entries'], { before, after }: Change): FieldHistory['entries'] {
+function entriesAfter(known: FieldHistory['entries'], { before, after }: ValueChange): FieldHistory['entries'] {
 	if (!Array.isArray(before) && !Array.isArray(after)) return known;
 	const [former, present] = [keysOf(before), keysOf(after)];
 	const entries = known ?? new Map<string, EntryHistory>();

@@ -10,7 +10,7 @@ import { noteTheirs, withChange, type FieldHistory } from './fieldHistory';
 import { addForms, type Forms } from './forms';
 import { CreatedLinks } from './links';
 import { hasSameValue } from './sameValue';
-import { compareStates, stateOf, type RecordState } from './recordState';
+import { compareStates, recordStateOf, type RecordState } from './recordState';
 
 /** A record that an undo has created in place of a deleted one. */
 export interface Copy {
@@ -88,7 +88,7 @@ export class Histories {
 			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
 		}
 		const known = this.byRecord.get(record);
-		if (known) known.newest = stateOf(event.data.object);
+		if (known) known.newest = recordStateOf(event.data.object);
 		this.addLater(event, isOwn);
 	}
 
@@ -102,7 +102,7 @@ export class Histories {
 		const id = idText(event.data.object.id) ?? '';
 		const record = `${meaning.collection}/${id}`;
 		const { copy } = this.byAnew.get(record) ?? {};
-		if (copy) copy.newest = stateOf(event.data.object);
+		if (copy) copy.newest = recordStateOf(event.data.object);
 		if (copy && meaning.change === 'updated') copy.isTouched = true;
 		if (copy && meaning.change === 'deleted') copy.isGone = true;
 		if (meaning.change === 'created' && !isOwn) this.createdAnew(event, id, false);
@@ -125,7 +125,7 @@ export class Histories {
 		this.byRecord.set(`${meaning.collection}/${id}`, history);
 		const name = recordName(object);
 		if (name !== undefined) history.name = name;
-		history.state = stateOf(object);
+		history.state = recordStateOf(object);
 		history.sequence = event.sequence;
 
 		if (refusal !== undefined) history.problem = refusal;
@@ -149,7 +149,7 @@ export class Histories {
 		const deleted = this.byDeletion.get(hash);
 		const record = deleted && `${deleted.collection}/${id}`;
 		if (!record || this.byAnew.has(record)) return deleted;
-		const state = stateOf(event.data.object);
+		const state = recordStateOf(event.data.object);
 		const copy = { id, state, newest: state, isOwn, isTouched: false, isGone: false };
 		deleted.anew.push(copy);
 		this.byAnew.set(record, { history: deleted, copy });
@@ -198,7 +198,7 @@ const isNew = ({ timestamp, data: { object: { version, created_at: created, upda
 };
 
 /** Whether an event has the state that the one before it has left. */
-const isAside = (known: RecordState, object: IDataObject): boolean => ['same', 'unknown'].includes(compareStates(stateOf(object), known));
+const isAside = (known: RecordState, object: IDataObject): boolean => ['same', 'unknown'].includes(compareStates(recordStateOf(object), known));
 
 const newHistory = ({ kind, collection, template }: EventMeaning, id: string): RecordHistory => ({
 	kind,

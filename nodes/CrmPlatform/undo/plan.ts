@@ -1,7 +1,7 @@
 import { asLinked, copiesOf } from './copies';
 import { createdInPlaceOf, livingRecord } from './current';
 import { deletedLinks, type RecordHistory } from './history';
-import { compareStates, stateOf } from './recordState';
+import { compareStates, recordStateOf } from './recordState';
 import { existsAgain, restoreFields, restoreRecord, type UndoRules } from './restore';
 import type { Undoing } from './undoing';
 
@@ -42,7 +42,7 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	if (problem !== undefined) return outcome('cannot_be_undone', problem);
 	const found = current.record(collection, id);
 	const record = livingRecord(current, collection, id);
-	const state = record && compareStates(stateOf(record), history.state);
+	const state = record && compareStates(recordStateOf(record), history.state);
 	if (state === 'older') return outcome('conflict', outdated);
 	const again = createdInPlaceOf(history, current);
 	const isOutOfSight = !found && current.showsDeleted(collection);
@@ -68,7 +68,7 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 function unlessAhead(one: Undoing, { takesPrecedence }: Pick<UndoRules, 'takesPrecedence'>): Undoing {
 	const { action, current, ...rest } = one;
 	const { newest } = rest.history.anew.find(({ id }) => id === rest.newId) ?? rest.history;
-	const state = action === 'update' && !takesPrecedence ? compareStates(stateOf(current!), newest) : 'same';
+	const state = action === 'update' && !takesPrecedence ? compareStates(recordStateOf(current!), newest) : 'same';
 	if (state === 'same' || state === 'unknown') return one;
 	return { ...rest, result: 'conflict', reason: state === 'older' ? outdated : logBehind, changes: rest.changes.map((change) => ({ ...change, kept: true })) };
 }

@@ -6,7 +6,7 @@ export interface RecordState {
 	time?: unknown;
 }
 
-export const stateOf = ({ version, updated_at: time }: IDataObject): RecordState => ({ version, time });
+export const recordStateOf = ({ version, updated_at: time }: IDataObject): RecordState => ({ version, time });
 
 /** A record's state, beside another that it had once. `unknown` where the two have nothing in common. */
 export function compareStates(now: RecordState, then: RecordState): 'same' | 'older' | 'newer' | 'different' | 'unknown' {
