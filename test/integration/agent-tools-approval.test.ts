@@ -116,8 +116,8 @@ test('of several deletions, those before one that fails are named as done', asyn
 	expect((await sandbox.call('GET', `/v1/deals/${String(other.id)}`)).status).toBe(200);
 });
 
-test('a record that has the values already needs no token', async () => {
-	const answer = await call('change', { ...update, values: { amount: 1200 } });
+test.each([undefined, 'made-up.1.x'])('a record that has the values already needs no token, and gives none (%s)', async (token) => {
+	const answer = await call('change', { ...update, values: { amount: 1200 }, ...(token && { token }) });
 	expect(JSON.stringify(answer)).toMatch(/has these values already/);
 	expect(answer[0]).not.toHaveProperty('token');
 });

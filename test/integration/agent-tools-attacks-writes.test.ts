@@ -216,3 +216,16 @@ describe('a write that the service repeats its answer to', () => {
 		expect(await read(`/v1/deals/${String(done!.id)}`)).toMatchObject({ title, custom_fields: { [key]: 'Own' } });
 	});
 });
+
+test.each<[kind: string, list: string, values: IDataObject]>([
+	['tag', 'tags', { name: `Tag ${randomUUID()}` }],
+	['webhook', 'webhooks', { url: 'http://127.0.0.1:1/x', events: ['*'] }],
+	['pipeline', 'pipelines', { name: `Pipeline ${randomUUID()}`, stages: ['open', 'won', 'lost'].map((kind) => ({ name: kind, kind })) }],
+	['customField', 'custom-fields', { resource: 'contacts', key: `k${Date.now()}`, label: 'K', type: 'text' }],
+])('a %s, which has no fields of the account’s own, is created and changed', async (kind, list, values) => {
+	const [created] = await called('change', { kind, action: 'create', values }, { kinds: [kind] });
+	expect(created).toMatchObject({ done: expect.stringContaining('Create') });
+	const change = kind === 'webhook' ? { description: 'Changed' } : { [kind === 'customField' ? 'label' : 'name']: `Changed ${randomUUID()}` };
+	await called('change', { kind, action: 'update', record: created!.id, values: change }, { kinds: [kind] });
+	expect(await read(`/v1/${list}/${String(created!.id)}`)).toMatchObject(change);
+});

@@ -75,7 +75,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 		...(group && { [group.name]: groups[i] }),
 		...(currency && { currency: key.currency ?? '(none)' }),
 		count,
-		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name) }),
+		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name, group ? '' : ', or group them') }),
 	}));
 	if (data.length === 0) return { data: [{ count: 0 }], notes: [] };
 	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path))) ? [`Each group has the same whole list. For one value of ${group.name}, count with a filter.`] : [];
@@ -83,10 +83,10 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 }
 
 /** @throws Error in the model's words, where the number that JSON has for it is another one */
-function exactly(sum: bigint, name: string): number {
+function exactly(sum: bigint, name: string, orElse: string): number {
 	const number = Number(sum) / 1e6;
 	if (millionths(String(number)) === sum) return number;
-	throw new Error(`The sum of ${name} is too large to be exact. Narrow the records by filters, or group them.`);
+	throw new Error(`The sum of ${name} is too large to be exact. Narrow the records by filters${orElse}.`);
 }
 
 function millionths(number: string): bigint {
