@@ -82,12 +82,12 @@ export function sendAndWait(): Operation {
 		],
 		output: { type: 'object', properties: { data: { type: 'object', properties: { approved: { type: 'boolean' }, outcome: { type: 'string' }, respondedAt: { type: 'string' } } } } },
 
-		prepare: async (execution) => {
+		prepare(execution) {
 			const { n8n } = execution;
 			refuseAsTool(n8n);
 			refuseSeveralItems(execution);
 			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
-			return await Promise.resolve(async (item) => {
+			return async (item) => {
 				const kind = readOption('About', n8n.getNodeParameter('aboutKind', item, 'none'), Object.keys(collections), { otherwise: 'none' });
 				const hours = Number(n8n.getNodeParameter('options.limitWaitHours', item, week));
 				if (!(hours > 0 && hours <= maxHours)) throw new Error(`Limit Wait Time (Hours): enter a number of hours up to ${maxHours}.`);
@@ -101,7 +101,7 @@ export function sendAndWait(): Operation {
 					record: kind === 'none' ? '' : read('aboutRecord'),
 					limit: hours * 60 * 60 * 1000,
 				});
-			});
+			};
 		},
 	};
 }
