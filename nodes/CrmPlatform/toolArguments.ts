@@ -60,7 +60,7 @@ function refuseOverlaid(n8n: IExecuteFunctions, passed: IDataObject): void {
 		}
 		if (isKnown(name) && expressions.some((expression) => readsFromItem(expression, name))) {
 			throw new NodeOperationError(n8n.getNode(), `The argument ${name} would replace a value of the workflow, so nothing was done`, {
-				description: `The workflow’s author has to rename it in $fromAI, since an expression of the node also reads ${name} from the agent’s item.`,
+				description: `The workflow’s author must rename it in $fromAI, since an expression of the node also reads ${name} from the agent’s item.`,
 			});
 		}
 	}

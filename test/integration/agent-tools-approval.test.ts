@@ -174,7 +174,7 @@ describe('the same token again', () => {
 		const { id } = await made('/v1/companies', { name });
 		const given = { kind: 'company', action: 'update', record: name, values: { industry: 'wine' } };
 		const token = tokenOf(await call('change', given));
-		expect(JSON.stringify(await call('change', { ...given, record: `Nobody ${randomUUID()}`, token }))).toMatch(/No company is called.*Nothing was written by this call; with this token, it may have been before/);
+		expect(JSON.stringify(await call('change', { ...given, record: `Nobody ${randomUUID()}`, token }))).toMatch(/No company is called.*This call wrote nothing; an earlier call with this token may have/);
 		expect(await read(`/v1/companies/${String(id)}`)).toMatchObject({ version: 1 });
 	});
 

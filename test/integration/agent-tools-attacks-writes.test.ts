@@ -162,7 +162,7 @@ describe('what is told of a write that failed', () => {
 			},
 		});
 		const answer = text(await called('change', { kind: 'contact', action: 'delete', records: [one!.id, other!.id], count: 2 }));
-		expect(answer).toMatch(new RegExp(`Done: Delete contact ${String(one!.last_name)}.*Perhaps done, so look first: Delete contact ${String(other!.last_name)}`));
+		expect(answer).toMatch(new RegExp(`Done: Delete contact ${String(one!.last_name)}.*May have been done; check first: Delete contact ${String(other!.last_name)}`));
 		expect(answer).not.toMatch(/Not done|Nothing was written/);
 	});
 

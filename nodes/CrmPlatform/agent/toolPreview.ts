@@ -60,7 +60,7 @@ async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject)
 export async function repeatedInWords(run: ToolRun, { kind, operation, request, target }: PlannedWrite, id: string): Promise<string> {
 	const what = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
 	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
-	if (now === undefined) return `${what} The record is deleted by now.`;
+	if (now === undefined) return `${what} The record has been deleted since.`;
 	if (now === null) return what;
 	const written = leavesOf((request.body ?? {}) as IDataObject);
 	// A step has no values; what it may have changed is told.

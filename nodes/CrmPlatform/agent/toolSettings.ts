@@ -61,7 +61,7 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 
 function oneOf<One extends string>(all: readonly One[], given: string, label: string): One {
 	const found = all.find((one) => one === given);
-	if (found === undefined) throw new Error(`${label}: ${given} is none of ${all.join(', ')}.`);
+	if (found === undefined) throw new Error(`${label}: ${given} is not one of ${all.join(', ')}.`);
 	return found;
 }
 

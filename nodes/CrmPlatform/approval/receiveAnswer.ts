@@ -22,7 +22,7 @@ export const approvalWebhooks: IWebhookDescription[] = [
  */
 export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const request = waitingRequest(n8n);
-	if (!request) return page(n8n, 200, 'Nothing waits for an answer here.');
+	if (!request) return page(n8n, 200, 'No workflow is waiting for this answer.');
 	if (isAboutAnother(n8n, request)) return page(n8n, 200, 'This is another task.');
 	const looking = async () => {
 		const api = await connect(n8n);
@@ -42,13 +42,13 @@ export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookRes
 	return { webhookResponse: html(sayings[outcome]), workflowData: [[{ json: { data }, pairedItem: { item: 0 } }]] };
 }
 
-const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to approve, or delete it to decline; then open this page again if the workflow does not go on by itself.';
+const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to approve, or delete it to decline; then open this page again if the workflow does not continue.';
 
 const sayings: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
-	approved: 'Approved. The workflow goes on.',
-	changed: 'Declined: the title or the text of the task was changed after it was asked.',
+	approved: 'Approved. The workflow continues.',
+	changed: 'Declined: the title or the text of the task was changed after the request.',
 	deleted: 'Declined: the task was deleted.',
-	expired: 'Too late: the time for an answer is over, so it counts as declined.',
+	expired: 'Too late: the time to answer has passed, so the request counts as declined.',
 };
 
 /** Whether the CRM reports another task: it reports all of an account. */

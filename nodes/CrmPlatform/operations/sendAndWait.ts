@@ -77,7 +77,7 @@ export function sendAndWait(): Operation {
 				type: 'number',
 				typeOptions: { minValue: 0.1 },
 				default: week,
-				description: 'How long an answer counts. After that, the workflow goes on as if it were declined.',
+				description: 'How long to wait for an answer. Without one, the workflow continues as if the request had been declined.',
 			},
 		],
 		output: { type: 'object', properties: { data: { type: 'object', properties: { approved: { type: 'boolean' }, outcome: { type: 'string' }, respondedAt: { type: 'string' } } } } },

@@ -200,5 +200,5 @@ async function withoutDuplicates(
 	});
 }
 
-const nothingWritten = 'Nothing was written, as other records could be deleted.';
+const nothingWritten = 'Nothing was written, because other records could be deleted.';
 const mayBeOutside = 'The source has seen this record in the CRM. It may be outside Records in Scope, so none was created.';

@@ -230,18 +230,18 @@ const isOlder = (version: unknown, than: unknown): boolean =>
 const gone = 'The record is already gone.';
 const hasValues = 'The record already has its earlier values.';
 const createdAnew = (id: string) => `It was created again as ${id}.`;
-const anewDiffers = (id: string) => `It was created again as ${id}, which has other values than before the changes. They were kept.`;
+const anewDiffers = (id: string) => `It was created again as ${id}. Its values differ from those before the changes, and were kept.`;
 const stays = (id: string) => `The workflow created this record. It was deleted, and created again as ${id}, which was not deleted.`;
 const deletedWithTheirs = 'The workflow created this record, someone else changed it, and the workflow deleted it. It was not created again.';
 const anewIsGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
-const existsAgain = 'The record was deleted, and exists again.';
+const existsAgain = 'The record was deleted, but exists again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
 const maybeLinked =
 	'The workflow created this record, and others that you do not see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const fieldsChangedSince = 'Someone else has changed these fields since, or others that the service changes with them. Their values were kept.';
 const deletedSince = 'Someone else has deleted the record since.';
-const outdated = 'The service returned an earlier version of the record than its log has. Run the undo again.';
-const logBehind = 'The service’s log is behind: someone has changed the record since the last change that the log has. Run the undo again.';
+const outdated = 'The service returned an earlier version of the record than the one in its log. Run the undo again.';
+const logBehind = 'The service’s log is behind: the record was changed after the last change in the log. Run the undo again.';
 const outOfSight = 'The service does not return this record: it is not visible to the credential, or erased.';
 const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be invisible to the credential.';
 const notNamed = 'The service’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';

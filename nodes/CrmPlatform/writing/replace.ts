@@ -121,7 +121,7 @@ const unprotected =
 const otherEtag =
 	'The service returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). Nothing was written. To send the whole record without it, use API Request of the node CRM Platform Admin.';
 const otherAnswer =
-	'The service did not return this record, but another one, a part of it, or none. Nothing was written, as the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
+	'The service did not return this record, but another one, part of it, or none. Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.';

@@ -172,4 +172,4 @@ const cutOff = (path: string, total: number | undefined, received: number | unde
 const unclear = (path: string, sign: string) =>
 	sign === 'next_cursor'
 		? `The service returned a page of ${path} without a next_cursor, and its API description does not say where the next page begins, so the list may be longer. Please report this to the service’s support.`
-		: `The service says (${sign}) that the list ${path} has more records, but not in a way that its API description explains, so the list cannot be read completely. Please report this to the service’s support.`;
+		: `The service indicates (${sign}) that the list ${path} has more records, but its API description does not say how to read them, so the list would be incomplete. Please report this to the service’s support.`;

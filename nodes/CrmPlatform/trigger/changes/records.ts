@@ -128,7 +128,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 			return [...byRecord].flatMap(([id, its]) => {
 				const record = found.get(id);
 				if (mayBeBehind && isBehind(record, its.at(-1)!)) {
-					throw new RecordBehindError(`The service does not show the record ${id} yet as the event ${its.at(-1)!.id} tells of it`);
+					throw new RecordBehindError(`The service does not yet return the record ${id} in the state that the event ${its.at(-1)!.id} reports`);
 				}
 				const isCreated = its.some(({ type }) => type.endsWith('.created'));
 				if (record) return [{ ...output(record), change: isCreated ? 'created' : 'updated' }];
