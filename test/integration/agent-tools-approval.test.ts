@@ -185,7 +185,7 @@ describe('the same token again', () => {
 		const given = { kind: 'company', action: 'delete', records: names, count: 2 };
 		const token = tokenOf(await call('change', given));
 		await sandbox.call('DELETE', `/v1/companies/${ids[0]}`);
-		expect(JSON.stringify(await call('change', { ...given, token }))).toMatch(/is deleted already.*Delete company B/);
+		expect(JSON.stringify(await call('change', { ...given, token }))).toMatch(/has already been deleted.*Delete company B/);
 		expect((await sandbox.call('GET', `/v1/companies/${ids[1]}`)).status).toBe(404);
 	});
 
