@@ -90,7 +90,7 @@ const typeNames: Record<string, string> = {
 };
 
 const formats: Record<string, string> = {
-	email: 'Expected an e-mail address.',
+	email: 'Expected an email address.',
 	url: 'Expected a URL that begins with http:// or https://.',
 	date: 'Expected a date like 2025-03-01.',
 	datetime: 'Expected an instant like 2025-03-01T09:30:00.000Z.',

@@ -70,5 +70,5 @@ export function explainPattern(pattern: string, known: EventType[]): string | un
 	const like = types.filter((type) => covers(pattern.replace(/\.[^.]*$/, '.*'), type));
 	const objects = types.flatMap((type) => /^custom\.\w+\./.exec(type)?.[0] ?? []);
 	const patterns = [...eventPatterns, ...new Set(objects.map((prefix) => `${prefix}*`))];
-	return `There is no event ${pattern}. There are: ${(like.length > 0 ? like : patterns).join(', ')}.`;
+	return `There is no event ${pattern}. These exist: ${(like.length > 0 ? like : patterns).join(', ')}.`;
 }

@@ -26,8 +26,8 @@ const usualSort = '-updated_at';
 
 /** What to know before making one. */
 const webhooksExplained = html`The service posts each event as JSON, signed with the secret that you see when you
-	make the webhook. It tries again for days if the receiver does not answer. In n8n, <em>CRM Platform Trigger</em>
-	makes its own webhook when a workflow is published, and deletes it afterwards: make one here for other programs.`;
+	create the webhook. It tries again for days if the receiver does not answer. In n8n, <em>CRM Platform Trigger</em>
+	creates its own webhook when a workflow is published, and deletes it afterwards: create one here for other programs.`;
 
 /**
  * The records of a resource, found as the API finds them: its parameters are those of the page.

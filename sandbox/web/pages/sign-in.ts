@@ -59,7 +59,7 @@ export function signInRoutes(service: Service): Route[] {
 			return signInPage(c, returnTo, email, 429, 'Too many sign-ins at the moment. Try again.');
 		}
 		if (!member) {
-			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');
+			return signInPage(c, returnTo, email, 422, 'The email address or the password is wrong.');
 		}
 		openSession(service, c, member.id);
 		noteSignIn(service, member.id);
