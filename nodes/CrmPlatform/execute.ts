@@ -119,11 +119,11 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 }
 
 function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Execution['identity'] {
-	const own = call?.identity ?? {
+	const origin = call?.identity ?? {
 		// Executions that are not stored have no id, and nothing can repeat them.
 		execution: originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
 		node: n8n.getNode().id,
 		run: n8n.getWorkflowDataProxy(0).$runIndex as number,
 	};
-	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...own };
+	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...origin };
 }

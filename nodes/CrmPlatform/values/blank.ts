@@ -37,9 +37,9 @@ export function withoutBlanks(value: unknown, isCleared = false, depth = 0): unk
 	return Object.fromEntries(members);
 }
 
-/** @param whole with its blanks: an object that has always been empty is a value */
-const isNothing = (left: unknown, whole: unknown): boolean =>
-	isBlank(left) || (isPlainObject(left) && Object.keys(left).length === 0 && Object.keys(whole as object).length > 0);
+/** @param original with its blanks: an object that has always been empty is a value */
+const isNothing = (left: unknown, original: unknown): boolean =>
+	isBlank(left) || (isPlainObject(left) && Object.keys(left).length === 0 && Object.keys(original as object).length > 0);
 
 /** No, as services write it: false, zero, and the zero date of MySQL. */
 export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));

@@ -1,5 +1,5 @@
 import type { z } from 'zod/v4';
-import { type JsonObject, own } from './json.ts';
+import { type JsonObject, memberNamed } from './json.ts';
 import { type FieldError, maxErrors, Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -97,5 +97,5 @@ const formats: Record<string, string> = {
 };
 
 function valueAt(input: unknown, path: PropertyKey[]): unknown {
-	return path.reduce((parent, part) => own(parent as JsonObject | null | undefined, String(part)), input);
+	return path.reduce((parent, part) => memberNamed(parent as JsonObject | null | undefined, String(part)), input);
 }

@@ -60,9 +60,9 @@ export function resourceLabels(store: StoreView, resource: Resource): { one: str
  *
  * @param place of the list, such as `pipelines.stages`
  */
-export function itemTitles({ whole }: StoreView, place: string): ReadonlyMap<string, string> {
+export function itemTitles({ unrestricted }: StoreView, place: string): ReadonlyMap<string, string> {
 	const [resource = '', list = ''] = place.split('.');
-	const table = whole.table(resource)!;
+	const table = unrestricted.table(resource)!;
 	return table.cached(`titles of ${list}`, () => {
 		const titles = table.findAll([], 10_000).flatMap((record) =>
 			(record[list] as Array<{ id: string; name: string }>).map((item): [string, string] => [

@@ -100,9 +100,9 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 `;
 
 /** Accepts only known pages, so that sign-in is not an open redirect, encoded as headers need them. */
-function returnPath(asked: string | null): string {
-	if (asked === null || !returnPaths.test(asked)) return '/';
-	const { pathname, search } = new URL(asked, 'http://localhost');
+function returnPath(requested: string | null): string {
+	if (requested === null || !returnPaths.test(requested)) return '/';
+	const { pathname, search } = new URL(requested, 'http://localhost');
 	return pathname + search;
 }
 

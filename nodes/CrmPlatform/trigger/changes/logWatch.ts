@@ -107,8 +107,8 @@ export class LogWatch {
 	 */
 	async other({ newest: known, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
 		let events: Array<CrmEvent | undefined> = [];
-		const asked = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
-		if (known) events = [await this.at(known.sequence, asked('first')), await this.at(known.sequence, asked('second'))];
+		const shareAt = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
+		if (known) events = [await this.at(known.sequence, shareAt('first')), await this.at(known.sequence, shareAt('second'))];
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
 			if (now - this.unsure < maxLag + maxCommitTime) return { isSure: false };
