@@ -35,7 +35,7 @@ import { ticketSeeds } from './tickets.ts';
 import { userCount, userSeed } from './users.ts';
 import { workSeeds } from './work.ts';
 
-export interface SeedOptions {
+interface SeedOptions {
 	/** The date (UTC) at whose beginning the data ends; today unless given. */
 	day?: string | undefined;
 	/** Whether the team has worked in the days before: the log has events then, and nobody can say how many. */

@@ -8,7 +8,7 @@ import { resourceNamed } from '../resources';
 
 /** What the workflow’s author lets a model do; without any, it reads. */
 export const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
-export type ToolVerb = (typeof toolVerbs)[number];
+type ToolVerb = (typeof toolVerbs)[number];
 
 /** The tools, without the beginning of their names. */
 export const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
@@ -36,7 +36,7 @@ export interface ToolSettings {
 	tools: readonly ToolName[];
 }
 
-export const customObjectKind = 'customObjectRecord';
+const customObjectKind = 'customObjectRecord';
 
 /** @throws Error in the user's words */
 export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {

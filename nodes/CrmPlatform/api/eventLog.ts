@@ -23,7 +23,7 @@ export interface Newest {
 export const eventIdentity = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
 
 /** An event as far as it says who caused it. */
-export interface EventCause extends IDataObject {
+interface EventCause extends IDataObject {
 	type: string;
 	timestamp: string;
 }

@@ -10,7 +10,7 @@ import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 
 /** What became of a request for approval. */
-export type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';
+type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';
 
 const waiting = z.object({
 	taskId: z.string(),

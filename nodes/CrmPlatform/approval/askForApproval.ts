@@ -11,7 +11,7 @@ import { tasks, textDigest, waitingItem, type ApprovalRequest } from './approval
 import { endApprovalSubscription, endOldSubscriptions, keyForStep, subscribeToAnswer } from './approvalSubscription';
 
 /** What the user has entered. */
-export interface ApprovalQuestion {
+interface ApprovalQuestion {
 	title: string;
 	message: string;
 	/** ID or name of a user; of the record's owner if empty. */

@@ -16,7 +16,7 @@ import { isFilledByModel, type StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
 /** The values of the items, evaluated and not converted. */
-export interface ItemValues {
+interface ItemValues {
 	/** The names an item has values for; those of an object that cannot be read are left out. */
 	names(item: number): string[];
 	/** The values of fields that may name other records. They are read before all values of the item. */

@@ -18,7 +18,7 @@ import { choiceOf, partNamed, partsWithIds, readParts, type Part } from './recor
  * @param values all values of the item
  * @throws Error in the user's words where no record has that name, or several have it
  */
-export type LinkedIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
+type LinkedIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
 
 /**
  * What a reference is used for. If no record has the name, but the value may be an ID, it is sent where it is

@@ -62,7 +62,7 @@ export const linkedPicker: INodeProperties = {
 };
 
 /** The place of a record. */
-export interface RecordPlace {
+interface RecordPlace {
 	collection: string;
 	id: string;
 	/** Path of the record itself. */

@@ -20,7 +20,7 @@ export interface Current {
 	isDeleted(collection: string, record: IDataObject): boolean;
 }
 
-export interface UndoRules {
+interface UndoRules {
 	current: Current;
 	writable(history: RecordHistory): Writable;
 	/** The created records that are linked when a plan is carried out. */
@@ -111,7 +111,7 @@ function createdInPlaceOf({ collection, anew }: RecordHistory, current: Current)
 type Living = Copy & { record: IDataObject };
 
 /** A record that the service returns and does not call deleted. */
-export function livingRecord(current: Current, collection: string, id: string): IDataObject | undefined {
+function livingRecord(current: Current, collection: string, id: string): IDataObject | undefined {
 	const record = current.record(collection, id);
 	return record && !current.isDeleted(collection, record) ? record : undefined;
 }

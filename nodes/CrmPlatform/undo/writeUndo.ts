@@ -15,7 +15,7 @@ import { formerValues } from './formerValues';
 import type { UndoAction, Undoing } from './undoing';
 
 /** One write of an undo. */
-export interface UndoWrite {
+interface UndoWrite {
 	action: UndoAction;
 	collection: string;
 	/** The record to change; absent for one to create. */

@@ -17,7 +17,7 @@ export const usualLifetimes: TokenLifetimes = {
 };
 
 /** A successful token response (RFC 6749, 5.1). */
-export interface TokenAnswer {
+interface TokenAnswer {
 	access_token: string;
 	token_type: 'Bearer';
 	expires_in: number;

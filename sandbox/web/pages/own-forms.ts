@@ -47,7 +47,7 @@ export async function handleForm(
  *
  * @param effect returns where to go on
  */
-export type DoOnce = (effect: () => string) => Response;
+type DoOnce = (effect: () => string) => Response;
 
 /** With what was typed: a form that is gone back to and filled in anew is another one. */
 async function keyOf(c: Context<Env>, { member }: Session): Promise<string> {

@@ -11,7 +11,7 @@ import { formInputs } from '../pages/own-forms.ts';
 import type { Session } from '../pages/session.ts';
 import { copyScript } from '../pages/copy-script.ts';
 
-export interface SettingsView {
+interface SettingsView {
 	session: Session;
 	navigation: Html;
 	apiKeys: ApiKey[];

@@ -24,7 +24,7 @@ interface SuccessfulAnswer {
 }
 
 /** An answer that is not a success. */
-export interface FailedAnswer {
+interface FailedAnswer {
 	ok: false;
 	problem: Problem;
 	/** Whether the answer is complete, so that a retry would return the same. */

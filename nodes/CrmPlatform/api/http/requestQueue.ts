@@ -34,7 +34,7 @@ export interface Turn extends Ticket {
 }
 
 /** It has waited too long, or would have to; `returnAt` (epoch milliseconds) says when to come back. */
-export interface GaveUp {
+interface GaveUp {
 	returnAt: number;
 }
 

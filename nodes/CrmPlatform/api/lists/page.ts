@@ -22,7 +22,7 @@ export interface Page {
 /** What is needed of a list's description to read its pages. */
 export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'unread' | 'fixed' | 'pageSize' | 'takesCursor'>;
 
-export interface PageRequest {
+interface PageRequest {
 	list: PagedList;
 	query: Query;
 	/** Where the page begins; at the start of the list if absent. */
@@ -30,7 +30,7 @@ export interface PageRequest {
 }
 
 /** What earlier pages of a walk have shown. */
-export interface Walked {
+interface Walked {
 	/** Records of earlier pages; undefined where the walk began in the middle. */
 	read: number | undefined;
 	/** The total of the first page and of the last one, and by how much it has risen and fallen in between. */

@@ -10,7 +10,7 @@ import { evaluateInGroups, type Evaluated } from './groups';
 import { mayWrite } from './plainCode';
 
 /** The stored value of a parameter: a constant or, if it begins with `=`, an expression. */
-export interface ParameterValue {
+interface ParameterValue {
 	/** Label of the field, for errors. */
 	label: string;
 	value: unknown;

@@ -49,7 +49,7 @@ export async function deliveredUntil(
 }
 
 /** Events that a recovery leaves out. */
-export interface Gap {
+interface Gap {
 	/** They happened before this instant (Unix epoch ms). */
 	before: number;
 	/** In the user's words. */
