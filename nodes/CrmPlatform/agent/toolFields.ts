@@ -74,7 +74,7 @@ const namesIn = (values: IDataObject, before = ''): string[] =>
 		return inner.length > 0 ? inner : [before + name];
 	});
 
-/** The one field that has the name in any of its forms; else the words of it. */
+/** The one field that has the name in any of its forms; otherwise, its words. */
 function fieldCalled(given: string, fields: Field[]): string {
 	const bare = (name: string) => wordsOf(name.replace(/^custom_fields\./, ''));
 	const words = bare(given);

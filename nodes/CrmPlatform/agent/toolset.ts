@@ -112,7 +112,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	return answerWithin(data, notes, settings.longest, isWriting ? dataNotice : ifWhole);
 }
 
-/** What services answer where they have not done a write; what else ends one may come from a proxy on the way. */
+/** Statuses with which services refuse a write; any other may come from a proxy on the way. */
 const refusals = ['400', '401', '403', '404', '405', '409', '410', '412', '413', '415', '422', '428', '429'];
 
 /** Whether the service itself has refused the write, in whose words there is a code. */

@@ -8,7 +8,7 @@ import { endApprovalSubscription } from './approvalSubscription';
 
 const shared = { name: 'default', responseMode: 'onReceived', responseData: '', path: '={{ $nodeId }}', restartWebhook: true, isFullPath: true } as const;
 
-/** Where n8n goes on with an execution that waits for an approval: for people who open the link, and for the CRM. */
+/** Where n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
 export const approvalWebhooks: IWebhookDescription[] = [
 	{ ...shared, httpMethod: 'GET' },
 	{ ...shared, httpMethod: 'POST' },
@@ -18,7 +18,7 @@ export const approvalWebhooks: IWebhookDescription[] = [
  * Answers a call of the link or a delivery of the CRM. Neither says what was decided: both only make the node look
  * at the task, so that opening the link, or a preview of it, approves nothing.
  *
- * It never throws: n8n would go on with the workflow.
+ * It never throws: n8n would continue the workflow.
  */
 export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const request = waitingRequest(n8n);

@@ -21,7 +21,7 @@ function checkNumber(field: Field, value: unknown): void {
 const isMoment = (value: unknown): value is Date | DateTime =>
 	value instanceof Date || DateTime.isDateTime(value);
 
-/** A value as it is, unless it is a moment or no number. */
+/** The value itself; a moment becomes text, and NaN and Infinity are refused. */
 export function toAny(field: Field, value: unknown): unknown {
 	checkNumber(field, value);
 	return isMoment(value) ? momentText(field, value) : value;

@@ -122,7 +122,7 @@ export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompr
 
 /**
  * Stores chunks as they come. Community nodes may not make streams themselves, so one of n8n's own
- * carries them: that of a file of one byte. Where n8n keeps files in memory, there are no streams.
+ * carries them: that of a file of one byte. If n8n keeps files in memory, there are no streams.
  */
 async function store(
 	helpers: IExecuteFunctions['helpers'],

@@ -61,7 +61,6 @@ export const linkedPicker: INodeProperties = {
 	typeOptions: { loadOptionsDependsOn: ['&field'] },
 };
 
-/** The place of a record. */
 interface RecordPlace {
 	collection: string;
 	id: string;

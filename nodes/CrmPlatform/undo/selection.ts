@@ -93,7 +93,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	};
 }
 
-/** @throws Error in the user's words for what is no id */
+/** @throws Error in the user's words for a value that is not an id */
 function idsIn(given: unknown): ReadonlySet<string> {
 	const ids = (typeof given === 'string' ? listIn(given) : [given].flat()).map(idText);
 	if (ids.includes(undefined) || ids.length === 0) throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);

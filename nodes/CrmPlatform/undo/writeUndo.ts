@@ -14,7 +14,6 @@ import type { Write } from '../writing/writeOrder';
 import { formerValues } from './formerValues';
 import type { UndoAction, Undoing } from './undoing';
 
-/** One write of an undo. */
 interface UndoWrite {
 	action: UndoAction;
 	collection: string;

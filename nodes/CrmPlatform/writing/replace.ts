@@ -115,7 +115,7 @@ const isSameTime = (one: unknown, other: unknown): boolean =>
 	[one, other].every((text) => typeof text === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) &&
 	Date.parse(String(one)) === Date.parse(String(other));
 
-/** Where a change by someone else between reading and writing is not noticed. */
+/** Shown if a change by someone else between reading and writing would go unnoticed. */
 const unprotected =
 	'The service does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const otherEtag =

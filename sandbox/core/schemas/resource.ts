@@ -98,7 +98,6 @@ export interface Definition<F extends Fields> {
 	name: string;
 	/** The value of `object` in its records: `custom_field`. */
 	object: string;
-	/** The prefix of its ids. */
 	idPrefix: string;
 	description: string;
 	visibility: Visibility<F>;

@@ -81,7 +81,7 @@ export function scopeOf(resource: string, access: Access): string {
 	return isDefined ? defineObjects : `${name}:${access}`;
 }
 
-/** Methods that only read (RFC 9110, 9.2.1). */
+/** Safe methods (RFC 9110, 9.2.1). */
 export const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 /**

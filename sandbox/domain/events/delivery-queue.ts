@@ -45,7 +45,7 @@ function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean 
 
 /**
  * Explains why an event may not be sent to a subscription now, although it was one for it when it
- * happened; undefined if it may. A record that is out of sight is no longer told of, except that it is
+ * happened; undefined if it may. A record that is no longer visible is no longer reported, except that it is
  * gone.
  */
 export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {

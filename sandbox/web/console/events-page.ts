@@ -20,7 +20,7 @@ import type { Visitor } from './visitor.ts';
 const eventsAtOnce = 25;
 const recentEvents = 10;
 
-/** The log of events, the newest first, with what became of their deliveries. */
+/** The log of events, the newest first, with the outcome of their deliveries. */
 export async function eventsBody(service: Service, visitor: Visitor, address: URL): Promise<Html> {
 	const type = address.searchParams.get('type') ?? '';
 	const cause = address.searchParams.get('cause') ?? '';

@@ -55,7 +55,7 @@ export async function recordForm({ session }: Visitor, form: RecordForm): Promis
 export interface Submission {
 	resource: Resource;
 	deed: Deed;
-	/** @returns where to go on */
+	/** @returns where to redirect */
 	effect(writing: Writing, form: FormTexts): string;
 	/** Shows what is wrong, with what was typed. */
 	refused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;

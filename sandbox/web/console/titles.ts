@@ -17,7 +17,7 @@ export const titleField = (resource: Resource): string | undefined => titleField
 
 const maxTitleLength = 80;
 
-/** What a record is called: by its name, else by its id. */
+/** The title of a record: its name, otherwise its id. */
 export function titleOf(resource: Resource, record: Record<string, unknown>): string {
 	const named = titleFields(resource).find((field) => record[field]);
 	return shortTitle(String(named === undefined ? record['id'] : record[named]));

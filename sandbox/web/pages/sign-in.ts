@@ -90,7 +90,6 @@ function noteSignIn({ store, now }: Service, userId: string): void {
 	table.save({ ...table.find(userId)!, last_seen_at: new Date(now()).toISOString() });
 }
 
-/** A form with a button to sign out. */
 export const signOutForm = (session: Session, returnTo: string) => html`
 	<form method="post" action="/sign-out">
 		<input type="hidden" name="csrf" value="${csrfToken(session)}" />

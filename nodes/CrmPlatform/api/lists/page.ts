@@ -153,7 +153,7 @@ export async function nextOf(
  *
  * @param path collection path with version prefix
  * @throws Error in the user's words if the response is not a list of records, repeats the cursor it
- * was asked for, or does not say whether and where the list goes on
+ * was asked for, or does not say whether and where the list continues
  */
 export async function readPage(send: Send, path: string, request: PageRequest): Promise<Page> {
 	const arrived = await requestPage(send, path, request);

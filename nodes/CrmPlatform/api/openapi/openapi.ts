@@ -199,7 +199,6 @@ const document = object({
 	components: anyRecord,
 });
 
-/** What a reader reads. */
 type ReadBy<R extends Reader<unknown>> = NonNullable<ReturnType<R>>;
 
 export type OpenApiDocument = ReadBy<typeof document> & { openapi: string; paths: Record<string, unknown> };

@@ -23,7 +23,7 @@ const afterFailure = 60_000;
 /** Looks in a row that fail before the user is told; an outage of the service loses nothing. */
 const maxFailures = 5;
 
-/** Milliseconds after which n8n stores how far events have been delivered, though nothing else has happened. */
+/** Milliseconds after which n8n stores how far events have been delivered, even if nothing has happened. */
 const maxTimeUnstored = 12 * 60 * 60_000;
 
 /** What ends the watch of each trigger of this process. */
