@@ -18,7 +18,7 @@ export function argumentsOf(n8n: IExecuteFunctions): IDataObject {
 	return laidOverItem(n8n) ?? n8n.getInputData()[0]?.json ?? {};
 }
 
-/** The arguments, where the item that expressions read consists of them and the agent's; else undefined. */
+/** The arguments, if the item that expressions read consists of them and the agent's; otherwise undefined. */
 function laidOverItem(n8n: IExecuteFunctions): IDataObject | undefined {
 	if (n8n.isToolExecution()) return undefined;
 	const { runExecutionData } = n8n as { runExecutionData?: IRunExecutionData };

@@ -191,7 +191,7 @@ function endOfCell(text: string, start: number, separator: number): number {
 	return text.length;
 }
 
-/** Where the line after a line end begins; undefined where there is no line end. */
+/** Where the next line begins; undefined if there is no line end. */
 function lineEndAt(text: string, at: number): number | undefined {
 	const code = text.charCodeAt(at);
 	if (code === lineFeed) return at + 1;

@@ -24,7 +24,7 @@ interface ItemValues {
 	/**
 	 * All values; picked records come last.
 	 *
-	 * @throws Error in the user's words, for an item none of whose values belong to a field
+	 * @throws Error in the user's words for an item without a value that belongs to a field
 	 */
 	all(item: number, accepted: AcceptedFields): MappedValue[];
 }

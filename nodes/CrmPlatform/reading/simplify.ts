@@ -92,7 +92,7 @@ function summaryField(name: string, all: RecordField[], api: Connection | undefi
 
 /**
  * Simplifies the records that a write is answered with, if the user wants it. What was just written stays, and so
- * does what records do not have when they are read: a secret that is shown once, what became of an upsert.
+ * does what records do not have when they are read: a secret that is shown once, the outcome of an upsert.
  */
 export async function simplifyWritten(
 	execution: Execution,

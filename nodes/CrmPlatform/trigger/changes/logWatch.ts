@@ -30,7 +30,7 @@ export class LogWatch {
 	private readAge: number | undefined;
 	/** The newest event below which nothing can be new. */
 	private settled: Mark | undefined;
-	/** Up to here, every answer shows everything by now. */
+	/** Up to here, every response is complete. */
 	private surely = 0;
 	/** Since when nobody is sure whether the log is the same (Unix epoch ms). */
 	private unsure: number | undefined;

@@ -114,7 +114,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 
 		async existing(ids) {
 			const found = await inScope(ids);
-			// For a record that is deleted by now, there is an event of its deletion.
+			// For a record that has been deleted since, there is an event of its deletion.
 			return asExisting(ids.map((id) => found.get(id)).filter((record) => record !== undefined));
 		},
 
