@@ -133,7 +133,7 @@ describe('groups and sums', () => {
 		]);
 		const byTags = await call('count', { ...asked, group_by: 'tags' });
 		expect(byTags.slice(0, -1).map(({ count }) => count)).toEqual([3, 1]);
-		expect(textOf(byTags)).toMatch(/same whole list\. For one value of tag_ids, count with a filter/);
+		expect(textOf(byTags)).toMatch(/grouped by their complete list\. To count a single value of tag_ids, use a filter/);
 	});
 
 	test('a sum is exact, or refused', async () => {

@@ -143,7 +143,7 @@ describe('references in custom fields', () => {
 		await as('c2', op.deleteRecord('company', deleted.id));
 		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
 		const { items } = await undo('c2');
-		expect(items.map(({ result, reason }) => [result, String(reason).includes('custom_fields.contact_ref: a linked record is gone')])).toEqual([['undone', true], ['undone', true]]);
+		expect(items.map(({ result, reason }) => [result, String(reason).includes('custom_fields.contact_ref: a linked record no longer exists')])).toEqual([['undone', true], ['undone', true]]);
 		expect(await record('companies', company.id)).toMatchObject({ description: 'a', custom_fields: { plain: 't' } });
 		expect(await named('companies', 'C2b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});
@@ -182,7 +182,7 @@ describe('a record whose former links are all gone', () => {
 		const preview = (await undo(`r-${kind}`, { preview: true })).items;
 		const { items } = await undo(`r-${kind}`);
 		expect([preview, items].map(([item]) => [item!.result, item!.reason, item!.changes])).toEqual(
-			['to_be_undone', 'undone'].map((result) => [result, expect.stringContaining('links: a linked record is gone'), preview[0]!.changes]),
+			['to_be_undone', 'undone'].map((result) => [result, expect.stringContaining('links: a linked record no longer exists'), preview[0]!.changes]),
 		);
 		expect(await record(collection, one.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
 	});

@@ -64,7 +64,7 @@ test('the hint tells how long the node waited: waits at the same time count once
 	void wait(0, 1_000, 1);
 	await clock.runUntil(clock.now() + 2_000);
 	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service, beside 3 other workflows on the same credential.')]);
-	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all; goes on']);
+	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all; continuing']);
 });
 
 test('runs of nodes in one execution count together: a loop becomes bulk, and leaves room, as one long run does', async () => {

@@ -99,7 +99,7 @@ function partlyDone(failed: Error, words: string[], place: number): string {
 	const left = words.length - place - 1;
 	return [
 		...(place > 0 ? [`Done: ${words.slice(0, place).join('. ')}.`] : []),
-		mayBeDone(failed) ? `Perhaps done, so look first: ${words[place]}, since the answer was: ${inSentences(why)}` : `Not done: ${words[place]}, since ${inSentences(why)}`,
+		mayBeDone(failed) ? `May have been done; check first: ${words[place]}. The response was: ${inSentences(why)}` : `Not done: ${words[place]}, since ${inSentences(why)}`,
 		...(left > 0 ? [left === 1 ? 'One more was not tried.' : `${left} more were not tried.`] : []),
 	].join(' ');
 }
@@ -159,7 +159,7 @@ async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[]
 	const done: IDataObject[] = [];
 	for (const [i, one] of wanted.entries()) {
 		if (one.target?.notFound) {
-			done.push({ done: `${words[i]!} is deleted already` });
+			done.push({ done: `${words[i]!} has already been deleted` });
 			continue;
 		}
 		const sending = sendOne(run, one, planned[i]!, i, versions?.[i]);

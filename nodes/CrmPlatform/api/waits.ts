@@ -79,7 +79,7 @@ export function waitReport(
 			notices.delete(waitNotice(total, mostOthers));
 			const waited = clock.now() - since;
 			total += waited;
-			if (waited >= noticeable) n8n.logger.info(`${n8n.getNode().name}: waited ${Math.round(waited / 1000)} s for the service, ${Math.round(total / 1000)} s in all; goes on`);
+			if (waited >= noticeable) n8n.logger.info(`${n8n.getNode().name}: waited ${Math.round(waited / 1000)} s for the service, ${Math.round(total / 1000)} s in all; continuing`);
 			mostOthers = Math.max(mostOthers, others);
 			if (total >= noticeable) notices.add(waitNotice(total, mostOthers));
 		};

@@ -26,8 +26,8 @@ export function copiesOf(history: RecordHistory, [first, ...others]: Copy[], isK
 }
 
 /** A copy that is found when no more records may change. */
-export const keptCopy = ({ history, reason = '' }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: `${reason} It was not deleted, as Maximum Records allows no more. Run the undo again.` });
+export const keptCopy = ({ history, reason = '' }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: `${reason} It was not deleted, because Maximum Records allows no more. Run the undo again.` });
 
-export const createdTwice = (id: string) => `Another undo has created it as well: ${id}.`;
-const copyStays = (id: string) => `Two undos have created this record; the other is ${id}. It was not deleted, as somebody has changed it or links to it, or not all of that is known. Merge the two by hand.`;
-const linkedSince = 'The workflow created this record, and records that stay link to it. It was not deleted.';
+export const createdTwice = (id: string) => `Another undo created it too: ${id}.`;
+const copyStays = (id: string) => `Two undos have created this record; the other is ${id}. It was not deleted: it has been changed or linked since, or that could not be checked. Merge the two by hand.`;
+const linkedSince = 'The workflow created this record, and it is still linked from other records. It was not deleted.';

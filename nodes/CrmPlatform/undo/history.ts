@@ -38,7 +38,7 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
 	/** The records that undos have created in its place, in this order. */
 	anew: Copy[];
-	/** For a record that a second undo has created: the one that was created first, and stays. */
+	/** For a record that a second undo created: the first one, which stays. */
 	copyOf?: { id: string; copy: Copy };
 	/** As the last change to be undone has left it. */
 	state: RecordState;

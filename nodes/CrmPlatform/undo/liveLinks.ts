@@ -122,9 +122,9 @@ export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], i
 	if (without.length + unwritable.length === 0) return { ...one, changes };
 	const reason = [
 		one.reason,
-		without.length > 0 && `${without.join(', ')}: a linked record is gone, or out of sight of the credential.`,
+		without.length > 0 && `${without.join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
 		isRequired && required,
-		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or can only be read.`,
+		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or is read-only.`,
 	].filter(Boolean).join(' ');
 	const result = unwritable.length > 0 && one.result === 'undone' ? 'cannot_be_undone' : one.result;
 	const { action, ...rest } = { ...one, changes, reason, result };

@@ -146,9 +146,9 @@ const isEmpty = (value: unknown): boolean =>
 
 const hasValues = 'The record already has its earlier values.';
 const createdAnew = (id: string) => `It was created again as ${id}.`;
-const anewDiffers = (id: string) => `It was created again as ${id}, which has other values than before the changes. They were kept.`;
+const anewDiffers = (id: string) => `It was created again as ${id}. Its values differ from those before the changes, and were kept.`;
 const anewIsGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
-export const existsAgain = 'The record was deleted, and exists again.';
+export const existsAgain = 'The record was deleted, but exists again.';
 const fieldsChangedSince = 'Someone else has changed these fields since, or others that the service changes with them. Their values were kept.';
 const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be invisible to the credential.';
 const notNamed = 'The service’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';

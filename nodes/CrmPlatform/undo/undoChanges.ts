@@ -128,7 +128,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		}
 		return isNews;
 	};
-	/** Where another undo has created a record as well, the one that came first stays: both undos come to that. */
+	/** If another undo also created a record, the first one stays: both undos decide so. */
 	const findCopies = async () => {
 		await catchUp();
 		for (const one of of('create')) {
@@ -207,7 +207,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	await writeChanges();
 	incomplete = merged;
 	await complete();
-	// A value that one of these records still had is free by now.
+	// A unique value that one of these records had is now free.
 	const refused = later.length > 0 ? duplicates() : [];
 	if (refused.length > 0) {
 		await write(refused);
