@@ -119,14 +119,17 @@ export function createSender(options: SenderOptions): Sender {
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
 			const ended = options.waiting?.(ms, 0);
-			await clock.sleep(ms, signal);
-			ended?.();
+			await clock.sleep(ms, signal).finally(ended);
 			waited += ms;
 		};
 		const sendInTurn = async (rank: Rank, maxWait: number) => {
 			const asked = clock.now();
 			const forOthers = rank === 'bulk' ? (turns?.forOthers ?? 0) : 0;
-			const ended = options.waiting?.(queue().delay(forOthers), queue().othersThan(workflow));
+			let ended = options.waiting?.(queue().delay(forOthers), queue().othersThan(workflow));
+			const end = () => {
+				ended?.();
+				ended = undefined;
+			};
 			const turn = {
 				rank,
 				workflow,
@@ -137,13 +140,12 @@ export function createSender(options: SenderOptions): Sender {
 				isRepeated: refusals > 0,
 				signal,
 			};
-			const answer = await queue().inTurn(turn, async () => {
-				ended?.();
+			const send = async () => {
+				end();
 				queued += clock.now() - asked;
 				return await transport(http);
-			});
-			if ('returnAt' in answer) ended?.();
-			return answer;
+			};
+			return await queue().inTurn(turn, send).finally(end);
 		};
 
 		for (;;) {
