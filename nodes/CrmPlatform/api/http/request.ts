@@ -98,7 +98,7 @@ export function createSender(options: SenderOptions): Sender {
 	const rankNow = (): Rank => (queue().sentBy(execution) < few ? turns?.rank : turns?.rankOfMany) ?? 'ordinary';
 
 	return async (request) => {
-		const http: HttpRequest = { ...httpRequest(request, address), timeout, deadline };
+		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, deadline };
 		const hasKey = request.idempotency !== undefined;
 		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
 		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
@@ -201,7 +201,7 @@ export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequ
 	return body !== undefined && !Array.isArray(body);
 }
 
-function httpRequest(
+function toHttpRequest(
 	request: ApiRequest,
 	address: string,
 ): Omit<HttpRequest, 'timeout' | 'deadline'> {
@@ -211,7 +211,7 @@ function httpRequest(
 	if (lines) headers['content-type'] = ndjson;
 	if (idempotency) headers[idempotency.header.toLowerCase()] = idempotency.key;
 	headers = { ...headers, ...request.headers };
-	const http: ReturnType<typeof httpRequest> = {
+	const http: ReturnType<typeof toHttpRequest> = {
 		method,
 		url: address + path + queryString(query),
 		headers,
