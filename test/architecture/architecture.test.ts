@@ -41,3 +41,24 @@ test.each(['nodes', 'sandbox'])('one exported name means one thing in %s/', (fol
 	const inside = [...sources].filter(([file]) => file.startsWith(`${folder}/`));
 	expect(repeatedExports(new Map(inside))).toEqual([]);
 });
+
+describe('every request passes the queue of its credential', () => {
+	const shipped = [...sources].filter(([file]) => /^(nodes|credentials)\//.test(file));
+	const naming = (name: RegExp) => shipped.filter(([, text]) => name.test(text)).map(([file]) => file.replace('nodes/CrmPlatform/', ''));
+
+	test('since one module sends', () => {
+		expect(naming(/\bhttpRequest|\brequest(With|OAuth)|helpers\.request\b|\bfetch\(/)).toEqual(['api/http/transport.ts']);
+		expect(naming(/\bhelpers\b[^.]*request\b|ICredentialTestFunctions\['helpers'\]/)).toEqual(['api/http/transport.ts', 'pickers/testCredential.ts']);
+	});
+
+	test('and n8n sends nothing by itself, from what a node or credential declares', () => {
+		expect(naming(/\b(requestDefaults|routing|preAuthentication|ICredentialTestRequest)\b/)).toEqual([]);
+	});
+
+	test('and what it sends comes from a sender; those for descriptions and tests of credentials are known', () => {
+		expect(naming(/\b(authenticated|signedIn|anonymous|testing)\(/)).toEqual(['api/connection.ts', 'api/http/transport.ts', 'api/signIn.ts', 'pickers/testCredential.ts']);
+		expect(naming(/\bcreateSender\(/)).toEqual(['api/connection.ts', 'api/http/request.ts', 'api/openapi/document.ts', 'pickers/testCredential.ts']);
+		expect(naming(/\bturns: \{/)).toEqual(['api/connection.ts']);
+		expect(naming(/\bnew RequestQueue\(/)).toEqual(['api/http/request.ts', 'api/http/requestQueue.ts']);
+	});
+});

@@ -68,12 +68,22 @@ describe('a connected credential', () => {
 
 describe('the moment an access token expires', () => {
 	sinceN8n('2.30', () => {
-		test('20 executions at once renew it once, and all go on', async () => {
+		test('20 executions at once renew it once, and all go on; the credential keeps its queue', async () => {
 			const credential = await sandbox.credential();
+			const expired = { ...credential.data };
 			sandbox.expire();
 			const executions = Array.from({ length: 20 }, () => list(credential));
 			expect(await Promise.all(executions)).toEqual(executions.map(() => 30));
 			expect(await refreshes()).toEqual(['POST /oauth/token 200']);
+
+			const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '600' };
+			await sandbox.faults({ path: '/v1/contacts', status: 429, headers });
+			const atOnce = { credential, parameters: getMany('contact', { options: { maxWait: 0 } }) };
+			await expect(run(atOnce)).rejects.toMatchObject({ httpCode: '429' });
+			expect(credential.data).not.toEqual(expired);
+			credential.data = expired;
+			await expect(run(atOnce)).rejects.toMatchObject({ httpCode: '429' });
+			expect(await sandbox.requests()).toEqual(['GET /v1/contacts 429']);
 		});
 	});
 

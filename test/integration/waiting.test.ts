@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
-import type { Clock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock, type Clock } from '../../nodes/CrmPlatform/api/http/clock';
 import { until } from '../until.ts';
 import { executeContext, run } from './n8n.ts';
 import { create, getMany } from './parameters.ts';
@@ -25,7 +25,7 @@ describe('a long wait', () => {
 		let time = Date.now();
 		const clock: Clock = {
 			now: () => time,
-			sleep: async (ms) => void (time += ms),
+			sleep: async (ms, signal) => (ms === 5_000 ? await systemClock.sleep(ms, signal) : void (time += ms)),
 			random: () => 0.5,
 		};
 		const { context } = executeContext({

@@ -106,8 +106,19 @@ describe('Retry-After', () => {
 		expect(retryAfter({ 'retry-after': date }, now)).toBe(0);
 	});
 
-	test('that means nothing is not there', () => {
-		expect(retryAfter({ 'retry-after': 'later' }, now)).toBeUndefined();
-		expect(retryAfter({}, now)).toBeUndefined();
+	test.each([undefined, 'later', '1e3', '0x10', '1.5', '-5', '+5', '5 s', '5, 7', '2026-11-21T12:00:07Z', 'Nov 21 2026', 'Infinity'])(
+		'that is neither digits nor an HTTP date is not there: %p',
+		(value) => {
+			expect(retryAfter({ 'retry-after': value }, now)).toBeUndefined();
+		},
+	);
+
+	test.each(['Saturday, 21-Nov-26 12:00:07 GMT', 'Sat Nov 21 12:00:07 2026'])('is understood in the older forms of dates: %s', (value) => {
+		expect(retryAfter({ 'retry-after': value }, now)).toBe(7000);
+	});
+
+	test.each(['9'.repeat(20), '9'.repeat(300)])('and a reset, however far, name a date that can be written: %s', (value) => {
+		const until = [now + retryAfter({ 'retry-after': value }, now)!, reset(value)!];
+		expect(until.map((date) => new Date(date).toISOString())).toHaveLength(2);
 	});
 });

@@ -64,7 +64,63 @@ test('the hint tells how long the node waited: waits at the same time count once
 	void wait(0, 1_000, 1);
 	await clock.runUntil(clock.now() + 2_000);
 	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service, beside 3 other workflows on the same credential.')]);
-	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all; continuing']);
+	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all']);
+});
+
+test('a wait that nobody could foresee is in the log once it has lasted five seconds, and a shorter one never', async () => {
+	const clock = new SimulatedClock();
+	const begun = clock.now();
+	const log: string[] = [];
+	const logger = { info: (line: string) => void log.push(`${(clock.now() - begun) / 1000}: ${line}`) };
+	const report = waitReport(contextOf({ logger }), new Set(), clock);
+	for (const seconds of [4, 4, 7]) {
+		const ended = report(0, 0);
+		await clock.runUntil(clock.now() + seconds * 1_000);
+		ended();
+	}
+	await clock.runUntil(clock.now() + 20_000);
+	expect(log).toEqual(['13: CRM: waiting for the service', '15: CRM: waited 7 s for the service, 15 s in all']);
+});
+
+test('a canceled wait is not reported any more', async () => {
+	const clock = new SimulatedClock();
+	const log: string[] = [];
+	const waiting = waitReport(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
+	const transport = async () => await Promise.resolve({ status: 429, headers: { 'retry-after': '50' }, text: '' });
+	const cancel = new AbortController();
+	const send = createSender({ transport, address: 'https://api.example.com', clock, waiting, signal: cancel.signal });
+	const ended = [1, 2, 3].map(async () => await send({ method: 'GET', path: '/v1/contacts' }).catch(() => 'canceled'));
+	await clock.runUntil(clock.now() + 4_000);
+	cancel.abort();
+	await clock.runUntil(clock.now() + 20_000);
+	expect(await Promise.all(ended)).toEqual(['canceled', 'canceled', 'canceled']);
+	expect(log).toEqual([]);
+});
+
+test.each([300, 3_600])('after a 429 that names %i s, those refused ask with all others after a minute, one first', async (named) => {
+	const clock = new SimulatedClock();
+	const begun = clock.now();
+	const sent: string[] = [];
+	const sender = (workflow: string, rank: Rank) => {
+		const transport = async () => {
+			const seconds = Math.floor((clock.now() - begun) / 1000);
+			sent.push(`${workflow} ${seconds}`);
+			await clock.sleep(100);
+			return seconds < 61 ? { status: 429, headers: { 'retry-after': `${named}` }, text: '' } : { status: 200, headers: {}, text: '{}' };
+		};
+		const turns = { account: `names ${named}`, workflow, rank, rankOfMany: rank, maxWait: patientWait, forOthers: 0 };
+		return createSender({ transport, address: 'https://api.example.com', clock, turns });
+	};
+	const ends: boolean[] = [];
+	const ask = (send: ReturnType<typeof sender>) => void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => ends.push(ok));
+	for (let i = 0; i < 4; i += 1) ask(sender('early', 'awaited'));
+	await clock.runUntil(begun + 5_000);
+	for (let i = 0; i < 4; i += 1) ask(sender('late', 'ordinary'));
+	await clock.runUntil(begun + 150_000);
+	// A minute later, one asks and is refused; after another, one asks and all go.
+	expect(sent.map((one) => Number(one.split(' ')[1]))).toEqual([0, 0, 0, 0, 60, ...Array<number>(8).fill(120)]);
+	expect(sent.slice(5, 9).filter((one) => one.startsWith('early')).length).toBeGreaterThanOrEqual(1);
+	expect(ends).toEqual(Array(8).fill(true));
 });
 
 test('runs of nodes in one execution count together: a loop becomes bulk, and leaves room, as one long run does', async () => {

@@ -12,6 +12,9 @@ export const patientWait = 60 * 60_000;
 /** Milliseconds; a shorter wait is not worth reporting. */
 const noticeable = 5_000;
 
+/** Ends the clock of a wait; by default it would cost an error of its own. */
+const waitIsOver = new Error('The wait is over');
+
 /** Milliseconds one request may wait in total: the node's option, where it is set. */
 export function longestWait(n8n: IAllExecuteFunctions): number | undefined {
 	// n8n limits the time of a poll, and waiting must not take all of it.
@@ -50,13 +53,13 @@ function isExecution(n8n: IAllExecuteFunctions): n8n is IExecuteFunctions {
 	return 'getInputData' in n8n;
 }
 
-/** Whether the webhook that started the workflow is answered at its end, or by a node of it. A public chat is a webhook that always is. */
+/** Whether the webhook that started the workflow is answered at its end, or by a node of it. A public chat is a webhook that always is; its options say only how. */
 function answersCaller(n8n: IExecuteFunctions): boolean {
 	const before = n8n.getParentNodes(n8n.getNode().name, { includeNodeParameters: true });
 	return before.some(({ type, parameters }) => type.endsWith('.chatTrigger') || (parameters?.responseMode ?? 'onReceived') !== 'onReceived');
 }
 
-/** Reports waits that a user would notice: in n8n's log when they begin, as far as that is known, and end; on the node afterwards. */
+/** Reports waits that a user would notice: in n8n's log while they last and when they end; on the node afterwards. */
 export function waitReport(
 	n8n: IAllExecuteFunctions,
 	notices: Set<string>,
@@ -67,19 +70,23 @@ export function waitReport(
 	let since = 0;
 	let total = 0;
 	let mostOthers = 0;
+	let over = new AbortController();
 	return (ms, others) => {
 		if (waiting === 0) {
 			since = clock.now();
-			if (ms >= noticeable) n8n.logger.info(`${n8n.getNode().name}: waiting ${Math.round(ms / 1000)} s for the service`);
+			over = new AbortController();
+			const log = () => n8n.logger.info(`${n8n.getNode().name}: waiting ${ms > noticeable ? `${Math.round(ms / 1000)} s ` : ''}for the service`);
+			clock.sleep(noticeable, over.signal).then(log, () => undefined);
 		}
 		waiting += 1;
 		const ended = () => {
 			waiting -= 1;
 			if (waiting > 0) return;
+			over.abort(waitIsOver);
 			notices.delete(waitNotice(total, mostOthers));
 			const waited = clock.now() - since;
 			total += waited;
-			if (waited >= noticeable) n8n.logger.info(`${n8n.getNode().name}: waited ${Math.round(waited / 1000)} s for the service, ${Math.round(total / 1000)} s in all; continuing`);
+			if (waited >= noticeable) n8n.logger.info(`${n8n.getNode().name}: waited ${Math.round(waited / 1000)} s for the service, ${Math.round(total / 1000)} s in all`);
 			mostOthers = Math.max(mostOthers, others);
 			if (total >= noticeable) notices.add(waitNotice(total, mostOthers));
 		};

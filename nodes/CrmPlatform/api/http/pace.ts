@@ -1,3 +1,10 @@
+import { DateTime } from 'luxon';
+
+/** Maximum time (ms) for which a refusal that names no window is taken at its word: it may concern one path only. */
+export const longestPause = 60_000;
+/** Milliseconds; no window is longer, and no date fails. */
+const longestWindow = 366 * 24 * 60 * 60_000;
+
 /** The caller's rate-limit window, as the service reported it. */
 export interface RateWindow {
 	/** Requests that may still be sent before `resetsAt`. */
@@ -19,7 +26,7 @@ export function rateWindow(headers: Headers, now: number): RateWindow | undefine
 	const remaining = wholeNumber(headers['x-ratelimit-remaining']);
 	const reset = wholeNumber(headers['x-ratelimit-reset']);
 	if (remaining === undefined || reset === undefined) return undefined;
-	return { remaining, resetsAt: now + untilReset(reset, serverTime(headers, now)) };
+	return { remaining, resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), longestWindow) };
 }
 
 /**
@@ -73,18 +80,17 @@ export function measuredShare(share: number, counted: number, answered: number, 
 }
 
 /**
- * `Retry-After` in milliseconds from now, given as delta seconds or HTTP date (RFC 9110, section
- * 10.2.3).
+ * `Retry-After` in milliseconds from now, given as digits or HTTP date (RFC 9110, section 10.2.3).
  *
  * @param now Unix epoch milliseconds
+ * @returns undefined where it is absent or anything else
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
 	const value = headers['retry-after']?.trim();
 	if (!value) return undefined;
-	const seconds = Number(value);
-	if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000);
-	const date = Date.parse(value);
-	return Number.isNaN(date) ? undefined : Math.max(0, date - serverTime(headers, now));
+	if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, longestWindow);
+	const date = DateTime.fromHTTP(value);
+	return date.isValid ? Math.min(Math.max(0, date.toMillis() - serverTime(headers, now)), longestWindow) : undefined;
 }
 
 /**

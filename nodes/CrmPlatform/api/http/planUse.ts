@@ -1,9 +1,7 @@
-import { latestWindow, measuredShare, mostUnderWay, rateWindow, retryAfter, type RateWindow } from './pace';
+import { latestWindow, longestPause, measuredShare, mostUnderWay, rateWindow, retryAfter, type RateWindow } from './pace';
 import { rateLimited } from './retry';
 import type { HttpResponse } from './transport';
 
-/** Maximum pause (ms) of all requests after a refusal that names no window: it may concern one path only. */
-const longestPause = 60_000;
 /** How long (ms) the reported end of an exhausted window is trusted: the service may have reported it wrongly or reset it. */
 const longestTrust = 60_000;
 /** Concurrent requests while no window is known: as many as one execution sends. */

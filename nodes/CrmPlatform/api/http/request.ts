@@ -98,7 +98,7 @@ export function createSender(options: SenderOptions): Sender {
 	const rankNow = (): Rank => (queue().sentBy(execution) < few ? turns?.rank : turns?.rankOfMany) ?? 'ordinary';
 
 	return async (request) => {
-		const http: HttpRequest = { ...httpRequest(request, address), timeout, deadline };
+		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, deadline };
 		const hasKey = request.idempotency !== undefined;
 		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
 		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
@@ -119,14 +119,17 @@ export function createSender(options: SenderOptions): Sender {
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
 			const ended = options.waiting?.(ms, 0);
-			await clock.sleep(ms, signal);
-			ended?.();
+			await clock.sleep(ms, signal).finally(ended);
 			waited += ms;
 		};
 		const sendInTurn = async (rank: Rank, maxWait: number) => {
 			const asked = clock.now();
 			const forOthers = rank === 'bulk' ? (turns?.forOthers ?? 0) : 0;
-			const ended = options.waiting?.(queue().delay(forOthers), queue().othersThan(workflow));
+			let ended = options.waiting?.(queue().delay(forOthers), queue().othersThan(workflow));
+			const end = () => {
+				ended?.();
+				ended = undefined;
+			};
 			const turn = {
 				rank,
 				workflow,
@@ -137,13 +140,12 @@ export function createSender(options: SenderOptions): Sender {
 				isRepeated: refusals > 0,
 				signal,
 			};
-			const answer = await queue().inTurn(turn, async () => {
-				ended?.();
+			const send = async () => {
+				end();
 				queued += clock.now() - asked;
 				return await transport(http);
-			});
-			if ('returnAt' in answer) ended?.();
-			return answer;
+			};
+			return await queue().inTurn(turn, send).finally(end);
 		};
 
 		for (;;) {
@@ -199,7 +201,7 @@ export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequ
 	return body !== undefined && !Array.isArray(body);
 }
 
-function httpRequest(
+function toHttpRequest(
 	request: ApiRequest,
 	address: string,
 ): Omit<HttpRequest, 'timeout' | 'deadline'> {
@@ -209,7 +211,7 @@ function httpRequest(
 	if (lines) headers['content-type'] = ndjson;
 	if (idempotency) headers[idempotency.header.toLowerCase()] = idempotency.key;
 	headers = { ...headers, ...request.headers };
-	const http: ReturnType<typeof httpRequest> = {
+	const http: ReturnType<typeof toHttpRequest> = {
 		method,
 		url: address + path + queryString(query),
 		headers,

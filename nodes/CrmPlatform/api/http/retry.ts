@@ -1,4 +1,4 @@
-import { retryAfter, rateWindow } from './pace';
+import { longestPause, retryAfter, rateWindow } from './pace';
 
 /** The service limits the rate (RFC 6585, section 4): nothing was done. */
 export const rateLimited = 429;
@@ -58,15 +58,21 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const mayRepeat = progress.repeatable || nothingWasDone(failure, progress.hasKey);
 	if (!mayRepeat || !isTransient(failure, policy)) return { retry: false };
 
-	const asked = askedDelay(failure, progress.now);
+	const isLimited = failure.status === rateLimited;
+	const window = isLimited ? rateWindow(failure.headers, progress.now) : undefined;
+	const untilReset = window && Math.max(0, window.resetsAt - progress.now);
+	const asked = retryAfter(failure.headers, progress.now) ?? untilReset;
+	// By then, the queue lets one request ask, and those that were refused are to be among the first.
+	const pause = isLimited ? Math.min(asked ?? 0, longestPause) : (asked ?? 0);
 	const counts = !asksToWait(failure);
 	const { tries, refusals, waited, now, random } = progress;
 	// Being asked to wait is not a failed attempt, so only the longest wait ends it, also where the
 	// service says to come back at once.
 	const delay = counts
 		? (asked ?? backoff(tries, random, policy))
-		: Math.max(asked ?? 0, backoff(refusals, random, policy, asked ? 0 : waited / 5));
-	if ((counts && tries >= policy.tries) || waited + delay > policy.maxWait) {
+		: Math.max(pause, backoff(refusals, random, policy, asked ? 0 : waited / 5));
+	const needed = window?.remaining === 0 ? Math.max(delay, untilReset ?? 0) : delay;
+	if ((counts && tries >= policy.tries) || waited + needed > policy.maxWait) {
 		return asked ? { retry: false, returnAt: now + asked } : { retry: false };
 	}
 	return { retry: true, delay, counts };
@@ -101,13 +107,6 @@ function isTransient(failure: FailedAttempt, policy: RetryPolicy): boolean {
 	if (status === undefined || asksToWait(failure)) return true;
 	// Proxies such as Cloudflare use their own statuses, 520 and above, if the origin is unreachable.
 	return policy.statuses.includes(status) || (status >= 520 && status <= 599);
-}
-
-function askedDelay({ status, headers }: FailedAttempt, now: number): number | undefined {
-	const asked = retryAfter(headers, now);
-	if (asked !== undefined || status !== rateLimited) return asked;
-	const window = rateWindow(headers, now);
-	return window && Math.max(0, window.resetsAt - now);
 }
 
 /**
