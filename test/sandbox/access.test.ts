@@ -77,6 +77,20 @@ test('what a webhook has not sent yet waits: nobody sets it to active while noth
 	expect(await state(await as(sales, webhookScopes)('PATCH', path, active))).toEqual([200, 'active', 'pending']);
 });
 
+test('who revokes the application of a webhook that has outlived an earlier grant ends the webhook, too', async () => {
+	const { sales, as, grant, patch, send, delete: remove } = sandbox;
+	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	const { body: another } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
+	await remove(`/v1/users/${sales}`);
+	await patch(`/v1/users/${sales}`, { status: 'active' });
+	const [kept, revoked] = [grant(sales, webhookScopes), grant(sales, webhookScopes)];
+	// The second is in the hands of a grant that stays.
+	expect((await sandbox.with(kept.access)('PATCH', `/v1/webhooks/${another.id}`, { status: 'active' })).status).toBe(200);
+	const ended = await send('POST', '/oauth/revoke', `token=${revoked.refresh}`, { 'Content-Type': 'application/x-www-form-urlencoded', Authorization: basic });
+	expect(ended.status).toBe(200);
+	expect([statusOf(body.id), statusOf(another.id)]).toEqual([undefined, 'active']);
+});
+
 test('a job of somebody who is deactivated does not go on', async () => {
 	const { store, sales, as, get, delete: remove } = sandbox;
 	const call = as(sales, ['contacts:write', 'contacts:read', 'jobs:write', 'jobs:read']);

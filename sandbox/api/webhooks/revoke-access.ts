@@ -2,6 +2,7 @@ import { deleteRecord } from '../../domain/records/write.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
 import type { Writing } from '../../core/store/writing.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
+import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
 
 const actor = { type: 'system', id: 'oauth' };
@@ -17,14 +18,18 @@ export function deleteWebhook(writing: Writing, id: string, ifMatch?: string): A
 }
 
 /**
- * Revokes a grant: its codes, its tokens, and the subscriptions made with them. Its jobs notice at their
- * next line.
+ * Revokes a grant: its codes, its tokens, and the subscriptions made with them, also those that have outlived an
+ * earlier grant of the same user to the same client. Its jobs notice at their next line.
  */
 export function revokeGrant(service: Service, grantId: string): void {
 	const { store } = service;
 	store.transaction(() => {
-		const begun = store.creationGrants.ofGrant(grantId);
-		deleteWebhooks(service, begun.filter((id) => store.table(webhooks.name)!.find(id)));
+		const { creationGrants, grants } = store;
+		const { clientId, userId } = grants.find(grantId) ?? {};
+		const begun = creationGrants.ofGrant(grantId).filter((id) => store.table(webhooks.name)!.find(id));
+		const isOrphan = (id: string) => !grants.find(creationGrants.find(id)?.grantId ?? '');
+		const ofUser = clientId === undefined ? [] : createdBy(service, '$.created_by.id', userId!).filter(({ application_id: client }) => client === clientId);
+		deleteWebhooks(service, [...new Set([...begun, ...ofUser.map(({ id }) => id).filter(isOrphan)])]);
 		store.grants.revoke(grantId);
 	});
 }
@@ -33,7 +38,7 @@ export function revokeGrant(service: Service, grantId: string): void {
 export function revokeKey(service: Service, id: string): void {
 	const { store } = service;
 	store.transaction(() => {
-		deleteWebhooks(service, madeBy(service, '$.created_by.id', id));
+		deleteWebhooks(service, idsOf(createdBy(service, '$.created_by.id', id)));
 		store.apiKeys.revoke(id);
 	});
 }
@@ -44,14 +49,16 @@ export function deleteClient(service: Service, clientId: string): void {
 	store.transaction(() => {
 		for (const grantId of store.grants.ofClient(clientId)) revokeGrant(service, grantId);
 		// Those of users who were deactivated have outlived their grants, paused.
-		deleteWebhooks(service, madeBy(service, '$.application_id', clientId));
+		deleteWebhooks(service, idsOf(createdBy(service, '$.application_id', clientId)));
 		store.clients.delete(clientId);
 	});
 }
 
-function madeBy({ store }: Service, path: string, id: string): string[] {
+const idsOf = (some: StoredRecord[]): string[] => some.map(({ id }) => id);
+
+function createdBy({ store }: Service, path: string, id: string): StoredRecord[] {
 	const isTheirs = { sql: `document ->> '${path}' = ?`, values: [id] };
-	return store.table(webhooks.name)!.findAll([isTheirs], 1_000_000).map((webhook) => webhook.id);
+	return store.table(webhooks.name)!.findAll([isTheirs], 1_000_000);
 }
 
 function deleteWebhooks(service: Service, ids: string[]): void {

@@ -36,7 +36,7 @@ export function rightsOf(store: Store, authority: Authority, scope?: string): Ri
 	}
 	const member = caller.type === 'user' ? store.members.find(caller.id) : undefined;
 	if (!member) return new Ended('The user can no longer sign in.');
-	if (grant && !store.grants.has(grant.grantId)) {
+	if (grant && !store.grants.find(grant.grantId)) {
 		return new Ended('The application’s access was revoked.');
 	}
 	const scopes = grantableScopes(member.role, grant?.scopes ?? [...everyScope.keys()]);

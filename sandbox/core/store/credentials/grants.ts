@@ -46,7 +46,7 @@ export class Grants {
 				INSERT INTO oauth_grants (grant_id, client_id, user_id, scopes, created_at)
 				VALUES (?, ?, ?, ?, ?)
 			`),
-			select: database.prepare('SELECT 1 FROM oauth_grants WHERE grant_id = ?'),
+			select: database.prepare('SELECT * FROM oauth_grants WHERE grant_id = ?'),
 			insertCode: database.prepare(`
 				INSERT INTO oauth_codes (hash, grant_id, redirect_uri, challenge, expires_at)
 				VALUES (?, ?, ?, ?, ?)
@@ -76,9 +76,10 @@ export class Grants {
 		return secret;
 	}
 
-	/** False once it is revoked. */
-	has(id: string): boolean {
-		return this.statements.select.get(id) !== undefined;
+	/** Undefined once it is revoked. */
+	find(id: string): Grant | undefined {
+		const row = this.statements.select.get(id);
+		return row && grantOf(row);
 	}
 
 	/** Finds a code, even if it is used or expired, while its grant exists. */
