@@ -9,7 +9,7 @@ export type Slow = (server: Server, round: number) => Promise<unknown>;
 export type Order = 'begin' | 'pause';
 
 /** Another client, in a process of its own. */
-export interface OtherClient {
+interface OtherClient {
 	/** Does something slow, once or more often, until it is to pause. */
 	begin(): void;
 	/** @returns when what it does has ended */

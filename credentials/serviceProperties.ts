@@ -28,5 +28,5 @@ export const leaveRoom: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 90 },
 	default: 0,
 	description:
-		'Part of the rate limit that imports, exports and other long work leave free, so that other programs can go on',
+		'The part of the rate limit that imports, exports and other long-running work leave to other programs',
 };

@@ -27,7 +27,7 @@ export interface ScriptedModel {
 }
 
 /** One move for each turn, or the next move; it may look at what it was offered and told. */
-export type Script = Array<(turn: Turn) => Move> | ((turn: Turn) => Promise<Move>);
+type Script = Array<(turn: Turn) => Move> | ((turn: Turn) => Promise<Move>);
 
 /** Starts a server that answers chat completions by a script. */
 export async function startModel(script: Script): Promise<ScriptedModel> {

@@ -129,7 +129,7 @@ function isForPeople(c: Context<Env>): boolean {
 function asProblem(error: Error, store: Store): Problem {
 	if (error instanceof Problem) return error;
 	if (!store.isOpen) return new Problem('unavailable', 'The service is shutting down.');
-	// A client that leaves is no failure of the service, and many may leave at once.
+	// A client that leaves is not a failure of the service, and many may leave at the same time.
 	if ('code' in error && error.code === 'ECONNRESET') {
 		return new Problem('malformed_request', 'The connection ended before the request was complete.');
 	}

@@ -70,18 +70,18 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 /**
  * Returns the API key of the sandbox, and registers it if it is new.
  *
- * @param given if absent, the key generated earlier for this database is used, unless it was revoked.
+ * @param chosenKey if absent, the key generated earlier for this database is used, unless it was revoked.
  * Only its hash is stored, but the key can be derived again from its id.
  */
-function keyOf({ accountKey, apiKeys }: Store, given: string | undefined): string {
+function keyOf({ accountKey, apiKeys }: Store, chosenKey: string | undefined): string {
 	const keyFor = (id: string) => {
 		const bytes = accountKey.mac('api key', id).subarray(0, 24);
 		return `crm_${bytes.toString('base64url')}`;
 	};
-	const known = apiKeys.list().find(({ id }) => apiKeys.find(keyFor(id)));
-	if (given === undefined && known) return keyFor(known.id);
+	const generated = apiKeys.list().find(({ id }) => apiKeys.find(keyFor(id)));
+	if (chosenKey === undefined && generated) return keyFor(generated.id);
 	const id = idMaker()('key', Date.now());
-	const key = given ?? keyFor(id);
+	const key = chosenKey ?? keyFor(id);
 	apiKeys.add(id, key, { name: 'Command line' });
 	return key;
 }

@@ -107,7 +107,7 @@ export const pictures: Step = {
 	needs: ['build'],
 	async run() {
 		const reason = await installProgram(chromium);
-		const tests = ['pictures', 'newcomer', 'oauth2', 'sandbox-pages'].map((name) => `test/e2e/${name}\\.test`);
+		const tests = ['pictures', 'assistant', 'newcomer', 'oauth2', 'sandbox-pages'].map((name) => `test/e2e/${name}\\.test`);
 		const env = { ...process.env, PICTURES: resolve('docs', 'pictures') };
 		return { ...(await runJest('pictures', ['--config', E2E_CONFIG, '--runInBand', ...tests], env)), reason };
 	},

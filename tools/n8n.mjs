@@ -13,7 +13,7 @@ import { showProgress } from './progress.mjs';
  * without dependencies that reads them, since the launcher installs n8n while it installs the
  * project's packages.
  */
-export const DEMO_N8N = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
+const DEMO_N8N = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
 
 /** The only packages of n8n whose install scripts it needs. */
 const NATIVE_MODULES = ['sqlite3', 'isolated-vm'];

@@ -14,7 +14,7 @@ import { searchPath } from './environment.mjs';
 import { showProgress } from './progress.mjs';
 
 /** A program that npm does not bring. */
-export interface SystemProgram {
+interface SystemProgram {
 	/** As the messages call it. */
 	name: string;
 	/** Its command, under every name it is known by. */

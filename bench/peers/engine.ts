@@ -24,7 +24,7 @@ export interface Ended {
 }
 
 /** Runs nodes as n8n does. */
-export interface Engine {
+interface Engine {
 	/** Loads a node's class and its credential's, as n8n does when it first meets them. */
 	load(peer: Peer): Loaded;
 	/** Runs a node that is not of a package, with the parameters and the credential of a peer. */

@@ -19,7 +19,7 @@ export interface Network {
 }
 
 /** A process that answers what it is told. */
-export interface Process<Told, Answer> {
+interface Process<Told, Answer> {
 	measure(told: Told): Promise<Answer>;
 	stop(): Promise<void>;
 }

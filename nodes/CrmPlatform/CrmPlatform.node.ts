@@ -63,7 +63,7 @@ export class CrmPlatform implements INodeType {
 		],
 		// Send and Wait for Approval has them, and n8n makes a human review of a node that has.
 		webhooks: approvalWebhooks,
-		waitingNodeTooltip: 'The execution goes on when the task is completed or deleted',
+		waitingNodeTooltip: 'The execution continues when the task is completed or deleted',
 		properties: [...propertiesOf(everydayMenu), longestAnswer],
 	};
 

@@ -29,7 +29,7 @@ export class CrmPlatformAdmin implements INodeType {
 		group: ['input'],
 		version: 1,
 		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + $parameter["resource"]).replace(/[A-Z]+/g, " $&").toLowerCase() }}',
-		description: 'Set up and watch a CRM Platform account: custom fields, pipelines, users, webhooks, jobs, any API request',
+		description: 'Set up and monitor a CRM Platform account: custom fields, pipelines, users, webhooks, jobs, any API request',
 		defaults: { name: 'CRM Platform Admin' },
 		usableAsTool: true,
 		builderHint: adminHint,

@@ -46,7 +46,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 		!n8n.getExecutionCancelSignal()?.aborted &&
 		(n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	let done = 0;
-	let told = systemClock.now();
+	let reportedAt = systemClock.now();
 	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
 	const count = isOnce ? 1 : items.length;
 	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count) : allItems();
@@ -62,8 +62,8 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 			done += 1;
 			for (const one of Array.isArray(result) ? result : [result]) output.add(item, one);
 		}
-		if (systemClock.now() - told < betweenReports) continue;
-		told = systemClock.now();
+		if (systemClock.now() - reportedAt < betweenReports) continue;
+		reportedAt = systemClock.now();
 		n8n.logger.info(`${n8n.getNode().name}: ${done + failures.length} of ${count} items done, ${failures.length} of them failed`);
 	}
 
@@ -119,11 +119,11 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 }
 
 function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Execution['identity'] {
-	const own = call?.identity ?? {
+	const origin = call?.identity ?? {
 		// Executions that are not stored have no id, and nothing can repeat them.
 		execution: originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
 		node: n8n.getNode().id,
 		run: n8n.getWorkflowDataProxy(0).$runIndex as number,
 	};
-	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...own };
+	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...origin };
 }

@@ -51,7 +51,7 @@ export interface Operation {
 	/** Whether it is done once for all items where no parameter depends on the item: it would give the same each time. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns the function that handles one item. */
-	prepare(execution: Execution): Promise<Run | Batched>;
+	prepare(execution: Execution): Run | Batched | Promise<Run | Batched>;
 }
 
 /** JSON Schema, as much as n8n shows of a node's output before it has run. */

@@ -29,7 +29,7 @@ export function allItems(): Output {
 
 /**
  * One item, however many records there are. It is linked to the first and the last input item, so that n8n finds the
- * item of a node before where both come from the same one, and else says that there are several.
+ * item of a node before where both come from the same one, and otherwise says that there are several.
  *
  * @param count number of input items
  */

@@ -90,7 +90,7 @@ function withNotes(items: INodeExecutionData[], notes: string[]): INodeExecution
 function leftOut(left: number, all: number, length: number): string {
 	return left > 0
 		? `${left} of ${all} results were left out, since an answer may have ${length} characters. To get them, ask for less at a time if the tool lets you: narrower filters, a lower limit with a cursor, fewer fields.`
-		: `This result was shortened where it says so, since an answer may have ${length} characters. To get all of it, ask for less at a time, or for fewer fields, if the tool lets you; a cursor continues behind it.`;
+		: `This result was shortened where it says so, since an answer may have ${length} characters. To get all of it, ask for less at a time, or for fewer fields, if the tool lets you; a cursor continues after it.`;
 }
 
 /** The record with shorter texts and lists; if that is not enough, its first fields. */

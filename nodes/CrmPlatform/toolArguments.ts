@@ -18,7 +18,7 @@ export function argumentsOf(n8n: IExecuteFunctions): IDataObject {
 	return laidOverItem(n8n) ?? n8n.getInputData()[0]?.json ?? {};
 }
 
-/** The arguments, where the item that expressions read consists of them and the agent's; else undefined. */
+/** The arguments, if the item that expressions read consists of them and the agent's; otherwise undefined. */
 function laidOverItem(n8n: IExecuteFunctions): IDataObject | undefined {
 	if (n8n.isToolExecution()) return undefined;
 	const { runExecutionData } = n8n as { runExecutionData?: IRunExecutionData };
@@ -60,7 +60,7 @@ function refuseOverlaid(n8n: IExecuteFunctions, passed: IDataObject): void {
 		}
 		if (isKnown(name) && expressions.some((expression) => readsFromItem(expression, name))) {
 			throw new NodeOperationError(n8n.getNode(), `The argument ${name} would replace a value of the workflow, so nothing was done`, {
-				description: `The workflow’s author has to rename it in $fromAI, since an expression of the node also reads ${name} from the agent’s item.`,
+				description: `The workflow’s author must rename it in $fromAI, since an expression of the node also reads ${name} from the agent’s item.`,
 			});
 		}
 	}

@@ -32,8 +32,8 @@ interface CallCounts {
 /** @throws NodeOperationError where an agent calls the operation as a tool: its answer cannot wait */
 export function refuseAsTool(n8n: IExecuteFunctions): void {
 	if (!isToolCall(n8n)) return;
-	throw new NodeOperationError(n8n.getNode(), 'A tool cannot wait for an approval, so nobody was asked', {
-		description: 'The workflow’s author has to put CRM Platform between the agent and its tools, as Human Review.',
+	throw new NodeOperationError(n8n.getNode(), 'A tool cannot wait for an approval, so no one was asked', {
+		description: 'The workflow’s author must put CRM Platform between the agent and its tools, as Human Review.',
 	});
 }
 

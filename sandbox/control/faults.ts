@@ -16,7 +16,7 @@ const faultSchema = z
 		headers: z.record(z.string(), z.string()).refine(areHeaders, 'Not valid headers.').optional(),
 		body: z.json().optional(),
 		contentType: z.string().refine(isContentType, 'Not a valid content type.').optional(),
-		/** Waits before anything else happens. */
+		/** Waits first. */
 		latencyMs: z.int().min(0).max(600_000).optional(),
 		/** Drops the connection, before or after the request has its effect. */
 		drop: z.enum(['before', 'after']).optional(),

@@ -2,7 +2,6 @@ import { createMiddleware } from 'hono/factory';
 import { idempotencyKeyHeader } from '../api/http/idempotency.ts';
 import type { Env, Service } from '../core/service.ts';
 
-/** A logged request. */
 export interface LoggedRequest {
 	method: string;
 	path: string;

@@ -35,7 +35,7 @@ import { ticketSeeds } from './tickets.ts';
 import { userCount, userSeed } from './users.ts';
 import { workSeeds } from './work.ts';
 
-export interface SeedOptions {
+interface SeedOptions {
 	/** The date (UTC) at whose beginning the data ends; today unless given. */
 	day?: string | undefined;
 	/** Whether the team has worked in the days before: the log has events then, and nobody can say how many. */
@@ -65,8 +65,8 @@ export function seed(
 	const random = randomFrom(20_230_102);
 	const fill = (resource: Resource, records: Iterable<StoredRecord>) =>
 		store.table(resource.name)!.fill(records);
-	const make = (resource: Resource, count: number, own: Random, values: ValuesFor) => {
-		const records = [...history(resource, count, end, own, values)];
+	const make = (resource: Resource, count: number, generator: Random, values: ValuesFor) => {
+		const records = [...history(resource, count, end, generator, values)];
 		fill(resource, records);
 		return records;
 	};
@@ -84,22 +84,22 @@ export function seed(
 
 		const work = Math.min(Math.floor(contactCount / 5), maxWork);
 		const people = store.table(contacts.name)!.findAll([], maxWork);
-		const own = randomFrom(5);
-		const funnels = make(pipelines, pipelineCount, own, pipelineSeeds(own));
-		fill(deals, keep(history(deals, work, end, own, dealSeeds(own, funnels, people, end))));
-		fill(tickets, keep(history(tickets, work, end, own, ticketSeeds(own, people, staff, end))));
-		const asked = store.table(tickets.name)!.findAll([], maxWork);
-		fill(messages, history(messages, work, end, own, messageSeeds(own, asked, people, staff)));
-		const { task, note, activity } = workSeeds(own, people, staff, end);
-		fill(tasks, keep(history(tasks, work, end, own, task)));
-		fill(notes, keep(history(notes, work, end, own, note)));
-		fill(activities, keep(history(activities, work, end, own, activity)));
+		const workRandom = randomFrom(5);
+		const funnels = make(pipelines, pipelineCount, workRandom, pipelineSeeds(workRandom));
+		fill(deals, keep(history(deals, work, end, workRandom, dealSeeds(workRandom, funnels, people, end))));
+		fill(tickets, keep(history(tickets, work, end, workRandom, ticketSeeds(workRandom, people, staff, end))));
+		const writtenTickets = store.table(tickets.name)!.findAll([], maxWork);
+		fill(messages, history(messages, work, end, workRandom, messageSeeds(workRandom, writtenTickets, people, staff)));
+		const { task, note, activity } = workSeeds(workRandom, people, staff, end);
+		fill(tasks, keep(history(tasks, work, end, workRandom, task)));
+		fill(notes, keep(history(notes, work, end, workRandom, note)));
+		fill(activities, keep(history(activities, work, end, workRandom, activity)));
 
-		const [machine] = make(customObjects, 1, own, customObjectSeed);
-		for (const field of history(customFields, machineFieldSeeds.length, end, own, machineFieldSeed)) {
+		const [machine] = make(customObjects, 1, workRandom, customObjectSeed);
+		for (const field of history(customFields, machineFieldSeeds.length, end, workRandom, machineFieldSeed)) {
 			store.table(customFields.name)!.save(field);
 		}
-		fill(recordsOf(machine!), keep(history(recordsOf(machine!), work, end, own, machineSeeds(own))));
+		fill(recordsOf(machine!), keep(history(recordsOf(machine!), work, end, workRandom, machineSeeds(workRandom))));
 
 		for (const tag of labels) store.table(tags.name)!.save({ ...tag, usage: usage(tag) });
 		if (isLively) workRecently(store, randomFrom(6), staff, today);

@@ -133,7 +133,7 @@ describe('groups and sums', () => {
 		]);
 		const byTags = await call('count', { ...asked, group_by: 'tags' });
 		expect(byTags.slice(0, -1).map(({ count }) => count)).toEqual([3, 1]);
-		expect(textOf(byTags)).toMatch(/same whole list\. For one value of tag_ids, count with a filter/);
+		expect(textOf(byTags)).toMatch(/grouped by their complete list\. To count a single value of tag_ids, use a filter/);
 	});
 
 	test('a sum is exact, or refused', async () => {
@@ -149,7 +149,9 @@ describe('groups and sums', () => {
 		// What is too large on the way may be exact in the end.
 		expect((await sumOf(largest, 2, -5))[0]).toMatchObject({ sum_of_amount: largest - 3 });
 		expect(textOf(await sumOf(largest, 2))).toMatch(/sum of amount is too large to be exact/);
-		expect(textOf(await sumOf(largest, 0.25))).toMatch(/too large to be exact/);
+		expect(textOf(await sumOf(largest, 0.25))).toMatch(/too large to be exact.*, or group them/);
+		const grouped = await call('count', { kind: 'deal', filters: { amount: { gte: largest } }, sum: 'amount', group_by: 'status' });
+		expect(textOf(grouped)).toMatch(/too large to be exact. Narrow the records by filters\./);
 	});
 
 	test('two groups of one name are told apart', async () => {

@@ -58,7 +58,7 @@ describe('a token', () => {
 		const token = tokenOf(await asked('change', deletion));
 		await sandbox.call('DELETE', `/v1/contacts/${String(one!.id)}`);
 		const answer = text(await asked('change', { ...deletion, token }));
-		expect(answer).toMatch(new RegExp(`${String(one!.id)}.*is deleted already.*"done":"Delete contact ${String(other!.last_name)}`));
+		expect(answer).toMatch(new RegExp(`${String(one!.id)}.*has already been deleted.*"done":"Delete contact ${String(other!.last_name)}`));
 		expect(await status(`/v1/contacts/${String(other!.id)}`)).toBe(404);
 		expect(text(await asked('change', { ...deletion, token }))).not.toMatch(/error|Nothing was written/);
 		expect(text(await asked('change', { ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' }))).toMatch(/no contact with the id/);
@@ -162,7 +162,7 @@ describe('what is told of a write that failed', () => {
 			},
 		});
 		const answer = text(await called('change', { kind: 'contact', action: 'delete', records: [one!.id, other!.id], count: 2 }));
-		expect(answer).toMatch(new RegExp(`Done: Delete contact ${String(one!.last_name)}.*Perhaps done, so look first: Delete contact ${String(other!.last_name)}`));
+		expect(answer).toMatch(new RegExp(`Done: Delete contact ${String(one!.last_name)}.*May have been done; check first: Delete contact ${String(other!.last_name)}`));
 		expect(answer).not.toMatch(/Not done|Nothing was written/);
 	});
 
@@ -215,4 +215,17 @@ describe('a write that the service repeats its answer to', () => {
 		const [done] = await called('change', { kind: 'deal', action: 'create', values: { title, custom_fields: { [key]: 'Own' } } });
 		expect(await read(`/v1/deals/${String(done!.id)}`)).toMatchObject({ title, custom_fields: { [key]: 'Own' } });
 	});
+});
+
+test.each<[kind: string, list: string, values: IDataObject]>([
+	['tag', 'tags', { name: `Tag ${randomUUID()}` }],
+	['webhook', 'webhooks', { url: 'http://127.0.0.1:1/x', events: ['*'] }],
+	['pipeline', 'pipelines', { name: `Pipeline ${randomUUID()}`, stages: ['open', 'won', 'lost'].map((kind) => ({ name: kind, kind })) }],
+	['customField', 'custom-fields', { resource: 'contacts', key: `k${Date.now()}`, label: 'K', type: 'text' }],
+])('a %s, which has no fields of the account’s own, is created and changed', async (kind, list, values) => {
+	const [created] = await called('change', { kind, action: 'create', values }, { kinds: [kind] });
+	expect(created).toMatchObject({ done: expect.stringContaining('Create') });
+	const change = kind === 'webhook' ? { description: 'Changed' } : { [kind === 'customField' ? 'label' : 'name']: `Changed ${randomUUID()}` };
+	await called('change', { kind, action: 'update', record: created!.id, values: change }, { kinds: [kind] });
+	expect(await read(`/v1/${list}/${String(created!.id)}`)).toMatchObject(change);
 });

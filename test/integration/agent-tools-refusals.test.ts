@@ -33,9 +33,9 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['a misspelt name', 'get', () => ({ kind: 'deal', record: 'Renewel of Twins' }), /No deal is called.*Similar: Renewal of Twins.*dea_/],
 	['an id of another kind', 'change', () => ({ kind: 'contact', action: 'update', record: ids.deal, values: { last_name: 'X' } }), /no contact with the id dea_.*another kind/],
 	['a name that two have', 'change', () => ({ kind: 'contact', action: 'update', record: 'Tess Twin', values: { last_name: 'X' } }), /tess\.one@x\.example.*tess\.other@x\.example|tess\.other@x\.example.*tess\.one@x\.example/],
-	['two thousand words for a name', 'change', () => ({ kind: 'contact', action: 'update', record: long, values: { last_name: 'X' } }), /record has \d+ characters, and takes 255/],
+	['two thousand words for a name', 'change', () => ({ kind: 'contact', action: 'update', record: long, values: { last_name: 'X' } }), /record has \d+ characters; the maximum is 255/],
 	['two thousand words for a value', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: long } }), /Last Name|last_name/],
-	['two thousand words to find', 'search', () => ({ kind: 'contact', query: long }), /query has \d+ characters, and takes 200/],
+	['two thousand words to find', 'search', () => ({ kind: 'contact', query: long }), /query has \d+ characters; the maximum is 200/],
 	['a field that there is not', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { colour: 'red' } }), /no field colour.*title/s],
 	['one good field and one that there is not', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { amount: 1, colour: 'red' } }), /no field colour/],
 	['a field that only the service sets', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { amount: 1, status: 'won' } }), /status/],
@@ -50,17 +50,17 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['a step without its value', 'act', () => ({ kind: 'deal', action: 'moveToStage', record: ids.deal }), /Stage is empty/],
 	['a value that a step does not take', 'act', () => ({ kind: 'deal', action: 'win', record: ids.deal, values: { amount: 5 } }), /win does not take amount/],
 	['delete all', 'change', () => ({ kind: 'contact', action: 'delete', record: 'all' }), /No contact is called all/],
-	['delete without a record', 'change', () => ({ kind: 'contact', action: 'delete' }), /no way to delete all/],
+	['delete without a record', 'change', () => ({ kind: 'contact', action: 'delete' }), /all at once is not possible/],
 	['delete two without their number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.one, ids.other] }), /would delete 2 records.*send count: 2/],
 	['delete two with another number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.one, ids.other], count: 5 }), /would delete 2 records/],
 	['delete two, one of which there is not', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.one, 'Nobody Atall'], count: 2 }), /No contact is called Nobody Atall/],
 	['a filter that there is not', 'search', () => ({ kind: 'deal', filters: { colour: 'red' } }), /no filter colour.*stage_id/],
 	['a comparison that a field has not', 'search', () => ({ kind: 'deal', filters: { status: { gte: 'open' } } }), /status cannot be filtered by gte/],
 	['a filter that excludes a choice', 'search', () => ({ kind: 'deal', filters: { status: { ne: 'open' } } }), /cannot be filtered by ne\. It takes a value, a list of values\. To exclude, send the others: \{"status": \["won","lost"\]\}/],
-	['a filter that excludes a text', 'search', () => ({ kind: 'deal', filters: { title: { not_in: ['x'] } } }), /cannot be filtered by not_in.*No filter excludes/],
+	['a filter that excludes a text', 'search', () => ({ kind: 'deal', filters: { title: { not_in: ['x'] } } }), /cannot be filtered by not_in.*Filters cannot exclude/],
 	['a list of bounds', 'search', () => ({ kind: 'deal', filters: { amount: { between: [1, 2] } } }), /amount cannot be filtered by between\. It takes a value, .*gte/],
-	['null as a filter', 'count', () => ({ kind: 'deal', filters: { amount: null } }), /amount: null is no value to filter by\. Send \{"empty": true\}/],
-	['null as the filter of a field that is never empty', 'count', () => ({ kind: 'deal', filters: { status: null } }), /status: null is no value.*leave this filter out/],
+	['null as a filter', 'count', () => ({ kind: 'deal', filters: { amount: null } }), /amount: null is not a value to filter by\. Send \{"empty": true\}/],
+	['null as the filter of a field that is never empty', 'count', () => ({ kind: 'deal', filters: { status: null } }), /status: null is not a value.*leave this filter out/],
 	['a group that is an object', 'count', () => ({ kind: 'contact', group_by: 'address' }), /no field address\..*address\.city/],
 	['a value in words', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { amount: '1,200' } }), /not a number such as 12\.5\. Nothing was written\.$|not a number such as 12\.5\. Nothing was written\. /],
 	['an order that there is not', 'search', () => ({ kind: 'deal', sort: 'beauty' }), /no order beauty.*amount/],
@@ -99,7 +99,7 @@ describe('what the author does not allow', () => {
 	test('steps are not messages that leave the CRM', async () => {
 		const call = await callerOf(sandbox.credential, { writes: ['act', 'create'] });
 		expect(JSON.stringify(await call('act', { kind: 'message', action: 'send', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(/Send in May Write/);
-		expect(JSON.stringify(await call('change', { kind: 'message', action: 'create', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(/cannot be written by create/);
+		expect(JSON.stringify(await call('change', { kind: 'message', action: 'create', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(/create cannot write a message/);
 		expect(await writes()).toEqual([]);
 	});
 });

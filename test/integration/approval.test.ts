@@ -202,7 +202,7 @@ describe('Send and Wait for Approval', () => {
 
 		test('a call that would be refused is told with its reason', async () => {
 			const [, words] = await asked('crm_change', { kind: 'deal', action: 'update', record: 'Nobody knows it', values: { amount: 1 } });
-			expect(words).toMatch(/cannot be told in words: No deal is called Nobody knows it/);
+			expect(words).toMatch(/could not be described: No deal is called Nobody knows it/);
 		});
 
 		test('the calls of other tools have the message alone', async () => {

@@ -24,7 +24,7 @@ describe('a credential that gives another account for another item is refused, a
 		const first = name === 'fallback' ? {} : itemOf(sandbox);
 		const items = [{ ...first, name: 'A' }, itemOf(other, { name: 'B' }), itemOf(sandbox, { name: 'C' })];
 		const { message, description } = await failure({ ...setups[name](), items });
-		expect(message).toBe('The credential gives another account for item 1 than for item 0, so nothing was sent');
+		expect(message).toBe('The credential selects a different account for item 1 than for item 0, so nothing was sent');
 		expect(description).toContain('Loop Over Items');
 		expect(await writes()).toEqual([]);
 	});
@@ -37,7 +37,7 @@ describe('a credential that gives another account for another item is refused, a
 
 	test('sync', async () => {
 		const items = [itemOf(sandbox, { external_id: 'a', last_name: 'A' }), itemOf(other, { external_id: 'b', last_name: 'B' })];
-		await expect(teams.run(items, automatic, { credential })).rejects.toThrow('another account for item 1');
+		await expect(teams.run(items, automatic, { credential })).rejects.toThrow('a different account for item 1');
 		expect(await writes()).toEqual([]);
 	});
 });

@@ -17,7 +17,7 @@ import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/changes/trig
 import { additionalDataOf, type Setup } from './n8n.ts';
 import type { TestSandbox } from './sandbox.ts';
 
-export interface PublishedSetup {
+interface PublishedSetup {
 	credential: Setup['credential'];
 	parameters?: IDataObject;
 	clock?: Clock;

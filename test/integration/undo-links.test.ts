@@ -143,7 +143,7 @@ describe('references in custom fields', () => {
 		await as('c2', op.deleteRecord('company', deleted.id));
 		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
 		const { items } = await undo('c2');
-		expect(items.map(({ result, reason }) => [result, String(reason).includes('custom_fields.contact_ref: a linked record is gone')])).toEqual([['undone', true], ['undone', true]]);
+		expect(items.map(({ result, reason }) => [result, String(reason).includes('custom_fields.contact_ref: a linked record no longer exists')])).toEqual([['undone', true], ['undone', true]]);
 		expect(await record('companies', company.id)).toMatchObject({ description: 'a', custom_fields: { plain: 't' } });
 		expect(await named('companies', 'C2b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});
@@ -159,7 +159,7 @@ describe('references in custom fields', () => {
 		await sandbox.call('PATCH', `/v1/custom-fields/${readOnly.id}`, { read_only: true });
 		const { items } = await undo('c3');
 		const reason = expect.stringContaining('custom_fields.short_lived, custom_fields.frozen: the custom field was deleted') as string;
-		expect(items).toMatchObject([{ result: 'undone', reason }, { result: 'undone', reason }]);
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: 'create', reason }, { result: 'cannot_be_undone', action: 'update', reason }]);
 		expect(await record('companies', company.id)).toMatchObject({ description: 'a' });
 		expect(await named('companies', 'C3b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});
@@ -182,7 +182,7 @@ describe('a record whose former links are all gone', () => {
 		const preview = (await undo(`r-${kind}`, { preview: true })).items;
 		const { items } = await undo(`r-${kind}`);
 		expect([preview, items].map(([item]) => [item!.result, item!.reason, item!.changes])).toEqual(
-			['to_be_undone', 'undone'].map((result) => [result, expect.stringContaining('links: a linked record is gone'), preview[0]!.changes]),
+			['to_be_undone', 'undone'].map((result) => [result, expect.stringContaining('links: a linked record no longer exists'), preview[0]!.changes]),
 		);
 		expect(await record(collection, one.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
 	});

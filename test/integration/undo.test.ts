@@ -192,7 +192,7 @@ describe('nothing is written', () => {
 	test.each([
 		['workflow', 'workflow-1', 'Since'],
 		['execution', '', 'Which One: choose the execution'],
-		['execution', 'https://n8n.example/workflow/w/executions/4711', 'Which One: enter the ID only'],
+		['execution', 'https://n8n.example/workflow/w/executions/4711', 'Which One: enter only the ID'],
 	])('for %s %p without what it needs', async (undoOf, undoId, message) => {
 		const { message: said } = await failure({ credential: sandbox.credential, parameters: { resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} } });
 		expect(said).toContain(message);

@@ -12,7 +12,7 @@ export interface Form {
 	answer(request: FormRequest): Reply | 'drop';
 }
 
-export interface FormRequest {
+interface FormRequest {
 	method: string;
 	path: string;
 	query: URLSearchParams;

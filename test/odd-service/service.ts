@@ -12,7 +12,7 @@ export const own = (object: object, name: string): unknown =>
 	Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 
 /** One change that a request made to one record. */
-export interface Effect {
+interface Effect {
 	kind: 'create' | 'update' | 'delete';
 	id: string;
 	/** What the request gave for it. */

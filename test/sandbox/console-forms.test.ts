@@ -52,7 +52,7 @@ test('errors are shown beside the field, and entered values stay', async () => {
 	});
 	expect(refused.status).toBe(422);
 	expect(refused.html).toMatch(/id="email"[^>]*aria-invalid="true"[^>]*value="nonsense"/);
-	expect(refused.html).toMatch(/id="email-error">Expected an e-mail address\./);
+	expect(refused.html).toMatch(/id="email-error">Expected an email address\./);
 	expect(refused.html).toMatch(/id="custom_fields\.nps_score-error">Expected a number\./);
 	expect(refused.html).toContain('value="many"');
 	expect(refused.html).toContain('value="Moreno"');

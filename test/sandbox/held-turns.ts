@@ -1,7 +1,7 @@
 import { Turns } from '../../sandbox/core/foundation/turns.ts';
 
 /** Work that takes turns, such as hashes of passwords: it begins in its turn, and goes on when a test lets it. */
-export interface HeldTurns {
+interface HeldTurns {
 	/** How many pieces of work have begun, of all that have asked. */
 	begun: number;
 	asked: number;

@@ -66,8 +66,8 @@ test('for a day after a rotation both secrets sign, then the new one only', asyn
 });
 
 test.each([
-	['contact.exploded', 'There are: contact.created, contact.updated, contact.deleted.'],
-	['kontakt.created', 'There are: *, contact.*, company.*'],
+	['contact.exploded', 'These exist: contact.created, contact.updated, contact.deleted.'],
+	['kontakt.created', 'These exist: *, contact.*, company.*'],
 	['custom.ships.created', 'custom.machines.*'],
 	['contact', 'contact.*'],
 	['con*', 'contact.*'],

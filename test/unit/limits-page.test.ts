@@ -35,7 +35,7 @@ test.each<[string, string]>([
 	['Filters of a list', n(maxFilters)],
 	['Custom fields per kind of record', n(maxCustomFields)],
 	['Tags of a record', n(schemas.Contact.properties.tag_ids.maxItems)],
-	['E-mail addresses or phone numbers of a contact', n(schemas.Contact.properties.emails.maxItems)],
+	['Email addresses or phone numbers of a contact', n(schemas.Contact.properties.emails.maxItems)],
 	['Linked records of a task, note or activity', n(schemas.Task.properties.links.maxItems)],
 	['Attachments of a message', n(schemas.Message.properties.attachments.maxItems)],
 	['Events are kept', `${eventsAreKeptMs / day} days`],

@@ -27,7 +27,7 @@ export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): str
 	return [made, versions.join('-'), ...namedIds(writes.map(({ target }) => target)), signature(run, writes, made, versions)].join('.');
 }
 
-/** What a token says, if it was made for these very writes; else why it does not count. */
+/** What a token says, if it was made for these very writes; otherwise, why it is not valid. */
 export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string, now: number): Token | string {
 	// A full stop behind it ends a sentence.
 	const text = token.trim().replace(/\.$/, '');

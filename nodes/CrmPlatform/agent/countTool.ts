@@ -46,7 +46,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	const one = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
 	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: one });
 	if (!group && !sum && total !== undefined) return { data: [{ count: total }], notes: [] };
-	if (total !== undefined && total > maxCounted) throw new Error(`There are ${total} records, and ${maxCounted} at most can be grouped or summed. Narrow them by filters.`);
+	if (total !== undefined && total > maxCounted) throw new Error(`There are ${total} records, but at most ${maxCounted} can be grouped or summed. Narrow them with filters.`);
 
 	const currency = sum && sum.name !== 'currency' ? known.find(({ name }) => name === 'currency') : undefined;
 	const keyed = [group, currency].filter((field) => field !== undefined);
@@ -56,7 +56,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	const reading = { path: toolCollection(kind), list, query: withFields(list, query, needed), limit: maxCounted + 1 };
 	for await (const { records } of readPages(run.api.send, reading)) {
 		all += records.length;
-		if (all > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them by filters.`);
+		if (all > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them with filters.`);
 		for (const record of records) {
 			const value = sum && valueOf(record, sum.path);
 			// Texts that look like numbers may be phone numbers.
@@ -75,18 +75,18 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 		...(group && { [group.name]: groups[i] }),
 		...(currency && { currency: key.currency ?? '(none)' }),
 		count,
-		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name) }),
+		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name, group ? '' : ', or group them') }),
 	}));
 	if (data.length === 0) return { data: [{ count: 0 }], notes: [] };
-	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path))) ? [`Each group has the same whole list. For one value of ${group.name}, count with a filter.`] : [];
+	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path))) ? [`Records are grouped by their complete list. To count a single value of ${group.name}, use a filter.`] : [];
 	return { data, notes: group ? [...ofLists, dataNotice] : [] };
 }
 
 /** @throws Error in the model's words, where the number that JSON has for it is another one */
-function exactly(sum: bigint, name: string): number {
+function exactly(sum: bigint, name: string, orElse: string): number {
 	const number = Number(sum) / 1e6;
 	if (millionths(String(number)) === sum) return number;
-	throw new Error(`The sum of ${name} is too large to be exact. Narrow the records by filters, or group them.`);
+	throw new Error(`The sum of ${name} is too large to be exact. Narrow the records with filters${orElse}.`);
 }
 
 function millionths(number: string): bigint {

@@ -27,7 +27,7 @@ export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAn
 	const rows = await Promise.all(begun.map(async (field): Promise<IDataObject> => ({ [field.name]: await fieldInWords(run, field) })));
 	const data = isBeginning ? rows : [await whatIsPossible(run, kind, fields), ...rows];
 	const isCut = JSON.stringify(data).length > run.settings.longest;
-	return { data, notes: isCut ? ['For the other fields, send the beginning of their names as field.'] : [] };
+	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [] };
 }
 
 async function whatIsPossible(run: ToolRun, kind: ToolKind, fields: Field[]): Promise<IDataObject> {

@@ -39,7 +39,7 @@ export async function searchTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	const data = await forReading(run.api, await fieldsOfKind(run, kind), short);
 	if (data.length === 0) return { data, notes: [`No ${kind.name} matches. Try other words or fewer filters.`] };
 	const total = page.total ?? undefined;
-	const notes = [...(total !== undefined && total > data.length ? [`${total} match in all.`] : []), dataNotice];
+	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
 	if (page.next === undefined) return { data, notes };
 	return { data, notes, ifWhole: `There are more: send the same arguments with cursor ${page.next}, or narrow the search.` };
 }
@@ -75,6 +75,6 @@ function sortOf({ sort }: ListDescription, given: string | undefined): Query {
 	const plain = orders.filter(({ name }) => !name.startsWith('-'));
 	const found = meantBy(plain, given.replace(/^-/, ''), 'order').name;
 	const name = isDescending ? `-${found}` : found;
-	if (!sort || !orders.some((one) => one.name === name)) throw new Error(`${name} is no order. Use ${found}.`);
+	if (!sort || !orders.some((one) => one.name === name)) throw new Error(`${name} is not a sort order. Use ${found}.`);
 	return { [sort.name]: name };
 }

@@ -72,7 +72,7 @@ async function callInWords(n8n: IExecuteFunctions, { name, given, kinds, prefix 
 		({ data: [first], notes }) => (first?.preview === undefined ? notes.join('\n') : `${String(first.preview)}.`),
 		async (error: Error) => {
 			const clear = run ? await withCandidates(run, error).catch(() => error) : error;
-			return `The change cannot be told in words: ${inSentences(failureText(nodeFailure(n8n, clear, 0)))}`;
+			return `The change could not be described: ${inSentences(failureText(nodeFailure(n8n, clear, 0)))}`;
 		},
 	);
 }

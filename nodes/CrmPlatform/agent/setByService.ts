@@ -17,12 +17,13 @@ export async function refuseSetByService(run: ToolRun, args: ToolArgs): Promise<
 	const kind = args.kind();
 	const fields = await fieldsOfKind(run, kind);
 	const words = new Set(fields.flatMap(({ name, label, path }) => [name, label, name.replace(/_ids?$/, ''), path[0] ?? '', path.slice(1).join('.')].map(wordsOf)));
-	const custom = (await customFieldsOnce(run.api, toolCollection(kind)))?.readOnly ?? [];
-	const known = [...(await toolDescription(run, kind)).fields.map(({ name }) => name), ...custom];
+	const recordNames = (await toolDescription(run, kind)).fields.map(({ name }) => name);
+	const custom = recordNames.includes('custom_fields') ? await customFieldsOnce(run.api, toolCollection(kind)) : undefined;
+	const known = [...recordNames, ...(custom?.readOnly ?? [])];
 	const set = names.filter((name) => !words.has(wordsOf(name)) && known.some((one) => one === name || one === `custom_fields.${name}`));
 	if (set.length === 0) return;
 	const { prefix, verbs } = run.settings;
 	const steps = actionsOf(kind, verbs).map(({ option }) => option.value).join(', ');
 	const instead = steps === '' ? '' : ` The steps of ${prefix}_act change some of these: ${steps}.`;
-	throw new Error(`${set.join(', ')}: set by the service alone, and cannot be written.${instead} ${prefix}_describe tells the fields that can be written.`);
+	throw new Error(`${set.join(', ')}: set by the service, so it cannot be written.${instead} ${prefix}_describe lists the fields that can be written.`);
 }

@@ -33,7 +33,7 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 	const plain = (name: string, value: unknown, longest: number): string => {
 		if (typeof value === 'object') throw new Error(`${name} takes one text. Send it as "…".`);
 		const text = String(value).trim();
-		if (text.length > longest) throw new Error(`${name} has ${text.length} characters, and takes ${longest} at most. Send the name, the id or a few words.`);
+		if (text.length > longest) throw new Error(`${name} has ${text.length} characters; the maximum is ${longest}. Send the name, the id or a few words.`);
 		return text;
 	};
 	const args: ToolArgs = {
@@ -45,7 +45,7 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 			const name = args.choice('kind', kinds.map((one) => one.name));
 			const [kind, ...others] = kinds.filter((one) => one.name === name);
 			if (others.every(({ objectKey }) => objectKey === kind!.objectKey)) return kind!;
-			throw new Error(`Two kinds are called ${name}, one of which is a custom object. The workflow’s author has to leave one of them out of this node.`);
+			throw new Error(`Two kinds are called ${name}; one is a custom object. The workflow’s author must remove one of them from this node.`);
 		},
 		text(name, longest = maxName) {
 			const value = own(name);

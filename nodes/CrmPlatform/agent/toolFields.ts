@@ -38,7 +38,7 @@ export function meantBy<One extends { name: string; label: string }>(all: One[],
 	if (only && called.length === 1) return only;
 	const names = (called.length > 0 ? called : all).map(({ name }) => name);
 	const shown = names.slice(0, 60).join(', ') + (names.length > 60 ? ', …' : '');
-	throw new Error(called.length > 0 ? `${given} could be ${shown}. Use one of these.` : `There is no ${what} ${given}. There are ${shown}.`);
+	throw new Error(called.length > 0 ? `${given} could be ${shown}. Use one of these.` : `There is no ${what} ${given}. Use one of these: ${shown}.`);
 }
 
 /**
@@ -49,7 +49,7 @@ export function meantBy<One extends { name: string; label: string }>(all: One[],
 export function withServiceNames(values: IDataObject, fields: Field[]): IDataObject {
 	const known = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
 	const id = known.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
-	if (id !== undefined) throw new Error(`values takes no ${id}: the service gives a new record its id, and record says which one is changed.`);
+	if (id !== undefined) throw new Error(`values must not contain ${id}: the service assigns the id of a new record, and record names the one to change.`);
 	refuseTwice(namesIn(values), (name) => fieldCalled(name, fields));
 	return Object.fromEntries(
 		Object.entries(values).map(([name, value]) => {
@@ -74,7 +74,7 @@ const namesIn = (values: IDataObject, before = ''): string[] =>
 		return inner.length > 0 ? inner : [before + name];
 	});
 
-/** The one field that has the name in any of its forms; else the words of it. */
+/** The one field that has the name in any of its forms; otherwise, its words. */
 function fieldCalled(given: string, fields: Field[]): string {
 	const bare = (name: string) => wordsOf(name.replace(/^custom_fields\./, ''));
 	const words = bare(given);

@@ -40,7 +40,7 @@ export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescr
 function rowOf(field: FilteredField, comparison: string, value: unknown): FilterRow {
 	const operators = operatorsOf(field).filter(({ filters }) => filters.length === 1);
 	const has = (wanted: string): boolean => operators.some((one) => one.value === wanted);
-	if (value === null) throw new Error(`${field.name}: null is no value to filter by. ${has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out'}.`);
+	if (value === null) throw new Error(`${field.name}: null is not a value to filter by. ${has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out'}.`);
 	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
 	// No moment is a day: it is from its start to its end.
 	if (comparison === 'is' && isDay && isInstant(field)) {
@@ -65,6 +65,6 @@ const isNegation = /^(!=|<>|ne|neq|nin|isn'?t|(is_?)?not(_?(in|equals?|eq))?)$/i
 function insteadOfNot({ filters, name }: FilteredField, excluded: unknown, takesList: boolean): string {
 	const given = [excluded].flat().map(String);
 	const others = (filters.get('is')?.choices ?? []).map((choice) => choice.value).filter((value) => !given.includes(String(value)));
-	if (!takesList || others.length === 0) return 'No filter excludes: take the records with the value from all.';
+	if (!takesList || others.length === 0) return 'Filters cannot exclude values: search without this one, and leave out the records that have the value.';
 	return `To exclude, send the others: {"${name}": ${JSON.stringify(others)}}.`;
 }

@@ -56,11 +56,11 @@ async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject)
 	return await changesInWords(run, kind, content, undefined, Infinity);
 }
 
-/** A write that the service did before, and to which it has repeated its answer: the record may be another by now. */
+/** A write that the service did before, and answered again: the record may have changed since. */
 export async function repeatedInWords(run: ToolRun, { kind, operation, request, target }: PlannedWrite, id: string): Promise<string> {
 	const what = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
 	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
-	if (now === undefined) return `${what} The record is deleted by now.`;
+	if (now === undefined) return `${what} The record has been deleted since.`;
 	if (now === null) return what;
 	const written = leavesOf((request.body ?? {}) as IDataObject);
 	// A step has no values; what it may have changed is told.
@@ -108,7 +108,7 @@ async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, r
 		.join('; ');
 }
 
-/** The values in an object that are no objects, each with the names that lead to it. */
+/** The values in an object that are not objects themselves, each with its path. */
 const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], unknown]> =>
 	Object.entries(values).flatMap(([name, value]) => {
 		const path = [...before, name];

@@ -76,7 +76,7 @@ export const titleOf = (record: IDataObject): string => {
 async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName = false): Promise<IDataObject> {
 	const record = await findRecord(run.api, toolCollection(kind) + path`/${id}`);
 	const other = otherId(record, id);
-	if (other !== undefined) throw new Error(`The service answers with the ${kind.name} ${other} in place of ${id}: it may have been merged into it. Send the id ${other} if this one is meant.`);
+	if (other !== undefined) throw new Error(`For ${id}, the service returned the ${kind.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`);
 	if (record) return record;
 	const outcome = mayBeName ? await lookedUp(run, kind, id) : undefined;
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
@@ -100,7 +100,7 @@ async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
 	if (outcome && 'several' in outcome) throw await severalCalled(run, kind, name, outcome.several);
 	const { results, records } = await candidates(run, kind, name);
-	// Tickets and messages have a subject, which is no unique name: alone it may do.
+	// Tickets and messages have a subject, which is not unique: it only counts if a single record has it.
 	const called = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
 	if (called.length === 1 && records.length < maxCandidates) return called[0]!;
 	const near = results.length > 0 ? ` Similar: ${results.join('; ')}. Send the id of the right one.` : ` Find it with ${run.settings.prefix}_search.`;

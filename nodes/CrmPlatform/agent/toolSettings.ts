@@ -8,7 +8,7 @@ import { resourceNamed } from '../resources';
 
 /** What the workflow’s author lets a model do; without any, it reads. */
 export const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
-export type ToolVerb = (typeof toolVerbs)[number];
+type ToolVerb = (typeof toolVerbs)[number];
 
 /** The tools, without the beginning of their names. */
 export const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
@@ -36,7 +36,7 @@ export interface ToolSettings {
 	tools: readonly ToolName[];
 }
 
-export const customObjectKind = 'customObjectRecord';
+const customObjectKind = 'customObjectRecord';
 
 /** @throws Error in the user's words */
 export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
@@ -61,7 +61,7 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 
 function oneOf<One extends string>(all: readonly One[], given: string, label: string): One {
 	const found = all.find((one) => one === given);
-	if (found === undefined) throw new Error(`${label}: ${given} is none of ${all.join(', ')}.`);
+	if (found === undefined) throw new Error(`${label}: ${given} is not one of ${all.join(', ')}.`);
 	return found;
 }
 

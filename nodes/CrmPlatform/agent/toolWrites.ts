@@ -62,12 +62,13 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 	};
 	const words = await wordsOf(false);
 	if (!asksFirst) return await send(run, wanted, planned, words);
-	if (token === undefined) return planned.every(changesNothing) ? unchanged(words) : await preview();
+	const asked = async (reason?: string) => (planned.every(changesNothing) ? unchanged(words) : await preview(reason));
+	if (token === undefined) return await asked();
 	const checked = checkedToken(run, planned, token, now);
 	const missing = planned.find(({ target }) => target?.notFound)?.target?.notFound;
 	if (typeof checked === 'string') {
 		if (missing) throw missing;
-		return await preview(checked);
+		return await asked(checked);
 	}
 	// Else those before one that has changed would be written.
 	if (wanted.length > 1 && planned.some((one, i) => !one.target?.notFound && !isUnchanged(one, checked.versions[i]))) {
@@ -79,7 +80,7 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 	const results = send(approved, wanted, planned, words, checked.versions);
 	return await results.catch(async (error: Error) => {
 		if (!(error instanceof ChangedSince || isAnsweredWith(error, 412))) throw error;
-		return planned.every(changesNothing) ? unchanged(words) : await preview(changed);
+		return await asked(changed);
 	});
 }
 
@@ -98,7 +99,7 @@ function partlyDone(failed: Error, words: string[], place: number): string {
 	const left = words.length - place - 1;
 	return [
 		...(place > 0 ? [`Done: ${words.slice(0, place).join('. ')}.`] : []),
-		mayBeDone(failed) ? `Perhaps done, so look first: ${words[place]}, since the answer was: ${inSentences(why)}` : `Not done: ${words[place]}, since ${inSentences(why)}`,
+		mayBeDone(failed) ? `May have been done; check first: ${words[place]}. The response was: ${inSentences(why)}` : `Not done: ${words[place]}, since ${inSentences(why)}`,
 		...(left > 0 ? [left === 1 ? 'One more was not tried.' : `${left} more were not tried.`] : []),
 	].join(' ');
 }
@@ -158,7 +159,7 @@ async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[]
 	const done: IDataObject[] = [];
 	for (const [i, one] of wanted.entries()) {
 		if (one.target?.notFound) {
-			done.push({ done: `${words[i]!} is deleted already` });
+			done.push({ done: `${words[i]!} has already been deleted` });
 			continue;
 		}
 		const sending = sendOne(run, one, planned[i]!, i, versions?.[i]);

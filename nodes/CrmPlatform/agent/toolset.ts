@@ -101,7 +101,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
 		const failure = nodeFailure(n8n, clear, 0);
 		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
-		const nothingWritten = isBlank(given.token) ? ' Nothing was written.' : ' Nothing was written by this call; with this token, it may have been before.';
+		const nothingWritten = isBlank(given.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
 		// For a person who reports it to the service; a model has no use for it.
 		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };
@@ -112,7 +112,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	return answerWithin(data, notes, settings.longest, isWriting ? dataNotice : ifWhole);
 }
 
-/** What services answer where they have not done a write; what else ends one may come from a proxy on the way. */
+/** Statuses with which services refuse a write; any other may come from a proxy on the way. */
 const refusals = ['400', '401', '403', '404', '405', '409', '410', '412', '413', '415', '422', '428', '429'];
 
 /** Whether the service itself has refused the write, in whose words there is a code. */

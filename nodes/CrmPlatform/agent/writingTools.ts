@@ -41,7 +41,7 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args, token), token);
 	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, kind, change, args, token)], token);
 
-	if (Object.keys(values).length === 0) throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe tells the fields.`);
+	if (Object.keys(values).length === 0) throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
 	const operation = changingOperation(kind, change);
 	const fields = withServiceNames(values, await fieldsOfKind(run, kind));
 	if (change === 'update') {
@@ -53,13 +53,13 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 }
 
 const needsSend = ({ name }: ToolKind, what: string): Error =>
-	new Error(`A ${name} leaves the CRM, so ${what} needs Send in May Write of the node, which the workflow’s author has not chosen.`);
+	new Error(`A ${name} leaves the CRM, so ${what} is not allowed. The workflow’s author can allow it with Send in May Write.`);
 
 /** @throws Error in the model's words */
 function changingOperation(kind: ToolKind, change: 'create' | 'update' | 'upsert'): Operation {
 	const has = kind.resource.operations.some(({ option }) => option.value === change);
 	if (has) return operationOfKind(kind, change);
-	throw new Error(`A ${kind.name} cannot be written by ${change}. It can be handled by other actions only, such as send.`);
+	throw new Error(`${change} cannot write a ${kind.name}. Use one of its actions, such as send.`);
 }
 
 async function chosenMatch(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<string> {
@@ -82,7 +82,7 @@ async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: st
 	const one = args.text('record');
 	const names = [...(one === undefined ? [] : [one]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
-	if (names.length === 0) throw new Error(`record is missing. Name each ${kind.name} to delete, by id or name: there is no way to delete all.`);
+	if (names.length === 0) throw new Error(`record is missing. Name each ${kind.name} to delete, by id or name. Deleting all at once is not possible.`);
 	const operation = operationOfKind(kind, 'delete');
 	const targets = new Map<string, NamedRecord>();
 	for (const name of names) {
@@ -123,14 +123,14 @@ async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
 export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const actions = actionsOf(kind, run.settings.verbs);
-	if (actions.length === 0 && leavesTheCrm(kind)) throw needsSend(kind, 'each step');
+	if (actions.length === 0 && leavesTheCrm(kind)) throw needsSend(kind, 'acting on it');
 	if (actions.length === 0) throw new Error(`There is no action for a ${kind.name}. Use another kind.`);
 	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
 	const operation = operationOfKind(kind, action);
 	const properties = operation.properties(kind.resource);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
-	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} makes a new ${kind.name}: leave record out, and send values.`);
+	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} creates a new ${kind.name}: omit record, and send values.`);
 	const target = takesRecord ? await namedRecord(run, kind, args.text('record'), token) : undefined;
 
 	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');

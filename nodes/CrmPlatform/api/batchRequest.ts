@@ -9,7 +9,7 @@ import type { ApiRequest, ApiResponse } from './http/request';
 import type { BatchDescription } from './openapi/writing';
 
 /** Many records written by one request. */
-export interface BatchWrite {
+interface BatchWrite {
 	description: BatchDescription;
 	path: string;
 	query?: Query;

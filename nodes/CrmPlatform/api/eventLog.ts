@@ -23,7 +23,7 @@ export interface Newest {
 export const eventIdentity = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
 
 /** An event as far as it says who caused it. */
-export interface EventCause extends IDataObject {
+interface EventCause extends IDataObject {
 	type: string;
 	timestamp: string;
 }
@@ -145,7 +145,7 @@ async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenera
 }
 
 const typesRefused = (types: string[], { message, description }: NodeApiError): string =>
-	`The service refuses at least one of the event types ${types.join(', ')}: ${description ?? message} The trigger reads events of all types instead, and starts for those of the chosen types that the service shows. If a type no longer exists, remove it from Events. If the credential may no longer see one, its events start nothing until it may.`;
+	`The service refuses at least one of the event types ${types.join(', ')}: ${description ?? message} Instead, the trigger reads events of all types and selects the chosen ones. If a type no longer exists, remove it from Events. If the credential may no longer read one, its events start nothing until it may again.`;
 
 type SortedList = ListDescription & Required<Pick<ListDescription, 'sort'>>;
 

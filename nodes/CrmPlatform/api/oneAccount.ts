@@ -20,7 +20,7 @@ export async function refuseSeveralAccounts(n8n: IAllExecuteFunctions, type: str
 	const compared = isFixed ? Math.min(length, alwaysCompared) : length;
 	for (let item = 1; item < compared; item += 1) {
 		if ((await accountFor(item)) === first) continue;
-		throw new NodeOperationError(n8n.getNode(), `The credential gives another account for item ${item} than for item 0, so nothing was sent`, {
+		throw new NodeOperationError(n8n.getNode(), `The credential selects a different account for item ${item} than for item 0, so nothing was sent`, {
 			description: 'Its fields are expressions, but one run of the node can only use one account. Run the node once per account, for example with Loop Over Items.',
 			itemIndex: item,
 		});

@@ -25,7 +25,7 @@ interface OAuth2Credential extends ServiceCredential {
 }
 
 /** A credential and the transport that signs requests with it. */
-export interface SignIn {
+interface SignIn {
 	credential: ServiceCredential;
 	/** Type and id of n8n's credential; the same after a new key or token. */
 	id: string;

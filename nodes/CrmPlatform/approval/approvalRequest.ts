@@ -10,7 +10,7 @@ import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 
 /** What became of a request for approval. */
-export type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';
+type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';
 
 const waiting = z.object({
 	taskId: z.string(),
@@ -27,7 +27,6 @@ export type ApprovalRequest = z.infer<typeof waiting>;
 /** The item of an execution that waits: n8n puts it out as it is when the time is over. */
 export const waitingItem = (request: ApprovalRequest): IDataObject => ({ data: { approved: false, outcome: 'expired', ...request } });
 
-/** The request that the execution waits for, if it waits for one. */
 export function waitingRequest(n8n: IWebhookFunctions): ApprovalRequest | undefined {
 	// A context of every kind has it; its type names it for few.
 	const context = n8n as unknown as { evaluateExpression(expression: string, item: number): unknown };

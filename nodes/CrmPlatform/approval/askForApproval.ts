@@ -11,7 +11,7 @@ import { tasks, textDigest, waitingItem, type ApprovalRequest } from './approval
 import { endApprovalSubscription, endOldSubscriptions, keyForStep, subscribeToAnswer } from './approvalSubscription';
 
 /** What the user has entered. */
-export interface ApprovalQuestion {
+interface ApprovalQuestion {
 	title: string;
 	message: string;
 	/** ID or name of a user; of the record's owner if empty. */
@@ -68,12 +68,12 @@ interface TaskParts {
 
 async function taskBody({ n8n, api }: Execution, { title, message, collection }: ApprovalQuestion, { approver, about, until, link, isCalled }: TaskParts): Promise<IDataObject> {
 	const fields = ((await api.describe('/tasks'))?.create?.fields ?? []).map(({ name }) => name);
-	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('The tasks of this service cannot be given to anybody.');
+	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('This service cannot assign its tasks to anyone.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
 	const description = [
 		message,
-		`Complete this task to approve. Delete it to decline. Without an answer by ${day}, it counts as declined. If you change the title or this text, it counts as declined, too.`,
-		`${isCalled ? 'The workflow then goes on by itself. If it does not' : 'Then'}, open ${link}`,
+		`Complete this task to approve. Delete it to decline. It counts as declined if it is still open on ${day}, or if you change its title or this text.`,
+		`${isCalled ? 'The workflow then continues. If it does not' : 'Then'}, open ${link}`,
 	].join('\n\n');
 	const all: IDataObject = {
 		title,
@@ -115,7 +115,7 @@ async function recordNamed({ api }: Execution, label: string, collection: string
 export function refuseSeveralItems({ n8n }: Execution): void {
 	const count = n8n.getInputData().length;
 	if (count < 2) return;
-	throw new NodeOperationError(n8n.getNode(), `There are ${count} items, and one answer cannot be for all of them`, {
-		description: 'Nobody was asked. Put Loop Over Items before this node, with a batch size of 1.',
+	throw new NodeOperationError(n8n.getNode(), `There are ${count} items, but one answer cannot apply to all of them`, {
+		description: 'No one was asked. Put Loop Over Items before this node, with a batch size of 1.',
 	});
 }

@@ -8,7 +8,7 @@ import { endApprovalSubscription } from './approvalSubscription';
 
 const shared = { name: 'default', responseMode: 'onReceived', responseData: '', path: '={{ $nodeId }}', restartWebhook: true, isFullPath: true } as const;
 
-/** Where n8n goes on with an execution that waits for an approval: for people who open the link, and for the CRM. */
+/** Where n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
 export const approvalWebhooks: IWebhookDescription[] = [
 	{ ...shared, httpMethod: 'GET' },
 	{ ...shared, httpMethod: 'POST' },
@@ -18,11 +18,11 @@ export const approvalWebhooks: IWebhookDescription[] = [
  * Answers a call of the link or a delivery of the CRM. Neither says what was decided: both only make the node look
  * at the task, so that opening the link, or a preview of it, approves nothing.
  *
- * It never throws: n8n would go on with the workflow.
+ * It never throws: n8n would continue the workflow.
  */
 export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const request = waitingRequest(n8n);
-	if (!request) return page(n8n, 200, 'Nothing waits for an answer here.');
+	if (!request) return page(n8n, 200, 'No workflow is waiting for this answer.');
 	if (isAboutAnother(n8n, request)) return page(n8n, 200, 'This is another task.');
 	const looking = async () => {
 		const api = await connect(n8n);
@@ -42,13 +42,13 @@ export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookRes
 	return { webhookResponse: html(sayings[outcome]), workflowData: [[{ json: { data }, pairedItem: { item: 0 } }]] };
 }
 
-const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to approve, or delete it to decline; then open this page again if the workflow does not go on by itself.';
+const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to approve, or delete it to decline; then open this page again if the workflow does not continue.';
 
 const sayings: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
-	approved: 'Approved. The workflow goes on.',
-	changed: 'Declined: the title or the text of the task was changed after it was asked.',
+	approved: 'Approved. The workflow continues.',
+	changed: 'Declined: the title or the text of the task was changed after the request.',
 	deleted: 'Declined: the task was deleted.',
-	expired: 'Too late: the time for an answer is over, so it counts as declined.',
+	expired: 'Too late: the time to answer has passed, so the request counts as declined.',
 };
 
 /** Whether the CRM reports another task: it reports all of an account. */

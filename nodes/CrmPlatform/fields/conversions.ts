@@ -21,16 +21,16 @@ function checkNumber(field: Field, value: unknown): void {
 const isMoment = (value: unknown): value is Date | DateTime =>
 	value instanceof Date || DateTime.isDateTime(value);
 
-/** A value as it is, unless it is a moment or no number. */
+/** The value itself; a moment becomes text, and NaN and Infinity are refused. */
 export function toAny(field: Field, value: unknown): unknown {
 	checkNumber(field, value);
 	return isMoment(value) ? momentText(field, value) : value;
 }
 
 export function toText(field: Field, value: unknown): unknown {
-	const given = toAny(field, value);
-	if (typeof given === 'object') throw refusal(field, value, 'text');
-	return phoneNumber(field, String(given));
+	const plain = toAny(field, value);
+	if (typeof plain === 'object') throw refusal(field, value, 'text');
+	return phoneNumber(field, String(plain));
 }
 
 function momentText(field: Field, value: Date | DateTime): string {
@@ -89,11 +89,11 @@ export function toChoice(field: Field, given: unknown): unknown {
 	const value = phoneNumber(field, given);
 	const { choices = [] } = field;
 	// n8n's dropdown gives text; the service may take a number.
-	const exact = choices.find((known) => String(known.value) === String(value));
+	const exact = choices.find((choice) => String(choice.value) === String(value));
 	if (exact) return exact.value;
 	const words = (text: unknown) => String(text).normalize('NFC').trim().toLowerCase().replace(/[\s_-]+/g, ' ');
-	const similar = choices.filter((known) =>
-		[known.value, known.label].some((text) => words(text) === words(value)),
+	const similar = choices.filter((choice) =>
+		[choice.value, choice.label].some((text) => words(text) === words(value)),
 	);
 	return similar.length === 1 ? similar[0]?.value : value;
 }
@@ -127,6 +127,6 @@ export function toMoment(
 }
 
 function refusal(field: Field, value: unknown, expected: string): Error {
-	const given = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	return new Error(`${field.label}: “${given}” is not ${expected}`);
+	const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
+	return new Error(`${field.label}: “${shown}” is not ${expected}`);
 }

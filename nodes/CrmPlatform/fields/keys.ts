@@ -30,14 +30,14 @@ export const trimmed = (text: string): string =>
  * brackets or quotes, a number with other digits, a host as a web address. Texts that differ by it may be the same, and need not be.
  */
 export function looseText(value: unknown): string {
-	const given = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	const text = trimmed(given.normalize('NFKC'))
+	const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
+	const text = trimmed(shown.normalize('NFKC'))
 		.toLowerCase()
 		.replace(/^[=<{['"`\u2018\u2019#]+|[>}\]'"`\u2018\u2019;,./]+$/g, '')
 		.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?(?:www\.)?/, '');
 	const compact = text.replace(/[\s()/]|(?<=\w|\))-(?=\w|\()/g, '');
-	const whole = /^\+?0*(\d+)(?:[.,]0*)?$/.exec(compact)?.[1];
-	if (whole !== undefined) return whole;
+	const integer = /^\+?0*(\d+)(?:[.,]0*)?$/.exec(compact)?.[1];
+	if (integer !== undefined) return integer;
 	const number = compact === '' ? NaN : Number(compact);
 	return Number.isSafeInteger(number) ? String(number) : compact;
 }

@@ -13,7 +13,7 @@ export const readBinary = (n8n: IExecuteFunctions, item: number, field: string):
 	unpacked(storedBytes(n8n, item, field));
 
 /**
- * The binary field of an item that has its file: the one that is named; if that is the usual name, the only one.
+ * The binary field of an item that holds its file: the named one or, where the default name was kept, the only one.
  *
  * @throws Error in the user's words where there is none, or it is not clear which
  */
@@ -122,7 +122,7 @@ export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompr
 
 /**
  * Stores chunks as they come. Community nodes may not make streams themselves, so one of n8n's own
- * carries them: that of a file of one byte. Where n8n keeps files in memory, there are no streams.
+ * carries them: that of a file of one byte. If n8n keeps files in memory, there are no streams.
  */
 async function store(
 	helpers: IExecuteFunctions['helpers'],

@@ -151,7 +151,7 @@ function parseRow(
 			at = endOfCell(text, at, separator);
 			cell = text.slice(from, at);
 		}
-		// The next chunk may go on with this cell, or with the other half of a line end.
+		// The next chunk may continue this cell, or begin with the other half of a line end.
 		const isUnfinished = at >= text.length || (text.charCodeAt(at) === carriageReturn && at + 1 >= text.length);
 		if (isUnfinished && !isEnd) return undefined;
 		cells.push(cell);
@@ -191,7 +191,7 @@ function endOfCell(text: string, start: number, separator: number): number {
 	return text.length;
 }
 
-/** Where the line after a line end begins; undefined where there is no line end. */
+/** Where the next line begins; undefined if there is no line end. */
 function lineEndAt(text: string, at: number): number | undefined {
 	const code = text.charCodeAt(at);
 	if (code === lineFeed) return at + 1;

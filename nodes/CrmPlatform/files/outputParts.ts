@@ -11,13 +11,13 @@ export interface PartsKind extends FileKind {
 }
 
 /** A file that was stored, and how many rows it has. */
-export interface OutputPart {
+interface OutputPart {
 	rows: number;
 	file: IBinaryData;
 }
 
 /** Rows that are written into as many files as they need, one after another. */
-export interface OutputParts {
+interface OutputParts {
 	/** @throws Error where n8n cannot store them */
 	add(rows: string[]): Promise<void>;
 	/** Ends the last file; without rows, there is one file. @throws Error where n8n cannot store it */

@@ -27,7 +27,6 @@ export const reportColumns = {
 
 export const reportNames: ReadonlySet<string> = new Set<string>(Object.values(reportColumns));
 
-/** The records of a file. */
 export interface FileRecords {
 	/** The header of a CSV file; undefined for JSON. */
 	columns: string[] | undefined;

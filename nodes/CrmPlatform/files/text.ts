@@ -1,6 +1,6 @@
 import { UnreadableFile } from './unreadableFile';
 
-/** Encodings a file can be read in; `auto` is what its byte-order mark says, else UTF-8. */
+/** Encodings a file can be read in; `auto` is what its byte-order mark says, otherwise UTF-8. */
 export type Encoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** Byte-order marks (Unicode 16, section 23.8); that of UTF-32 begins with that of UTF-16. */

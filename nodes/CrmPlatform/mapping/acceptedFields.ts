@@ -17,7 +17,7 @@ export interface AcceptedFields {
 }
 
 /** @throws Error in the user's words where the fields of this item cannot be known */
-export type AcceptedFieldsOf = (item: number) => AcceptedFields;
+type AcceptedFieldsOf = (item: number) => AcceptedFields;
 
 /** What depends on the accepted fields alone, made once: most items have the same. */
 export function oncePerFields<Made>(make: (accepted: AcceptedFields) => Made): (accepted: AcceptedFields) => Made {

@@ -6,7 +6,7 @@ export type Meaning = Field | string;
 export const meaningText = (meaning: Meaning): string => (typeof meaning === 'string' ? meaning : meaning.name);
 
 /** What a name may mean; of several, each fits as well as the others. A member of an object goes by names alone. */
-export type Meanings = (name: string, isMember?: boolean) => Meaning[];
+type Meanings = (name: string, isMember?: boolean) => Meaning[];
 
 /**
  * Prepares what names mean. A name is matched as the service writes it; failing that, as a label is written,

@@ -16,7 +16,7 @@ import { isFilledByModel, type StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
 /** The values of the items, evaluated and not converted. */
-export interface ItemValues {
+interface ItemValues {
 	/** The names an item has values for; those of an object that cannot be read are left out. */
 	names(item: number): string[];
 	/** The values of fields that may name other records. They are read before all values of the item. */
@@ -24,7 +24,7 @@ export interface ItemValues {
 	/**
 	 * All values; picked records come last.
 	 *
-	 * @throws Error in the user's words, for an item none of whose values belong to a field
+	 * @throws Error in the user's words for an item without a value that belongs to a field
 	 */
 	all(item: number, accepted: AcceptedFields): MappedValue[];
 }
@@ -98,8 +98,8 @@ function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'j
 		names(item) {
 			const object = orError(() => objectOf(item));
 			// The item fails with this error when its turn comes.
-			const own = object instanceof Error ? [] : Object.keys(object);
-			return [...own, ...linked.map(({ field }) => field)];
+			const names = object instanceof Error ? [] : Object.keys(object);
+			return [...names, ...linked.map(({ field }) => field)];
 		},
 		references(item, accepted) {
 			const { read, records, plainNames } = readerOf(accepted);
@@ -166,12 +166,12 @@ function jsonObjects(n8n: IExecuteFunctions, value: unknown): ObjectOf {
 }
 
 /** @param isEvaluated whether an expression gave it: a number put into its text may have lost digits before */
-function jsonObject(given: unknown, isEvaluated: boolean): IDataObject {
-	const parsed = typeof given === 'string' ? parseJson(given) : given;
-	if (isEvaluated && typeof given === 'string' && parsed !== undefined) checkExact('JSON', JSON.parse(given));
+function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
+	const parsed = typeof value === 'string' ? parseJson(value) : value;
+	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact('JSON', JSON.parse(value));
 	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
 		return parsed as IDataObject;
 	}
-	const shown = typeof given === 'string' ? given : (JSON.stringify(given) ?? '');
+	const shown = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 	throw new Error(`JSON: “${shown.slice(0, 200)}” is not an object such as { "name": "value" }`);
 }

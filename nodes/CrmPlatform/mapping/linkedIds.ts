@@ -18,7 +18,7 @@ import { choiceOf, partNamed, partsWithIds, readParts, type Part } from './recor
  * @param values all values of the item
  * @throws Error in the user's words where no record has that name, or several have it
  */
-export type LinkedIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
+type LinkedIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
 
 /**
  * What a reference is used for. If no record has the name, but the value may be an ID, it is sent where it is
@@ -45,7 +45,7 @@ export async function findIds(
 	const names = new Map<string, Set<string>>();
 	const parts = new Map<string, Part[] | Error>();
 	for (const item of n8n.getInputData().keys()) {
-		// Expressions of many items would hold up everything else that n8n does.
+		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
 		for (const [field, value] of valuesOrNone(() => referencesOf(item))) {
 			withReplacedIds(field, plainValue(field, value), (reference, id) => {

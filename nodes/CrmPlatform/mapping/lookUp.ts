@@ -34,7 +34,7 @@ export type LookUpOutcome<Found = IdentifiedRecord> =
 	| { found: Found }
 	| { several: Found[] }
 	| { notFound: true }
-	/** The service has no filter for it, does not answer, or answers with something else. */
+	/** The service has no filter for it, does not respond, or returns other records. */
 	| { cannotBeAsked: Error }
 	/** The service does not take this value in the filter: it says so, or the value is not text. */
 	| { refused: Error };
@@ -154,7 +154,7 @@ async function recordsWith(
 	return found;
 }
 
-/** A record has none of the values that were asked for: either in other letters, or the filter does not filter. */
+/** A record has none of the requested values: it spells them differently, or the filter does nothing. */
 class OtherValue extends Error {}
 
 /** The answers that are about what was asked for: not about the caller, the pace or the service. */

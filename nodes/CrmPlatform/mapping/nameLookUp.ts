@@ -17,7 +17,7 @@ export type NamedId = LookUpOutcome<unknown>;
 /** Not a word, so full-text search cannot find it. */
 const unsearched = 'external_id';
 
-/** What a text has that can stand in a field: services refuse others, and too many refusals end the asking. */
+/** What a text must have to be a field's value: services refuse others, and too many refusals end the look-up. */
 const shapes: Record<string, RegExp> = { email: /@/, domain: /\./ };
 
 /** Records that are read at once: of fewer, one request finds all names. */
@@ -37,7 +37,7 @@ interface NamedCollection extends Collection {
 }
 
 /**
- * Looks records of a collection up by their names, in all fields that they may stand in: by full text where
+ * Looks up the records of a collection by their names, in every field that may hold one: by full text where
  * the list has it, and by each field that the search does not find it in. A value that one of them refuses
  * stands nowhere there.
  *
@@ -111,7 +111,7 @@ function together(outcomes: NamedId[]): NamedId {
 	return isAnswered ? { notFound: true } : (outcomes[0] ?? { cannotBeAsked: new Error('the service has no search and no filter for it.') });
 }
 
-/** A filter that does not filter finds nothing by itself; the service's other failures concern all names. */
+/** A filter that does nothing only fails its own name; other failures of the service concern all names. */
 function unlessAnswered(error: Error): LookedUp {
 	if (error instanceof NodeApiError) throw error;
 	return () => ({ cannotBeAsked: error });

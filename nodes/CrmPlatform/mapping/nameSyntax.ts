@@ -47,5 +47,5 @@ export function asId(field: Field, picked: unknown): unknown {
 /** Whether a text can be an id in some service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 
-/** A name as it is compared: names that differ in case only are taken for the same. */
+/** The form in which names are compared: those that differ only in case are equal. */
 export const foldedName = (name: string): string => name.normalize('NFC').trim().toLowerCase();

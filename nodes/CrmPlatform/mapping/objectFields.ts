@@ -12,7 +12,7 @@ import { fieldNames, meaningText, type Meaning } from './fieldNames';
 export type FieldValue = [Field, unknown];
 
 /** The values an object has for a list of fields. */
-export interface ObjectFields {
+interface ObjectFields {
 	values: FieldValue[];
 	/** Names that belong to no field. */
 	unknown: string[];

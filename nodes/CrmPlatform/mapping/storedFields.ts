@@ -18,7 +18,7 @@ export type StoredFields = {
 	| { mode: 'json'; json: unknown }
 );
 
-/** Whether an item's empty value leaves the field as it is, or clears it. */
+/** Whether an empty value of an item leaves the field unchanged, or clears it. */
 export type EmptyCells = 'leave' | 'clear';
 
 /** A record that the user picked, and the field that refers to it. */
@@ -100,7 +100,6 @@ function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
 	return modeOf(n8n, parameter) === 'each' ? (mapperOf(n8n, parameter).matchingColumns?.[0] ?? '') : '';
 }
 
-/** `each`, `automatic` or `json`. */
 function modeOf(n8n: IExecuteFunctions, parameter: string): 'each' | 'automatic' | 'json' {
 	const mode: unknown = n8n.getNodeParameter(`${parameter}Mode`, 0, 'each');
 	return readOption('Specify Fields', mode, ['each', 'automatic', 'json']);

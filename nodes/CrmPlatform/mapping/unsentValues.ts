@@ -47,7 +47,7 @@ export function unsentValues(api: Connection, others: ReadonlySet<string>): Unse
 }
 
 /**
- * The error of an item none of whose values can be sent.
+ * The error of an item that has values, but none that can be sent.
  *
  * @param names the item's own
  */

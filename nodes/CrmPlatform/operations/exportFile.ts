@@ -113,7 +113,7 @@ interface ExportPlan {
 	reading: ListQuery;
 	/** Absent for NDJSON. */
 	columns: ExportColumn[] | undefined;
-	/** Names linked records by something else than their ids. */
+	/** Replaces the ids of linked records by names or unique values. */
 	withNames: ReturnType<typeof linkedKeys> | undefined;
 	files: PartsKind;
 	/** The binary field. */

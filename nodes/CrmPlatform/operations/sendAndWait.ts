@@ -77,17 +77,17 @@ export function sendAndWait(): Operation {
 				type: 'number',
 				typeOptions: { minValue: 0.1 },
 				default: week,
-				description: 'How long an answer counts. After that, the workflow goes on as if it were declined.',
+				description: 'How long to wait for an answer. Without one, the workflow continues as if the request had been declined.',
 			},
 		],
 		output: { type: 'object', properties: { data: { type: 'object', properties: { approved: { type: 'boolean' }, outcome: { type: 'string' }, respondedAt: { type: 'string' } } } } },
 
-		prepare: async (execution) => {
+		prepare(execution) {
 			const { n8n } = execution;
 			refuseAsTool(n8n);
 			refuseSeveralItems(execution);
 			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
-			return await Promise.resolve(async (item) => {
+			return async (item) => {
 				const kind = readOption('About', n8n.getNodeParameter('aboutKind', item, 'none'), Object.keys(collections), { otherwise: 'none' });
 				const hours = Number(n8n.getNodeParameter('options.limitWaitHours', item, week));
 				if (!(hours > 0 && hours <= maxHours)) throw new Error(`Limit Wait Time (Hours): enter a number of hours up to ${maxHours}.`);
@@ -101,7 +101,7 @@ export function sendAndWait(): Operation {
 					record: kind === 'none' ? '' : read('aboutRecord'),
 					limit: hours * 60 * 60 * 1000,
 				});
-			});
+			};
 		},
 	};
 }

@@ -28,6 +28,6 @@ export function undo(kinds: Resource[]): Operation {
 		},
 		isOnceForAll: true,
 
-		prepare: async (execution) => await Promise.resolve((item) => undoChanges(execution, item, kinds)),
+		prepare: (execution) => async (item) => await undoChanges(execution, item, kinds),
 	};
 }

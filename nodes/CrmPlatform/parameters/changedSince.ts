@@ -37,7 +37,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		name: 'includeDeleted',
 		type: 'boolean',
 		default: false,
-		description: 'Whether to also return deleted records, with their time',
+		description: 'Whether to include deleted records, with deleted_at',
 		displayOptions: { show: { changedSince: ['moment'] } },
 	},
 ];

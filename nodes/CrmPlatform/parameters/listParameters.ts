@@ -38,7 +38,6 @@ const filters = filtersProperty({
 export interface ListAbilities {
 	/** Whether it can be narrowed to what was changed since a time. */
 	listsChanges?: boolean;
-	/** Whether it can be sorted. */
 	sorts?: boolean;
 }
 

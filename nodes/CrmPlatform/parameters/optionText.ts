@@ -14,8 +14,8 @@ export function chosenOption<Value extends string>(
 	{ displayName, name, default: unset, options = [] }: INodeProperties,
 	path = name,
 ): Value {
-	const given: unknown = n8n.getNodeParameter(path, item, unset);
-	return readOption(displayName, given, (options as INodePropertyOptions[]).map(({ value }) => value as Value));
+	const value: unknown = n8n.getNodeParameter(path, item, unset);
+	return readOption(displayName, value, (options as INodePropertyOptions[]).map(({ value }) => value as Value));
 }
 
 /**
@@ -23,7 +23,7 @@ export function chosenOption<Value extends string>(
  *
  * @throws Error in the user's words where an expression gives none: that would turn off what the parameter is for
  */
-export function givenText(n8n: IExecuteFunctions, { displayName, name }: INodeProperties): string {
+export function parameterText(n8n: IExecuteFunctions, { displayName, name }: INodeProperties): string {
 	const stored = n8n.getNodeParameter(name, 0, '', { rawExpressions: true });
 	const isSet = isExpression(stored) && stored.slice(1).trim() !== '';
 	return readText(displayName, n8n.getNodeParameter(name, 0, ''), isSet ? {} : { otherwise: '' });

@@ -23,7 +23,7 @@ const byId = {
 };
 
 /** Where names are looked up. n8n calls any mode whose name is `id` By ID. */
-export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'Its name or ID; of people and companies the email or domain, too' };
+export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'Name or ID; for people and companies also the email or domain' };
 
 /**
  * The picker of one record: from a searchable list, or by its id.
@@ -61,8 +61,7 @@ export const linkedPicker: INodeProperties = {
 	typeOptions: { loadOptionsDependsOn: ['&field'] },
 };
 
-/** The place of a record. */
-export interface RecordPlace {
+interface RecordPlace {
 	collection: string;
 	id: string;
 	/** Path of the record itself. */

@@ -124,7 +124,7 @@ function matchableNames({ values, takesOthers, takesCustomFields }: MatchDescrip
 	return [...new Set([...values, ...[...own, ...custom].map(({ name }) => name)])];
 }
 
-/** n8n shows no error of a mapper, only `Retry`; what the user has to do first is shown in its place. */
+/** n8n shows only `Retry` for an error of a mapper, so a disabled field says what to do first. */
 export async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<ResourceMapperFields> {
 	const reading = read();
 	const notice = await reading.then(

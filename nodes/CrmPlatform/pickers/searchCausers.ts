@@ -33,7 +33,7 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 		found.set(causer.value, { ...known, changes: known.changes + 1 });
 	}
 	const base = this.getInstanceBaseUrl();
-	// The log goes on behind the events that were read.
+	// The log continues after the events that were read.
 	const least = read === maxEvents ? 'at least ' : '';
 	const results = [...found.values()].map(({ value, workflow, url, last, changes }) => ({
 		name: [

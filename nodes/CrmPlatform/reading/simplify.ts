@@ -36,23 +36,23 @@ export function chosenFields(
 	item: number,
 	fields: RecordField[],
 ): OutputField[] | undefined {
-	const given: unknown = n8n.getNodeParameter('options.outputFields', item, []);
-	const names = Array.isArray(given) ? given.map(String) : String(given).split(',');
+	const value: unknown = n8n.getNodeParameter('options.outputFields', item, []);
+	const names = Array.isArray(value) ? value.map(String) : String(value).split(',');
 	const chosen = names.map((name) => name.trim()).filter((name) => name !== '');
 	if (chosen.length === 0) return undefined;
 
-	const known = chosen.flatMap((name) => placeOf(name, fields) ?? []);
-	if (known.length === 0) throw new Error(`Output Fields: ${notThere(chosen)}`);
-	const unknown = chosen.filter((name) => !known.some((field) => field.name === name));
+	const places = chosen.flatMap((name) => placeOf(name, fields) ?? []);
+	if (places.length === 0) throw new Error(`Output Fields: ${notThere(chosen)}`);
+	const unknown = chosen.filter((name) => !places.some((field) => field.name === name));
 	if (unknown.length > 0) api.notices.add(notThere(unknown));
-	return known;
+	return places;
 }
 
 function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
 	if (fields.some((field) => field.name === name)) return outputField(name);
 	const [first = name, ...steps] = name.split('.');
-	const whole = fields.find((field) => field.name === first);
-	const isThere = fields.length === 0 || whole?.isPlain === false;
+	const parent = fields.find((field) => field.name === first);
+	const isThere = fields.length === 0 || parent?.isPlain === false;
 	return isThere ? { name, path: [first, ...steps] } : undefined;
 }
 
@@ -73,7 +73,7 @@ export function summaryFields(
 ): (item: number) => OutputField[] | undefined {
 	const value: unknown = n8n.getNodeParameter('simplify', 0, false, { rawExpressions: true });
 	const evaluate = evaluateValues(n8n, [{ label: 'Simplify', value }]);
-	const isSimple = (given: unknown) => readBoolean('Simplify', given, { otherwise: false });
+	const isSimple = (value: unknown) => readBoolean('Simplify', value, { otherwise: false });
 	const fields = summary.length > 0 ? summary.map((name) => summaryField(name, all, api)) : undefined;
 	// A wrong choice is refused before anything is written.
 	if (!isExpression(value)) isSimple(value);
@@ -92,7 +92,7 @@ function summaryField(name: string, all: RecordField[], api: Connection | undefi
 
 /**
  * Simplifies the records that a write is answered with, if the user wants it. What was just written stays, and so
- * does what records do not have when they are read: a secret that is shown once, what became of an upsert.
+ * does what records do not have when they are read: a secret that is shown once, the outcome of an upsert.
  */
 export async function simplifyWritten(
 	execution: Execution,

@@ -21,7 +21,7 @@ import { user } from './user';
 import { webhook } from './webhook';
 import { webhookDelivery } from './webhookDelivery';
 
-/** The kinds of records that workflows are about, by name. */
+/** The kinds of records for everyday work, by name. */
 export const everyday: Resource[] = [
 	changeHistory,
 	company,
@@ -35,7 +35,7 @@ export const everyday: Resource[] = [
 	ticket,
 ];
 
-/** What sets up and watches an account, by name. */
+/** The kinds of records for setting up and monitoring an account, by name. */
 export const administration: Resource[] = [
 	apiRequest,
 	customField,

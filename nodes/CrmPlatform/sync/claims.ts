@@ -12,7 +12,7 @@ export interface Claim {
 }
 
 /** The records that have unique values, in scope and outside. */
-export interface Holders {
+interface Holders {
 	/** Ids of the records with that value. */
 	of(field: UniqueField, key: string): readonly string[];
 }

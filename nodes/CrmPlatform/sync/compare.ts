@@ -36,7 +36,7 @@ export function comparison(fields: ComparedField[]): RecordComparison {
 
 	const objectDifference = (
 		stored: unknown,
-		given: IDataObject,
+		source: IDataObject,
 		prefix: string,
 		around: ComparedField | undefined,
 		changes: Change[],
@@ -44,17 +44,17 @@ export function comparison(fields: ComparedField[]): RecordComparison {
 	): IDataObject => {
 		const patch: IDataObject = {};
 		const before = isObject(stored) ? stored : {};
-		for (const [key, value] of Object.entries(given)) {
+		for (const [key, value] of Object.entries(source)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
 			const field = byName.get(name) ?? around;
-			const own = ownMember(before, key);
+			const current = ownMember(before, key);
 			if (isObject(value) && Object.keys(value).length > 0) {
 				const count = changes.length;
-				const inner = objectDifference(own, value, `${name}.`, field, changes, isWanted);
+				const inner = objectDifference(current, value, `${name}.`, field, changes, isWanted);
 				if (changes.length > count) setMember(patch, key, inner);
-			} else if (isWanted(name) && !isCovered(own, value, field, pathWithin(name, field))) {
-				changes.push({ field: name, from: own ?? null, to: value });
+			} else if (isWanted(name) && !isCovered(current, value, field, pathWithin(name, field))) {
+				changes.push({ field: name, from: current ?? null, to: value });
 				setMember(patch, key, value);
 			}
 		}
@@ -62,53 +62,53 @@ export function comparison(fields: ComparedField[]): RecordComparison {
 	};
 
 	return {
-		difference(stored, given, isWanted = () => true) {
+		difference(stored, source, isWanted = () => true) {
 			const changes: Change[] = [];
-			const patch = objectDifference(stored, given, '', undefined, changes, isWanted);
+			const patch = objectDifference(stored, source, '', undefined, changes, isWanted);
 			return { changes, patch };
 		},
-		isSame(name, stored, given) {
+		isSame(name, stored, source) {
 			const field = byName.get(name);
-			return isCovered(stored, given, field, pathWithin(name, field));
+			return isCovered(stored, source, field, pathWithin(name, field));
 		},
 	};
 }
 
 export interface RecordComparison {
 	/** @param isWanted whether a field, by its dotted name, counts */
-	difference(stored: IDataObject, given: IDataObject, isWanted?: (field: string) => boolean): Difference;
+	difference(stored: IDataObject, source: IDataObject, isWanted?: (field: string) => boolean): Difference;
 	/** Whether two values of a field, by its dotted name, are the same. */
-	isSame(field: string, stored: unknown, given: unknown): boolean;
+	isSame(field: string, stored: unknown, source: unknown): boolean;
 }
 
 function isCovered(
 	stored: unknown,
-	given: unknown,
+	source: unknown,
 	field: ComparedField | undefined,
 	within: string,
 ): boolean {
-	if (isBlank(given)) return isBlank(stored);
-	if (Array.isArray(given)) {
+	if (isBlank(source)) return isBlank(stored);
+	if (Array.isArray(source)) {
 		const place = within === '' ? '*' : `${within}.*`;
 		return (
 			Array.isArray(stored) &&
-			stored.length === given.length &&
-			given.every((value, i) => isCovered(stored[i], value, field, place))
+			stored.length === source.length &&
+			source.every((value, i) => isCovered(stored[i], value, field, place))
 		);
 	}
-	if (isObject(given)) {
-		if (!isObject(stored)) return Object.values(given).every((value) => isBlank(value));
-		return Object.entries(given).every(
+	if (isObject(source)) {
+		if (!isObject(stored)) return Object.values(source).every((value) => isBlank(value));
+		return Object.entries(source).every(
 			([key, value]) =>
 				value === undefined ||
 				isCovered(ownMember(stored, key), value, field, within === '' ? key : `${within}.${key}`),
 		);
 	}
-	return normalized(stored, field, within) === normalized(given, field, within);
+	return normalized(stored, field, within) === normalized(source, field, within);
 }
 
 /** The place of a value within its field: empty for the field's own value, `*.value` in a list of objects. */
 function pathWithin(name: string, field: ComparedField | undefined): string {
-	const whole = field?.path.join('.') ?? name;
-	return name === whole ? '' : name.slice(whole.length + 1);
+	const path = field?.path.join('.') ?? name;
+	return name === path ? '' : name.slice(path.length + 1);
 }

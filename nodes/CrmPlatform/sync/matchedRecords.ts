@@ -58,12 +58,12 @@ function merged(
 	const reason = [since, why].filter(Boolean).join(' ');
 	if (winner === undefined) return { action: 'conflict', item, record, changes, reason };
 	const isKept = (change: Change) => isEditedByCrm.has(change) || (winner === 'crm' && isEditedByBoth.has(change));
-	const told = changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
-	const written = new Set(told.flatMap(({ field, kept }) => (kept ? [] : [field])));
-	if (written.size === 0) return { action: 'unchanged', item, record, changes: told, reason };
+	const marked = changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
+	const written = new Set(marked.flatMap(({ field, kept }) => (kept ? [] : [field])));
+	if (written.size === 0) return { action: 'unchanged', item, record, changes: marked, reason };
 	const { patch } = compare.difference(record, values, (field) => written.has(field));
 	const isPlain = isEditedByBoth.size === 0 && isEditedByCrm.size === 0;
-	return { action: 'update', item, record, changes: told, patch, ...(!isPlain && { reason }) };
+	return { action: 'update', item, record, changes: marked, patch, ...(!isPlain && { reason }) };
 }
 
 /** Which side's values count where both have changed them; undefined for a conflict. */

@@ -12,7 +12,7 @@ import type { FieldValue } from '../mapping/objectFields';
 import { listNameOf, allValuesIn } from './presence';
 
 /** A filter of the scope that records can be checked against. */
-export interface ScopedField {
+interface ScopedField {
 	field: Field;
 	comparison: Comparison;
 	wanted: unknown[];

@@ -11,7 +11,7 @@ import type { FieldValue } from '../mapping/objectFields';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
-import { chosenOption, givenText } from '../parameters/optionText';
+import { chosenOption, parameterText } from '../parameters/optionText';
 import { readBoolean, readPercent, readWholeNumber } from '../values/readers';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
@@ -77,7 +77,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		throw new Error(`Match On: the service has no field ${name}. Choose another one.`);
 	};
 
-	const names = [givenText(n8n, matchOn), givenText(n8n, alsoMatchOn)];
+	const names = [parameterText(n8n, matchOn), parameterText(n8n, alsoMatchOn)];
 	if (names[0] === '') {
 		throw new Error('Match On: choose the field that identifies the CRM record of an item.');
 	}
@@ -92,7 +92,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const isForm = storedFields(n8n, 'fields').mode === 'each';
 	const accepted = isForm || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
 	const missingInSource = chosenOption<SyncRules['missingInSource']>(n8n, 0, missingInSourceProperty);
-	const version = givenText(n8n, versionField);
+	const version = parameterText(n8n, versionField);
 	const rules: SyncRules = {
 		missingInCrm: chosenOption(n8n, 0, missingInCrm),
 		differing: chosenOption(n8n, 0, differing),
@@ -106,12 +106,12 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 			throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 		}
 	}
-	const changedAt = rules.bothChanged === 'latest' ? givenText(n8n, changedAtField) : '';
+	const changedAt = rules.bothChanged === 'latest' ? parameterText(n8n, changedAtField) : '';
 	if (rules.bothChanged === 'latest' && changedAt === '') {
 		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
 	}
 
-	const agreed = version === '' ? '' : givenText(n8n, agreedField);
+	const agreed = version === '' ? '' : parameterText(n8n, agreedField);
 	const read = await prepareValues(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
 	const filters = (await readFilterValues(execution, 'filters', list, 'nobody'))(0);
 	const description = await api.describe(resource.path);

@@ -66,8 +66,8 @@ function readSourceRecord(
 	{ match, unique, version, agreed, changedAt }: SourceFields,
 	zone: string,
 ): SourceRecord {
-	const given = unique.reduce((values, { path }) => withPlainText(values, path), mapped);
-	const keys = match.map((field) => matchKey(field, valueIn(given, field)));
+	const values = unique.reduce((values, { path }) => withPlainText(values, path), mapped);
+	const keys = match.map((field) => matchKey(field, valueIn(values, field)));
 	const broken = keys.findIndex((key) => key !== undefined && noKeys.includes(key));
 	if (broken !== -1) throw new Error(noKey(match[broken]!.label, keys[broken]!));
 	if (keys.every((key) => key === undefined)) {
@@ -75,10 +75,10 @@ function readSourceRecord(
 		throw new Error(`There is no value for ${labels}, the field to match on. Fill it in, or match on another field.`);
 	}
 	const byId = match.findIndex(({ name }) => name === 'id');
-	if (byId === -1 && given.id !== undefined && given.id !== null) throw new Error(unusedId);
+	if (byId === -1 && values.id !== undefined && values.id !== null) throw new Error(unusedId);
 	const record: SourceRecord = {
 		item,
-		values: 'id' in given ? valuesWithoutId(given) : given,
+		values: 'id' in values ? valuesWithoutId(values) : values,
 		keys,
 		wasInCrm: byId !== -1 && keys[byId] !== undefined,
 	};
@@ -88,8 +88,8 @@ function readSourceRecord(
 		record.seenVersion = seen;
 		record.wasInCrm = true;
 	}
-	const known = agreed === '' ? undefined : agreedIn(json[agreed], agreed);
-	if (known) record.agreed = ofFields(known, agreed, given);
+	const agreedValues = agreed === '' ? undefined : agreedIn(json[agreed], agreed);
+	if (agreedValues) record.agreed = ofFields(agreedValues, agreed, values);
 	const time = changedAt === '' ? undefined : timeIn(json[changedAt], changedAt, zone);
 	if (time !== undefined) record.changedAt = time;
 	return record;
@@ -121,9 +121,9 @@ function versionIn(value: unknown, name: string): string | undefined {
 }
 
 /** @throws Error in the user's words if none of the values belongs to a field: under labels, they would say nothing */
-function ofFields(known: IDataObject, name: string, values: IDataObject): IDataObject {
-	const names = Object.keys(known);
-	if (names.length === 0 || names.some((one) => Object.hasOwn(values, one.split('.')[0]!))) return known;
+function ofFields(agreedValues: IDataObject, name: string, values: IDataObject): IDataObject {
+	const names = Object.keys(agreedValues);
+	if (names.length === 0 || names.some((one) => Object.hasOwn(values, one.split('.')[0]!))) return agreedValues;
 	throw new Error(
 		`${name}: none of “${names.join('”, “').slice(0, 100)}” is a field that this node writes. Use the fields’ names in the CRM, such as {"${Object.keys(values)[0] ?? 'last_name'}": …}.`,
 	);

@@ -109,7 +109,7 @@ function neededFields({ collection, match, rules, unique, recordFields }: SyncSe
 	return [...names].filter(isKnown);
 }
 
-/** The field with the time of a record's last change: one that the list can be read by, else the usual one. */
+/** The field with the time of a record's last change: one that the list can be read by, otherwise the usual one. */
 const changedFieldOf = ({ list }: SyncSettings['collection']): string => list.changed?.field ?? 'updated_at';
 
 /** Reads, plans and guards. Nothing is written. */
@@ -200,5 +200,5 @@ async function withoutDuplicates(
 	});
 }
 
-const nothingWritten = 'Nothing was written, as other records could be deleted.';
+const nothingWritten = 'Nothing was written, because other records could be deleted.';
 const mayBeOutside = 'The source has seen this record in the CRM. It may be outside Records in Scope, so none was created.';

@@ -1,7 +1,6 @@
 import type { CrmEvent } from '../api/crmEvent';
 import { isIgnored, type IgnoredOrigins } from './origin';
 
-/** Filters of events. */
 export interface EventFilter {
 	/** Names as in the event; any if empty. */
 	changedFields: string[];
@@ -11,7 +10,6 @@ export interface EventFilter {
 	ignored?: IgnoredOrigins | undefined;
 }
 
-/** Whether an event passes every filter. */
 export function passesFilter(event: CrmEvent, { changedFields, equal, ignored }: EventFilter): boolean {
 	if (ignored && isIgnored(event, ignored)) return false;
 	const { object, previous, changed } = event.data;

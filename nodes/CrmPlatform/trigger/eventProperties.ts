@@ -139,7 +139,7 @@ interface ParameterReader {
 /** @throws Error in the user's words where no event is chosen */
 export function readEventChoice(n8n: ParameterReader): EventChoice {
 	const events = texts(n8n.getNodeParameter('events', []));
-	if (events.length === 0) throw new Error('Choose at least one event for the trigger to listen to.');
+	if (events.length === 0) throw new Error('Choose at least one event that starts the workflow.');
 	const filters = n8n.getNodeParameter('filters', {}) as IDataObject;
 	return {
 		events: [...new Set(events)].sort(),

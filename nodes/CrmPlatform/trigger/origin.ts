@@ -28,7 +28,7 @@ export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boo
 }
 
 /** Who caused an event, as far as this workflow is concerned. */
-export type MadeBy = 'this_workflow' | 'this_n8n' | 'other';
+type MadeBy = 'this_workflow' | 'this_n8n' | 'other';
 
 /**
  * Who caused an event, seen from a workflow.

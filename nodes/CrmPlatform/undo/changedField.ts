@@ -10,10 +10,13 @@ function pathOf(name: string): [string] | ['custom_fields', string] {
 	return key === undefined ? [name] : ['custom_fields', key];
 }
 
+/** The field of a record that has a changed one as a part. */
+export const topOf = (field: string): string => field.replace(/\..*$/s, '');
+
 /** The value of a changed field. */
 export const valueByName = (record: IDataObject, name: string): unknown => valueIn(record, { path: pathOf(name) });
 
-/** Whether a record has a changed field, be it empty. */
+/** Whether a record has a changed field, even if empty. */
 export function hasByName(record: IDataObject, name: string): boolean {
 	const [member, key] = pathOf(name);
 	// Events may also name it as one member.

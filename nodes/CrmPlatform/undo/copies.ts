@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Copy, RecordHistory } from './history';
+import { compareStates, recordStateOf } from './recordState';
 import type { Undoing } from './undoing';
 
 /** A created record that stays. */
@@ -18,15 +19,15 @@ export function copiesOf(history: RecordHistory, [first, ...others]: Copy[], isK
 	return others.filter(({ isOwn }) => !isOwn).map((copy): Undoing => {
 		const record = recordOf(copy);
 		const own = { ...history, id: copy.id, fields: new Map(), anew: [], copyOf: { id: first.id, copy } };
-		const isChanged = copy.isTouched || String(record.version) !== String(copy.version);
+		const isChanged = copy.isTouched || compareStates(recordStateOf(record), copy.state) !== 'same';
 		if (isKept || isChanged) return asLinked({ history: own, result: 'conflict', changes: [] });
 		return { history: own, result: 'undone', changes: [], reason: createdTwice(first.id), action: 'delete', current: record };
 	});
 }
 
 /** A copy that is found when no more records may change. */
-export const keptCopy = ({ history, reason = '' }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: `${reason} It was not deleted, as Maximum Records allows no more. Run the undo again.` });
+export const keptCopy = ({ history, reason = '' }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: `${reason} It was not deleted, because Maximum Records allows no more. Run the undo again.` });
 
-export const createdTwice = (id: string) => `Another undo has created it as well: ${id}.`;
-const copyStays = (id: string) => `Two undos have created this record; the other is ${id}. It was not deleted, as somebody has changed it or links to it, or not all of that is known. Merge the two by hand.`;
-const linkedSince = 'The workflow created this record, and records that stay link to it. It was not deleted.';
+export const createdTwice = (id: string) => `Another undo created it too: ${id}.`;
+const copyStays = (id: string) => `Two undos have created this record; the other is ${id}. It was not deleted: it has been changed or linked since, or that could not be checked. Merge the two by hand.`;
+const linkedSince = 'The workflow created this record, and it is still linked from other records. It was not deleted.';

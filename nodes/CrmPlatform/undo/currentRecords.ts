@@ -9,7 +9,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { idField } from '../fields/field';
 import { inParallel, lookUp, valuesPerRequest } from '../mapping/lookUp';
 import { deletedLinks, type RecordHistory } from './history';
-import type { Current } from './plan';
+import type { Current } from './current';
 
 /** Records of one kind to read. */
 interface Wanted {
@@ -40,9 +40,10 @@ export async function readCurrent(api: Connection, histories: RecordHistory[], i
 	const read = new Map<string, Map<string, IDataObject>>();
 	const deleted = new Map<string, ListDescription['deleted']>();
 	for (const [collection, { template, ids, fields }] of wanted) {
-		const list = (await api.describe(template))?.list;
+		const { list, fields: described = [] } = (await api.describe(template)) ?? {};
 		deleted.set(collection, list?.deleted);
-		const names = [...fields, ...(list?.deleted ? [list.deleted.field] : [])];
+		const time = described.some(({ name }) => name === 'updated_at') ? ['updated_at'] : [];
+		const names = [...fields, ...time, ...(list?.deleted ? [list.deleted.field] : [])];
 		const scope: Query = list?.deleted ? { [list.deleted.parameter]: true } : {};
 		read.set(collection, await recordsById(api, { collection, list, fields: names }, [...ids], scope));
 	}

@@ -25,7 +25,8 @@ function isHeld(part: unknown, whole: unknown): boolean | undefined {
 	if (typeof part === 'string' && typeof whole === 'string') return part === '' ? undefined : part !== whole && hasWords(whole, part);
 	const texts = textsIn(part);
 	if (texts.length === 0) return undefined;
-	if (typeof whole === 'string') return texts.every((text) => hasWords(whole, text));
+	// A number is in many texts by chance.
+	if (typeof whole === 'string') return typeof part !== 'number' && texts.every((text) => hasWords(whole, text));
 	const others = isStructured(whole) ? textsIn(whole) : [];
 	return texts.every((text) => others.includes(text));
 }

@@ -4,26 +4,21 @@ import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
 import { idText, isObject } from '../api/http/json';
 import { recordName } from '../api/recordName';
-import { hasByName, valueByName } from './changedField';
+import { hasByName, namedValuesOf, topOf, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
+import { noteTheirs, withChange, type FieldHistory } from './fieldHistory';
 import { addForms, type Forms } from './forms';
 import { CreatedLinks } from './links';
-
-/** What the changes to be undone have made of one field. */
-export interface FieldHistory {
-	/** The value before them; before the last of them, where someone else has changed it in between. */
-	before: unknown;
-	after: unknown;
-	/** Whether someone else has changed it since. */
-	isTheirs: boolean;
-}
+import { hasSameValue } from './sameValue';
+import { compareStates, recordStateOf, type RecordState } from './recordState';
 
 /** A record that an undo has created in place of a deleted one. */
 export interface Copy {
 	id: string;
-	version: unknown;
-	/** The version that its last event has, whoever caused it. */
-	newest: unknown;
+	/** As it was created. */
+	state: RecordState;
+	/** As its last event has it, whoever caused it. */
+	newest: RecordState;
 	/** Whether its creation is to be undone, too. */
 	isOwn: boolean;
 	/** Whether it was changed since. */
@@ -43,12 +38,12 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	deletion?: { event: string; record: IDataObject; tellsOrigin: boolean };
 	/** The records that undos have created in its place, in this order. */
 	anew: Copy[];
-	/** For a record that a second undo has created: the one that was created first, and stays. */
+	/** For a record that a second undo created: the first one, which stays. */
 	copyOf?: { id: string; copy: Copy };
-	/** The version that the last change to be undone has left. */
-	version: unknown;
-	/** The version that its last event has, whoever caused it. */
-	newest: unknown;
+	/** As the last change to be undone has left it. */
+	state: RecordState;
+	/** As its last event has it, whoever caused it. */
+	newest: RecordState;
 	/** The place of that change in the log. */
 	sequence: number;
 	/** Whether someone else has changed it since its creation. */
@@ -93,7 +88,7 @@ export class Histories {
 			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
 		}
 		const known = this.byRecord.get(record);
-		if (known) known.newest = event.data.object.version;
+		if (known) known.newest = recordStateOf(event.data.object);
 		this.addLater(event, isOwn);
 	}
 
@@ -107,7 +102,7 @@ export class Histories {
 		const id = idText(event.data.object.id) ?? '';
 		const record = `${meaning.collection}/${id}`;
 		const { copy } = this.byAnew.get(record) ?? {};
-		if (copy) copy.newest = event.data.object.version;
+		if (copy) copy.newest = recordStateOf(event.data.object);
 		if (copy && meaning.change === 'updated') copy.isTouched = true;
 		if (copy && meaning.change === 'deleted') copy.isGone = true;
 		if (meaning.change === 'created' && !isOwn) this.createdAnew(event, id, false);
@@ -124,13 +119,13 @@ export class Histories {
 		const refusal = this.refusal(meaning);
 		if (refusal === '') return;
 		// An event such as deal.won comes beside the one that says what was changed.
-		if (meaning.change === undefined && known && refusal === undefined && String(known.version) === String(object.version)) return;
+		if (meaning.change === undefined && known && refusal === undefined && isAside(known.state, object)) return;
 		const replaced = meaning.change === 'created' ? this.createdAnew(event, id, true) : undefined;
 		const history = known ?? newHistory(meaning, id);
 		this.byRecord.set(`${meaning.collection}/${id}`, history);
 		const name = recordName(object);
 		if (name !== undefined) history.name = name;
-		history.version = object.version;
+		history.state = recordStateOf(object);
 		history.sequence = event.sequence;
 
 		if (refusal !== undefined) history.problem = refusal;
@@ -154,8 +149,8 @@ export class Histories {
 		const deleted = this.byDeletion.get(hash);
 		const record = deleted && `${deleted.collection}/${id}`;
 		if (!record || this.byAnew.has(record)) return deleted;
-		const { version } = event.data.object;
-		const copy = { id, version, newest: version, isOwn, isTouched: false, isGone: false };
+		const state = recordStateOf(event.data.object);
+		const copy = { id, state, newest: state, isOwn, isTouched: false, isGone: false };
 		deleted.anew.push(copy);
 		this.byAnew.set(record, { history: deleted, copy });
 		if (deleted.anew.length > 1) this.links.watch(id);
@@ -163,9 +158,11 @@ export class Histories {
 	}
 }
 
-function addChange(history: RecordHistory, { data: { object, previous, changed } }: CrmEvent): void {
-	const names = changed.length > 0 ? changed : Object.keys(previous ?? {});
-	if (names.length === 0) history.problem = noFormerValues;
+function addChange(history: RecordHistory, { sequence, data: { object, previous, changed } }: CrmEvent): void {
+	// What a service leaves out of `changed`, it may still have in `previous`.
+	const differing = namedValuesOf(previous ?? {}).flatMap(([name, value]) => (hasByName(object, name) && !hasSameValue(value, valueByName(object, name)) ? [name] : []));
+	const names = new Set(changed.length > 0 ? [...changed, ...differing.filter((name) => !changed.includes(topOf(name)))] : Object.keys(previous ?? {}));
+	if (names.size === 0) history.problem = noFormerValues;
 	const together: Parameters<typeof addForms>[1] = [];
 	for (const name of names) {
 		if (!previous || !hasByName(previous, name)) {
@@ -174,22 +171,21 @@ function addChange(history: RecordHistory, { data: { object, previous, changed }
 		}
 		const [before, after] = [valueByName(previous, name) ?? null, valueByName(object, name) ?? null];
 		if (isObject(before) && isObject(after) && Object.keys(after).some((member) => !Object.hasOwn(before, member))) history.problem = partOfFormerValue(name);
-		const known = history.fields.get(name);
-		// Without a gap, it goes on from where the change before has left it.
-		if (known && !known.isTheirs && hasSameValue(known.after, before)) known.after = after;
-		else history.fields.set(name, { before, after, isTheirs: false });
+		history.fields.set(name, withChange(history.fields.get(name), { sequence, before, after }));
 		together.push([name, { before, after }]);
 	}
 	const forms = addForms(history.forms, together);
 	if (forms) history.forms = forms;
 }
 
-function addTheirs({ data: { changed } }: CrmEvent, { change }: EventMeaning, history: RecordHistory): void {
+function addTheirs({ sequence, data: { object, previous, changed } }: CrmEvent, { change }: EventMeaning, history: RecordHistory): void {
 	history.isTouched = true;
 	// What is created again has the values that were deleted.
 	if (change === 'deleted') return;
 	for (const [name, field] of history.fields) {
-		if (changed.length === 0 || changed.includes(name)) field.isTheirs = true;
+		if (changed.length > 0 && !changed.includes(name)) continue;
+		const isKnown = previous && hasByName(previous, name) && hasByName(object, name);
+		noteTheirs(field, sequence, isKnown ? { before: valueByName(previous, name), after: valueByName(object, name) } : undefined);
 	}
 }
 
@@ -201,6 +197,9 @@ const isNew = ({ timestamp, data: { object: { version, created_at: created, upda
 	return created === updated || Math.abs(Date.parse(timestamp) - Date.parse(created)) < 2000;
 };
 
+/** Whether an event has the state that the one before it has left. */
+const isAside = (known: RecordState, object: IDataObject): boolean => ['same', 'unknown'].includes(compareStates(recordStateOf(object), known));
+
 const newHistory = ({ kind, collection, template }: EventMeaning, id: string): RecordHistory => ({
 	kind,
 	collection,
@@ -209,8 +208,8 @@ const newHistory = ({ kind, collection, template }: EventMeaning, id: string): R
 	isCreated: false,
 	fields: new Map(),
 	anew: [],
-	version: undefined,
-	newest: undefined,
+	state: {},
+	newest: {},
 	sequence: 0,
 	isTouched: false,
 });
@@ -224,16 +223,6 @@ export function deletedLinks(histories: RecordHistory[]): (value: unknown) => bo
 		typeof value === 'string' ? deleted.has(value) : typeof value === 'object' && value !== null && Object.values(value).some(names);
 	return names;
 }
-
-/** Whether two values of a field are the same, whatever the order of their members. */
-export const hasSameValue = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other);
-
-const canonical = (value: unknown): string =>
-	JSON.stringify(value ?? null, (_, one: unknown) =>
-		typeof one === 'object' && one !== null && !Array.isArray(one)
-			? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
-			: one,
-	);
 
 const noFormerValues = 'The service does not report the earlier values.';
 const partOfFormerValue = (name: string) => `The service reports only a part of the earlier value of ${name}.`;

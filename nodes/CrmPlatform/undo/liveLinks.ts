@@ -122,11 +122,12 @@ export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], i
 	if (without.length + unwritable.length === 0) return { ...one, changes };
 	const reason = [
 		one.reason,
-		without.length > 0 && `${without.join(', ')}: a linked record is gone, or out of sight of the credential.`,
+		without.length > 0 && `${without.join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
 		isRequired && required,
-		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or can only be read.`,
+		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or is read-only.`,
 	].filter(Boolean).join(' ');
-	const { action, ...rest } = { ...one, changes, reason };
+	const result = unwritable.length > 0 && one.result === 'undone' ? 'cannot_be_undone' : one.result;
+	const { action, ...rest } = { ...one, changes, reason, result };
 	if (isRequired) return { ...rest, changes: changes.map((change) => ({ ...change, kept: true })), result: 'cannot_be_undone' };
 	const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 	if (isLeft) return { ...rest, ...(action && { action }) };

@@ -49,8 +49,8 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 
 const general = (path: string): string => path.replace(/\{\w+\}/g, '{}');
 
-const unordered = 'The event log of the service is not in sequence, so what came before what is not known. Nothing was written. Report this to the service’s support.';
+const unordered = 'The event log of the service is not in sequence, so the order of the changes is unknown. Nothing was written. Report this to the service’s support.';
 const emptyLog =
-	'Since: the log of the service is empty, so what was changed since then is not known. Nothing was written. If nothing was changed, there is nothing to undo.';
+	'Since: the log of the service is empty, so the changes since then are unknown. Nothing was written. If nothing was changed, there is nothing to undo.';
 const sentMessage = 'Messages cannot be taken back.';
 const setUp = 'Changes to the setup of an account are undone by hand.';

@@ -71,6 +71,6 @@ function textsOfRefusal(refused: Error): string[] {
 }
 
 const forForms = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;
-const changedMeanwhile = 'Someone else has changed the record while the undo ran. Nothing was overwritten.';
-const goneMeanwhile = 'Someone else has deleted the record while the undo ran.';
-const duplicate = 'Another record has one of the former values, which must be unique.';
+const changedMeanwhile = 'Someone else changed the record while the undo ran. Nothing was overwritten.';
+const goneMeanwhile = 'Someone else deleted the record while the undo ran.';
+const duplicate = 'Another record now has one of the earlier values, which must be unique.';

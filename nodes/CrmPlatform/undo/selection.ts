@@ -49,7 +49,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	const of = readOption<WhatToUndo>(undoOf.displayName, given(undoOf.name), ['execution', 'workflow', 'instance', 'actor']);
 	const id = of === 'instance' ? '' : readText(undoId.displayName, locatorValue(given(undoId.name)), { otherwise: '' });
 	if (of !== 'instance' && id === '') throw new Error(`Which One: choose the ${words[of]} whose changes to undo, or enter its ID.`);
-	if (/^https?:/i.test(id)) throw new Error(`Which One: enter the ID only, which is at the end of the address, instead of ${id}.`);
+	if (/^https?:/i.test(id)) throw new Error(`Which One: enter only the ID at the end of the address, instead of ${id}.`);
 	const from = moment(since, since.name);
 	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
 	if (from === undefined && of !== 'execution' && !isAsFarAsLog) {
@@ -93,7 +93,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	};
 }
 
-/** @throws Error in the user's words for what is no id */
+/** @throws Error in the user's words for a value that is not an id */
 function idsIn(given: unknown): ReadonlySet<string> {
 	const ids = (typeof given === 'string' ? listIn(given) : [given].flat()).map(idText);
 	if (ids.includes(undefined) || ids.length === 0) throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);
@@ -106,4 +106,4 @@ const blankLimit = (label: string) => `${label}: the expression returned nothing
 const sharedNumber = (id: string, workflows: string[]) =>
 	`Executions of several workflows have the number ${id}: ${workflows.join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
 const unknownCauser =
-	'The service does not report which request caused an event, so the changes of a workflow cannot be told from others. Nothing was written. Choose A User or API Key.';
+	'The service does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';

@@ -8,7 +8,7 @@ import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
 import { readCurrent } from './currentRecords';
 import { LiveLinks, waves, withLiveLinks } from './liveLinks';
 import { planUndo, withLinkedKept } from './plan';
-import { hasSameValue } from './history';
+import { hasSameValue } from './sameValue';
 import { readHistories } from './readHistories';
 import { afterwards } from './refusals';
 import { readChoices, type UndoChoices } from './selection';
@@ -128,7 +128,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		}
 		return isNews;
 	};
-	/** Where another undo has created a record as well, the one that came first stays: both undos come to that. */
+	/** If another undo also created a record, the first one stays: both undos decide so. */
 	const findCopies = async () => {
 		await catchUp();
 		for (const one of of('create')) {
@@ -138,7 +138,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			if (newId === undefined || !first) continue;
 			if (first.id !== newId) done.set(one, { ...done.get(one)!, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
 			links.replace(history.collection, history.id, first.id);
-			const found = copiesOf(history, living, choices.takesPrecedence || isSightLimited, ({ id, version }) => ({ id, version: version as number }));
+			const found = copiesOf(history, living, choices.takesPrecedence || isSightLimited, ({ id, state }) => ({ id, version: state.version as number, updated_at: state.time as string }));
 			for (const copy of found) {
 				if (planned.some(({ history: { id } }) => id === copy.history.id)) continue;
 				const isTooMany = copy.action && planned.filter(({ action }) => action).length >= choices.maximum;
@@ -207,7 +207,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	await writeChanges();
 	incomplete = merged;
 	await complete();
-	// A value that one of these records still had is free by now.
+	// A unique value that one of these records had is now free.
 	const refused = later.length > 0 ? duplicates() : [];
 	if (refused.length > 0) {
 		await write(refused);

@@ -24,7 +24,7 @@ export interface Undoing {
 	reason?: string;
 	/** What is to be written, if anything. */
 	action?: UndoAction;
-	/** The record as it is now. */
+	/** The current record. */
 	current?: IDataObject;
 	/** Id of the record that was created in its place. */
 	newId?: string;

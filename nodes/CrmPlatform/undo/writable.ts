@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject } from '../api/http/json';
 import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
 import type { ResourceDescription } from '../api/openapi/description';
 import { refersToRecords } from '../api/openapi/linkFields';
@@ -29,6 +30,7 @@ export function writableOf({ api, identity }: Execution, description: ResourceDe
 	const answered = new Set(ofRecord.map(({ name }) => name));
 	// What no answer has, such as a password, can only be written.
 	const readBack = [...created].filter((name) => answered.size === 0 || answered.has(name));
+	const members = (create?.fields ?? []).flatMap(({ path: [name = '', member, ...deeper] }): Array<[string, string]> => (member !== undefined && deeper.length === 0 && readBack.includes(name) ? [[name, member]] : []));
 	const format = create?.idempotencyKey ?? {};
 	const namesDeletions =
 		api.isSelfDescribed() && create?.idempotencyHeader !== undefined && canMakeKeys(format) && originOfKey(idempotencyKey({ ...identity, items: [0], deletion: '' }, format)) !== undefined;
@@ -42,7 +44,7 @@ export function writableOf({ api, identity }: Execution, description: ResourceDe
 		isSet: (name) => sets.has(name),
 		isCreated: (name) => created.has(name),
 		isWritten: (name) => [changed, created].some((some) => some.has(name.replace(/\..*$/s, ''))),
-		isWhole: (record) => readBack.every((name) => Object.hasOwn(record, name)),
+		isWhole: (record) => readBack.every((name) => Object.hasOwn(record, name)) && members.every(([name, member]) => !isObject(record[name]) || Object.hasOwn(record[name], member)),
 		namesDeletions,
 	};
 }

@@ -14,8 +14,7 @@ import type { Write } from '../writing/writeOrder';
 import { formerValues } from './formerValues';
 import type { UndoAction, Undoing } from './undoing';
 
-/** One write of an undo. */
-export interface UndoWrite {
+interface UndoWrite {
 	action: UndoAction;
 	collection: string;
 	/** The record to change; absent for one to create. */

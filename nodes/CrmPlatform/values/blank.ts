@@ -2,7 +2,7 @@ import { parseJson } from '../api/http/json';
 import { maxLevels } from '../api/http/numbers';
 import { isPlainObject } from '../api/http/ownMembers';
 
-/** Whether a value is blank: null, undefined, white space, and a list of nothing else. */
+/** Whether a value is blank: null, undefined, white space, or a list of blanks. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
 
 /** What is nested too deep is not a blank: it is refused where it is sent. */
@@ -16,7 +16,7 @@ export const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainOb
 
 /**
  * Objects and lists without the blanks in them: null stands for no value, and stays. In a list, which is
- * replaced as a whole, a blank and an object of nothing else are left out.
+ * replaced as a whole, blanks and objects of blanks are left out.
  *
  * @param isCleared whether a blank in an object that is not in a list becomes null, which clears it
  */
@@ -37,9 +37,9 @@ export function withoutBlanks(value: unknown, isCleared = false, depth = 0): unk
 	return Object.fromEntries(members);
 }
 
-/** @param whole with its blanks: an object that has always been empty is a value */
-const isNothing = (left: unknown, whole: unknown): boolean =>
-	isBlank(left) || (isPlainObject(left) && Object.keys(left).length === 0 && Object.keys(whole as object).length > 0);
+/** @param original with its blanks: an object that has always been empty is a value */
+const isNothing = (left: unknown, original: unknown): boolean =>
+	isBlank(left) || (isPlainObject(left) && Object.keys(left).length === 0 && Object.keys(original as object).length > 0);
 
 /** No, as services write it: false, zero, and the zero date of MySQL. */
 export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));

@@ -33,8 +33,8 @@ export function readWholeNumber(
 	{ least = 0, most = Infinity, ...blank }: Blank<number> & { least?: number; most?: number } = {},
 ): number {
 	const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
-	const within = (given: unknown) => {
-		const number = numberIn(given);
+	const within = (input: unknown) => {
+		const number = numberIn(input);
 		return Number.isSafeInteger(number) && number! >= least && number! <= most ? number : undefined;
 	};
 	return read(label, value, blank, within, `a whole number ${range}`);
@@ -42,8 +42,8 @@ export function readWholeNumber(
 
 /** Reads a percentage: 10, `10` and `10 %`. @throws Error in the user's words for anything else */
 export function readPercent(label: string, value: unknown, { most = 100, ...blank }: Blank<number> & { most?: number } = {}): number {
-	const percent = (given: unknown) => {
-		const number = numberIn(typeof given === 'string' ? given.replace(/\s*%\s*$/, '') : given);
+	const percent = (input: unknown) => {
+		const number = numberIn(typeof input === 'string' ? input.replace(/\s*%\s*$/, '') : input);
 		return number !== undefined && number >= 0 && number <= most ? number : undefined;
 	};
 	return read(label, value, blank, percent, `a percentage from 0 to ${most}`);
@@ -56,10 +56,10 @@ export function readOption<Value extends string>(
 	choices: readonly Value[],
 	blank: Blank<Value> = {},
 ): Value {
-	const chosen = (given: unknown) => {
+	const chosen = (input: unknown) => {
 		// A tab is white space, and a choice.
-		if (choices.includes(given as Value)) return given as Value;
-		const text = textOf(given)?.toLowerCase();
+		if (choices.includes(input as Value)) return input as Value;
+		const text = textOf(input)?.toLowerCase();
 		const similar = choices.filter((choice) => choice.toLowerCase() === text);
 		return similar.length === 1 ? similar[0] : undefined;
 	};
@@ -80,7 +80,7 @@ export function readDate(
 	value: unknown,
 	{ zone, ...blank }: Blank<DateTime> & { zone: string },
 ): DateTime {
-	return read(label, value, blank, (given) => parseMoment(given, zone), 'a date such as 2026-03-31 or 2026-03-31T14:30');
+	return read(label, value, blank, (input) => parseMoment(input, zone), 'a date such as 2026-03-31 or 2026-03-31T14:30');
 }
 
 function read<Value>(

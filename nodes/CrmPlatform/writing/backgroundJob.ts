@@ -102,7 +102,6 @@ export async function waitForJob(
 	}
 }
 
-/** Results asked for at once. */
 const resultsPerRequest = 1_000;
 
 /**
@@ -111,7 +110,7 @@ const resultsPerRequest = 1_000;
  *
  * @param path of the job
  * @param total how many there are, as far as that is known
- * @param chosen what else the results are asked with
+ * @param chosen further query parameters
  * @throws Error in the user's words where a line is not an object, or a part comes twice
  */
 export async function* readJobResults(
@@ -151,7 +150,7 @@ export async function* readJobResults(
 const nameOf = ({ index, id }: IDataObject): string | undefined =>
 	index === undefined && id === undefined ? undefined : JSON.stringify([index, id]);
 
-/** Why a job ended, in the service's words; undefined where it gives none. */
+/** Why a job ended, in the service's words, if it says so. */
 export function endReason({ error }: IDataObject): string | undefined {
 	if (!saysError(error)) return undefined;
 	const { detail, title, errors, code } = readProblemBody(error);

@@ -12,7 +12,7 @@ import { etagOf, isReadFirst, writeAsRead } from './replace';
 import { batchingOf, fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
 
-/** What else is known of the writes. */
+/** Further properties of the writes. */
 interface Circumstances {
 	/** How many there are; by default, one for each input item. */
 	count?: number;
@@ -25,7 +25,7 @@ interface Circumstances {
 }
 
 /**
- * The one way records are written: several in batches where the service takes them, else by plain
+ * The one way records are written: several in batches where the service takes them, otherwise by plain
  * requests, a few at a time; read, changed and written where the service replaces whole records. Where the
  * user turned batches off, one request goes after another.
  *
@@ -183,7 +183,7 @@ function itemOf({ id, version, body }: Write, { takesVersion }: BatchDescription
 
 /**
  * The places of the writes that go into each request, and why others go into none. Items that an
- * earlier attempt has sent together stay together, whichever others can be read by now: under another
+ * earlier attempt has sent together stay together, even if others can be read now: under another
  * key, they would be written again.
  */
 function requestsFor(items: number[], writes: Array<Write | Error>, sent: SentRequests) {

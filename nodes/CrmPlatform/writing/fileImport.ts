@@ -108,7 +108,7 @@ export async function importRows(
 		// next attempt finds it.
 		await Promise.allSettled(running);
 		await report?.end().catch(() => undefined);
-		// Of an execution that is cancelled, n8n shows nothing else.
+		// n8n shows nothing else of a canceled execution.
 		if (jobs.length > 0) tell('; stopped. Jobs under way end by themselves');
 		if (counts.rows > 0) {
 			execution.api.notices.add(

@@ -68,7 +68,7 @@ export interface PlannedRow extends ReportedRow {
  * V8's young generation, and n8n's process would grow by all of them until its next full collection.
  *
  * @param textOf gives a row as the report has it
- * @throws UnreadableFile; at once, what else the reading of the file fails with
+ * @throws UnreadableFile; any other error of reading immediately
  */
 export async function* plannedSlices(
 	execution: Execution,

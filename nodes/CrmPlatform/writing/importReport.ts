@@ -16,7 +16,7 @@ export interface Refusal {
 	field?: string;
 	code: string;
 	message: string;
-	/** Of a row that cannot be read: what stands in the file. */
+	/** The text of a row that cannot be read. */
 	text?: string;
 	/** Whether the row may have been written all the same. */
 	isUnknown?: true;

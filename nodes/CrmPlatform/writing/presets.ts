@@ -31,7 +31,7 @@ export function applyPresets(
 }
 
 /**
- * The values of an item, as they are: without its moment, a message to be sent later is sent at once.
+ * Checks that the values are there: without its time, a message to be sent later would be sent immediately.
  *
  * @throws Error in the user's words where a field the operation makes no sense without has no value
  */

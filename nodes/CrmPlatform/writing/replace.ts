@@ -115,13 +115,13 @@ const isSameTime = (one: unknown, other: unknown): boolean =>
 	[one, other].every((text) => typeof text === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) &&
 	Date.parse(String(one)) === Date.parse(String(other));
 
-/** Where a change by someone else between reading and writing is not noticed. */
+/** Shown if a change by someone else between reading and writing would go unnoticed. */
 const unprotected =
 	'The service does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const otherEtag =
 	'The service returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). Nothing was written. To send the whole record without it, use API Request of the node CRM Platform Admin.';
 const otherAnswer =
-	'The service did not return this record, but another one, a part of it, or none. Nothing was written, as the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
+	'The service did not return this record, but another one, part of it, or none. Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.';

@@ -45,8 +45,8 @@ const stateName = 'writes';
  */
 function runState({ n8n, identity }: Execution): RunState {
 	const context = nodeContext(n8n);
-	const known = context[stateName] as RunState | undefined;
-	if (known?.run === identity.run) return known;
+	const earlier = context[stateName] as RunState | undefined;
+	if (earlier?.run === identity.run) return earlier;
 	const state: RunState = { run: identity.run };
 	context[stateName] = state;
 	return state;
@@ -57,9 +57,9 @@ const outsideExecutions = new WeakMap<IExecuteFunctions, IDataObject>();
 /** The node's context; one that nothing repeats, for calls without an execution (n8n's MCP trigger). */
 export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 	if (n8n.getExecutionId() !== undefined) return n8n.getContext('node');
-	const own = outsideExecutions.get(n8n) ?? {};
-	outsideExecutions.set(n8n, own);
-	return own;
+	const context = outsideExecutions.get(n8n) ?? {};
+	outsideExecutions.set(n8n, context);
+	return context;
 }
 
 /**
@@ -73,8 +73,8 @@ export function keyHeaderOf(
 	description: WriteDescription,
 	kind: 'single' | 'batch',
 ): KeyHeader | undefined {
-	const own = kind === 'batch' ? (description.batch ?? {}) : description;
-	return pinned(execution, kind, headerIn(execution, own) ?? unpromised(headerIn(execution, description)));
+	const part = kind === 'batch' ? (description.batch ?? {}) : description;
+	return pinned(execution, kind, headerIn(execution, part) ?? unpromised(headerIn(execution, description)));
 }
 
 /**
@@ -88,10 +88,10 @@ export function requestKeyHeader(
 	declared: IdempotencyHeader | undefined,
 	usual: IdempotencyHeader | undefined,
 ): KeyHeader | undefined {
-	const own = declared && headerIn(execution, declared);
+	const header = declared && headerIn(execution, declared);
 	// A description that could be read and declares nothing for this path is taken at its word.
-	if (!own && execution.api.isSelfDescribed()) return usual && unpromised(headerIn(execution, usual));
-	return pinned(execution, 'request', own ?? (usual && unpromised(headerIn(execution, usual))));
+	if (!header && execution.api.isSelfDescribed()) return usual && unpromised(headerIn(execution, usual));
+	return pinned(execution, 'request', header ?? (usual && unpromised(headerIn(execution, usual))));
 }
 
 function pinned(
@@ -202,10 +202,10 @@ export function itemsIn(ranges: string): number[] {
  * The execution whose id the keys contain: the first in which this node wrote, so that a retry of it
  * writes nothing again.
  *
- * @param own id of this execution
+ * @param id of this execution
  */
-export function originalExecution(n8n: IExecuteFunctions, own: string): string {
+export function originalExecution(n8n: IExecuteFunctions, id: string): string {
 	const context = nodeContext(n8n);
-	context.firstExecution ??= own;
+	context.firstExecution ??= id;
 	return String(context.firstExecution);
 }

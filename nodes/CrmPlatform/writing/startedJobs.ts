@@ -20,8 +20,8 @@ const stateName = 'imports';
 
 /**
  * The jobs that were started for a slice of a file, also by an earlier attempt: n8n keeps the node's context for
- * Retry On Fail and for a retry of the execution. Add one before it is sent. An attempt that finds a row readable
- * that was not before, since its company exists by now, knows by them which rows are written.
+ * Retry On Fail and for a retry of the execution. Add one before it is sent. An attempt that can read
+ * a row that was unreadable before, because its company exists now, learns from them which rows are written.
  */
 export function startedJobs({ n8n, identity }: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {
 	const context = nodeContext(n8n);

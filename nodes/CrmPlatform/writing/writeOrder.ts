@@ -11,7 +11,7 @@ export interface Write {
 	/** The record that is changed, where it exists already. */
 	id?: string;
 	body?: IDataObject;
-	/** The version that was read: a record that has another one by now is not written. */
+	/** The version that was read: a record that has a newer one is not written. */
 	version?: string | number;
 	/** The record that was read: where the service has no versions, the values that it is compared by. */
 	before?: IDataObject;

@@ -42,8 +42,8 @@ export async function answerWrite(
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
-	const whole = withSecret(service, answer);
-	return toResponse(hasAccess(c, 'read', resource.name) ? whole : redactAnswer(whole));
+	const complete = withSecret(service, answer);
+	return toResponse(hasAccess(c, 'read', resource.name) ? complete : redactAnswer(complete));
 }
 
 /** Adds the webhook secret that the answer refers to, if it still exists. */

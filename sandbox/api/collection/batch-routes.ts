@@ -76,18 +76,18 @@ function batchAnswer(
 	const detail = `Send items, a list of 1 to ${maxBatchSize}, and optionally atomic, true or false.`;
 	const { items, atomic } = parseInput(batchSchema, body, detail);
 	const writingNow = () => ({ ...writing, store: storeNow() });
-	const results = store.whole.transactionOfParts(
+	const results = store.unrestricted.transactionOfParts(
 		(part) => items.map((item, index) => writeItem(writingNow, part, bulk, item, index, requestId)),
 		(tried) => !atomic || tried.every(isSuccess),
 	);
 	const isUndone = atomic && !results.every(isSuccess);
-	const told = isUndone ? results.map((result) => undone(result, results, requestId)) : results;
-	const succeeded = told.filter(isSuccess).length;
-	const summary = { total: told.length, succeeded, failed: told.length - succeeded };
+	const reported = isUndone ? results.map((result) => undone(result, results, requestId)) : results;
+	const succeeded = reported.filter(isSuccess).length;
+	const summary = { total: reported.length, succeeded, failed: reported.length - succeeded };
 	return {
 		status: 207,
 		headers: { 'Content-Type': 'application/json' },
-		body: `{"results":[${told.map(resultJson).join()}],"summary":${JSON.stringify(summary)}}`,
+		body: `{"results":[${reported.map(resultJson).join()}],"summary":${JSON.stringify(summary)}}`,
 	};
 }
 

@@ -124,6 +124,6 @@ function refuseOtherConditions(c: Context<Env>, { method, ifMatch }: Endpoint): 
 	if (safeMethods.includes(method)) return;
 	const [other] = conditions.slice(ifMatch ? 1 : 0).filter((name) => c.req.header(name) !== undefined);
 	if (other === undefined) return;
-	const detail = `${other} is not taken here, and nothing was written. Send the request without it.`;
+	const detail = `${other} is not supported here, so nothing was written. Send the request without it.`;
 	throw invalidParameter(other, detail);
 }

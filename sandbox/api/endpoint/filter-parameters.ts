@@ -12,7 +12,7 @@ export function filterParameter(filter: Filter): Parameter {
 		...(important === true && { 'x-important': true }),
 	};
 	if (filter.takesList) {
-		const verb = filter.isList ? 'include' : 'is';
+		const verb = filter.isList ? 'includes' : 'is';
 		const words = `${title} ${verb} one of these.${filter.isList ? '' : caseWords(filter)}`;
 		return headed(head, listParameter(filter.parameter, words, value));
 	}

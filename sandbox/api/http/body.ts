@@ -79,7 +79,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 /**
  * @param what `The body`, or a part of it
- * @throws Problem malformed_json, validation_failed for what takes long to read and is no record
+ * @throws Problem malformed_json, validation_failed for a body that would take long to read and is not a record
  */
 export function parseText(what: string, text: string): unknown {
 	refuseTooManyValues(text);

@@ -19,19 +19,19 @@ export function refuseConcurrentKeys() {
 			const detail = `${idempotencyKeyHeader} must have 1 to ${maxKeyLength} characters.`;
 			throw invalidParameter(idempotencyKeyHeader, detail);
 		}
-		const own = ownKey(c, key);
-		if (running.has(own)) {
+		const callersKey = ownKey(c, key);
+		if (running.has(callersKey)) {
 			throw new Problem(
 				'idempotency_in_progress',
 				'The first request with this key has not been answered yet. Send it again later.',
 				{ headers: { 'Retry-After': '1' } },
 			);
 		}
-		running.add(own);
+		running.add(callersKey);
 		try {
 			await next();
 		} finally {
-			running.delete(own);
+			running.delete(callersKey);
 		}
 	});
 }

@@ -10,9 +10,9 @@ export function singleQueryValues(c: Context): Map<string, string> {
 }
 
 /** The names that occur several times, found in one pass. */
-export function repeatedNames(given: URLSearchParams): string[] {
+export function repeatedNames(query: URLSearchParams): string[] {
 	const seen = new Set<string>();
 	const repeated = new Set<string>();
-	for (const name of given.keys()) (seen.has(name) ? repeated : seen).add(name);
+	for (const name of query.keys()) (seen.has(name) ? repeated : seen).add(name);
 	return [...repeated];
 }

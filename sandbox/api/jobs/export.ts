@@ -38,7 +38,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 	const { table, query } = exportedList(store, job);
 	const selection = { ...query, limit: recordsPerStep };
 	if (job.started_at === null) return { records: [], follow: await table.idsInOrder(selection) };
-	const [next] = store.whole.jobItems.page(job.id, -1, 1);
+	const [next] = store.unrestricted.jobItems.page(job.id, -1, 1);
 	if (!next) return { records: [], follow: [] };
 	const { documents, hasMore } = await table.recordsOf(next.text, selection);
 	const records = documents.map((document) => ({ id: idOfJson(document), text: listedRecord(document, query) }));
@@ -58,7 +58,7 @@ export function storeRecords(
 	job: Job,
 	{ records, follow }: Exported,
 ): { count: number; isLast: boolean } {
-	const { jobItems, jobResults } = store.whole;
+	const { jobItems, jobResults } = store.unrestricted;
 	const { table } = exportedList(store, job);
 	const seen = table.visibleAmong(records.map(({ id }) => id));
 	const kept = records.filter(({ id }) => seen.has(id));
@@ -79,5 +79,5 @@ function exportedList(store: StoreView, { resource: name, query: asked }: Export
 	const resource = resourceNamed(store, name);
 	const table = store.table(name);
 	if (!resource || !table) throw new Problem('not_found', `The resource ${name} no longer exists.`);
-	return { table, query: parseListQuery(resource, given, filterFinder(store, resource), store.whole.accountKey) };
+	return { table, query: parseListQuery(resource, given, filterFinder(store, resource), store.unrestricted.accountKey) };
 }

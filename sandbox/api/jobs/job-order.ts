@@ -30,7 +30,7 @@ export const orderQuery = z.object({
 	}),
 });
 
-/** What else the query of an export has. */
+/** Further parameters of an export's query. */
 export const exportParameter: Parameter = {
 	...queryParameter(
 		'query',

@@ -65,7 +65,7 @@ export function jobRoutes(service: Service): ApiRoute[] {
 			description:
 				'Processes many records in the background. Send one JSON object per line, like an item of ' +
 				'the batch of the same operation: at most 100,000 lines or 50 MB, and 1 MiB per line, as ' +
-				'`x-limits` has it. ' +
+				'`x-limits` states. ' +
 				'An export takes no body: its results are the records that a list with its query would ' +
 				'return. Records whose sort fields change during an export can be missed or repeated; ' +
 				'created_at, the default order, never changes. Five jobs run at a time; others are queued. ' +

@@ -15,7 +15,7 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 /** A step has at most so many lines, and as many of them as fit a piece of background work. */
 const linesPerStep = 100;
 
-export interface JobStep {
+interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
 	isLast: boolean;
 	/** Why the job goes no further, if its creator may no longer do this. */

@@ -9,10 +9,10 @@ export interface Parameters {
 	repeated: string[];
 }
 
-export function parametersOf(given: URLSearchParams): Parameters {
+export function parametersOf(form: URLSearchParams): Parameters {
 	return {
-		values: new Map([...given].filter(([, value]) => value !== '')),
-		repeated: repeatedNames(given),
+		values: new Map([...form].filter(([, value]) => value !== '')),
+		repeated: repeatedNames(form),
 	};
 }
 

@@ -17,7 +17,7 @@ export const usualLifetimes: TokenLifetimes = {
 };
 
 /** A successful token response (RFC 6749, 5.1). */
-export interface TokenAnswer {
+interface TokenAnswer {
 	access_token: string;
 	token_type: 'Bearer';
 	expires_in: number;
@@ -79,8 +79,8 @@ const refresh: Exchange = (service, client, parameters) => {
 		revokeGrant(service, grant.id);
 		throw invalidGrant('This refresh token was replaced. All tokens of the user are revoked.');
 	}
-	const asked = parameters.get('scope');
-	const scopes = asked === undefined ? grant.scopes : parseScopes(asked, grant.scopes);
+	const requested = parameters.get('scope');
+	const scopes = requested === undefined ? grant.scopes : parseScopes(requested, grant.scopes);
 	if (!scopes) throw new OAuthError('invalid_scope', 'The grant does not include all of these scopes.');
 	return store.transaction(() => {
 		store.tokens.replaceRefresh(secret, now());

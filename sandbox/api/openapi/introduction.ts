@@ -1,6 +1,6 @@
 /** What a reader needs to know before the first operation, as the documentation shows it (CommonMark). */
 export const introduction = `
-Read and change the records of a CRM account, and be told when they change.
+Read and change the records of a CRM account, and get notified when they change.
 
 # Signing in
 
@@ -26,7 +26,7 @@ filter with \`updated_since\`, or read events.
 Requests are counted per account and minute: 1,000 with the plan Starter, 5,000 with Pro. Every response has
 \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\`, the end of the minute in Unix seconds. A 429 response has
 \`Retry-After\` in seconds. The console's pages count as well. A batch of up to 100 records counts as one request;
-a job takes 100,000 lines. \`x-limits\` of an operation and \`maxItems\` of a list tell further limits.
+a job takes 100,000 lines. \`x-limits\` of an operation and \`maxItems\` of a list state further limits.
 
 # Idempotency
 

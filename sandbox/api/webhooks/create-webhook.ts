@@ -21,9 +21,9 @@ export function createWebhook(
 	const secret = newWebhookSecret();
 	const answer = createRecord(writing, body, { secret_hint: hintOf(secret), application_id: application });
 	const webhook = JSON.parse(answer.body!) as Webhook;
-	const { whole } = writing.store;
-	refuseUnknownEvents(whole, webhook.events);
-	const secretId = whole.webhookSecrets.set(webhook.id, secret, writing.now);
+	const { unrestricted } = writing.store;
+	refuseUnknownEvents(unrestricted, webhook.events);
+	const secretId = unrestricted.webhookSecrets.set(webhook.id, secret, writing.now);
 	return { answer: { ...answer, secretId }, webhook, secret };
 }
 

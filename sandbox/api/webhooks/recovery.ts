@@ -14,7 +14,7 @@ const eventsAtOnce = 5000;
  * @returns the number of queued events
  */
 export function recover({ store, newId, now }: Writing, webhook: Webhook, since: string): number {
-	const rights = rightsOf(store.whole, authorityOf(store.whole, webhook));
+	const rights = rightsOf(store.unrestricted, authorityOf(store.unrestricted, webhook));
 	if (rights instanceof Ended) return 0;
 	const { events } = rights.store;
 	const wanted = [
@@ -29,7 +29,7 @@ export function recover({ store, newId, now }: Writing, webhook: Webhook, since:
 	for (;;) {
 		const page = events.sequences([...wanted, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
 		for (const sequence of page) {
-			const isNews = store.whole.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
+			const isNews = store.unrestricted.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
 			recovered += Number(isNews);
 			after = sequence;
 		}

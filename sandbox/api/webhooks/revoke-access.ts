@@ -9,7 +9,7 @@ const actor = { type: 'system', id: 'oauth' };
 /** Deletes a subscription, with its deliveries and secrets. */
 export function deleteWebhook(writing: Writing, id: string, ifMatch?: string): Answer {
 	const answer = deleteRecord(writing, id, ifMatch);
-	const { deliveries, creationGrants, webhookSecrets } = writing.store.whole;
+	const { deliveries, creationGrants, webhookSecrets } = writing.store.unrestricted;
 	deliveries.drop(id);
 	webhookSecrets.drop(id);
 	creationGrants.drop(id);

@@ -1,5 +1,5 @@
 import type { z } from 'zod/v4';
-import { type JsonObject, own } from './json.ts';
+import { type JsonObject, memberNamed } from './json.ts';
 import { type FieldError, maxErrors, Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -90,12 +90,12 @@ const typeNames: Record<string, string> = {
 };
 
 const formats: Record<string, string> = {
-	email: 'Expected an e-mail address.',
+	email: 'Expected an email address.',
 	url: 'Expected a URL that begins with http:// or https://.',
 	date: 'Expected a date like 2025-03-01.',
 	datetime: 'Expected an instant like 2025-03-01T09:30:00.000Z.',
 };
 
 function valueAt(input: unknown, path: PropertyKey[]): unknown {
-	return path.reduce((parent, part) => own(parent as JsonObject | null | undefined, String(part)), input);
+	return path.reduce((parent, part) => memberNamed(parent as JsonObject | null | undefined, String(part)), input);
 }

@@ -4,7 +4,7 @@ export type JsonObject = Record<string, unknown>;
  * The member of an object by a name that somebody has chosen. Every object inherits members, so that a
  * field called `constructor` would have a value without being there.
  */
-export const own = <T>(object: Readonly<Record<string, T>> | null | undefined, name: string): T | undefined =>
+export const memberNamed = <T>(object: Readonly<Record<string, T>> | null | undefined, name: string): T | undefined =>
 	object && Object.hasOwn(object, name) ? object[name] : undefined;
 
 export const isObject = (value: unknown): value is JsonObject =>

@@ -39,7 +39,7 @@ export type FieldError = { code: string; detail: string } & (
 	| { parameter: string }
 );
 
-/** The most errors told of one body, which can have thousands. */
+/** Maximum number of errors reported for one body, which can have thousands. */
 export const maxErrors = 20;
 
 /** The body of an error response (RFC 9457). */

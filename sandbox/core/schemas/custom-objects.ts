@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { own } from '../foundation/json.ts';
+import { memberNamed } from '../foundation/json.ts';
 import { plainText, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource, type Resource, type StoredRecord } from './resource.ts';
@@ -102,7 +102,7 @@ export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord
 	eventPrefix: `custom.${String(key)}`,
 
 	complete: ({ custom_fields: values }) => ({
-		title: String(own(values as Record<string, unknown>, String(primaryField)) ?? ''),
+		title: String(memberNamed(values as Record<string, unknown>, String(primaryField)) ?? ''),
 	}),
 
 	check({ title }) {

@@ -22,7 +22,6 @@ export interface DealInStage {
 
 const isNot = (kind: Stage['kind']) => ({ status }: DealInStage): boolean => status !== kind;
 
-/** The actions of a deal. */
 export const dealActions = {
 	win: {
 		summary: 'Win a deal',

@@ -5,7 +5,7 @@ import type { Consequence, RuleContext } from './resource.ts';
 
 /** The address formats of channels that prescribe one. */
 const addressTypes: Record<string, { type: z.ZodType; called: string }> = {
-	email: { type: emailAddress, called: 'an e-mail address' },
+	email: { type: emailAddress, called: 'an email address' },
 	sms: { type: phoneNumber, called: 'a phone number like +4930123456' },
 	whatsapp: { type: phoneNumber, called: 'a phone number like +4930123456' },
 	voice: { type: phoneNumber, called: 'a phone number like +4930123456' },

@@ -154,8 +154,8 @@ export const messages = defineResource({
 		const { contact_id: contact, ticket_id: ticket, deal_id: deal } = message;
 		// Otherwise a user could not see a message of their own that is linked to no record.
 		const writer = previous || contact || ticket || deal || actor.type !== 'user' ? null : actor.id;
-		const since = (state: string, known: string | null | undefined) =>
-			known ?? (status === state ? at : null);
+		const since = (state: string, stored: string | null | undefined) =>
+			stored ?? (status === state ? at : null);
 		return {
 			status,
 			user_id: message.user_id ?? writer,

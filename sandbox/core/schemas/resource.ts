@@ -33,7 +33,7 @@ export interface RuleContext {
 }
 
 /** The state machine of a resource. */
-export interface StateMachine<F extends Fields> {
+interface StateMachine<F extends Fields> {
 	/** The field that holds the state. */
 	field: Name<F>;
 	/** The states that each state may change to. */
@@ -58,7 +58,7 @@ export interface Consequence {
 }
 
 /** An event of a resource other than created, updated and deleted. */
-export interface DomainEvent<F extends Fields> {
+interface DomainEvent<F extends Fields> {
 	/** `A deal was won.` */
 	description: string;
 	/** Whether a change triggers the event; absent if no change does. */
@@ -66,7 +66,7 @@ export interface DomainEvent<F extends Fields> {
 }
 
 /** An action on a record that does more than set fields. */
-export interface Action<F extends Fields> {
+interface Action<F extends Fields> {
 	/** `Win a deal` */
 	summary: string;
 	description: string;
@@ -83,7 +83,7 @@ export interface Action<F extends Fields> {
 }
 
 /** Who can see a record. Administrators and API keys see every record. */
-export type Visibility<F extends Fields> =
+type Visibility<F extends Fields> =
 	| 'everyone'
 	/** The user who created it. An application sees only what it has made itself, whoever its user is. */
 	| 'application'
@@ -98,7 +98,6 @@ export interface Definition<F extends Fields> {
 	name: string;
 	/** The value of `object` in its records: `custom_field`. */
 	object: string;
-	/** The prefix of its ids. */
 	idPrefix: string;
 	description: string;
 	visibility: Visibility<F>;

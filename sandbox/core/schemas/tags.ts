@@ -28,7 +28,7 @@ export const tags = defineResource({
 			{
 				title: 'Description',
 				description: 'Purpose of the tag.',
-				examples: ['Tries what is new.'],
+				examples: ['Likes to try new features.'],
 			},
 			1000,
 		),

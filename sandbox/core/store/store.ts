@@ -37,7 +37,7 @@ export class Store {
 	readonly grants: Grants;
 	readonly tokens: Tokens;
 	/** This store; views by `storeVisibleTo` have fewer records. */
-	readonly whole: Store = this;
+	readonly unrestricted: Store = this;
 	/** The lines that jobs have not processed yet. */
 	readonly jobItems: JobLines;
 	/** The results of the lines that jobs have processed. */

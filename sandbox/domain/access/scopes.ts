@@ -48,10 +48,10 @@ export const administrativeScopes: readonly string[] = [
  * The scopes that a user with this role can grant. Tokens are checked against them on every request, so
  * a user who loses the role also loses the scopes.
  */
-export function grantableScopes(role: Role, asked: readonly string[]): string[] {
-	if (role === 'admin') return [...asked];
+export function grantableScopes(role: Role, requested: readonly string[]): string[] {
+	if (role === 'admin') return [...requested];
 	const isForViewers = (scope: string) => scope.endsWith(':read');
-	return asked.filter((scope) =>
+	return requested.filter((scope) =>
 		role === 'viewer' ? isForViewers(scope) : !administrativeScopes.includes(scope),
 	);
 }
@@ -59,9 +59,9 @@ export function grantableScopes(role: Role, asked: readonly string[]): string[] 
 export type Access = 'read' | 'write';
 
 /** Scopes for people: `Contacts` with read and write. */
-export function accessByRecords(asked: readonly string[]): Map<string, string[]> {
+export function accessByRecords(requested: readonly string[]): Map<string, string[]> {
 	const groups = new Map<string, string[]>();
-	for (const scope of asked) {
+	for (const scope of requested) {
 		const [name = '', access = ''] = scope.split(':');
 		const records = capital(name.replaceAll('-', ' '));
 		groups.set(records, [...(groups.get(records) ?? []), access]);
@@ -81,7 +81,7 @@ export function scopeOf(resource: string, access: Access): string {
 	return isDefined ? defineObjects : `${name}:${access}`;
 }
 
-/** Methods that only read (RFC 9110, 9.2.1). */
+/** Safe methods (RFC 9110, 9.2.1). */
 export const safeMethods = ['GET', 'HEAD', 'OPTIONS'];
 
 /**
@@ -112,7 +112,7 @@ export const scopeForRecordsOf = ({ resource, operation }: Pick<Job, 'resource' 
  * @returns each scope once; undefined if one of them is not among `allowed`
  */
 export function parseScopes(text: string, allowed: Iterable<string>): string[] | undefined {
-	const known = new Set(allowed);
-	const asked = [...new Set(text.split(' ').filter(Boolean))];
-	return asked.length > 0 && asked.every((scope) => known.has(scope)) ? asked : undefined;
+	const allowedScopes = new Set(allowed);
+	const requested = [...new Set(text.split(' ').filter(Boolean))];
+	return requested.length > 0 && requested.every((scope) => allowedScopes.has(scope)) ? requested : undefined;
 }

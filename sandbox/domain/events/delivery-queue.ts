@@ -19,14 +19,14 @@ export function queueDeliveries(writing: Writing, event: StoredEvent, about: str
 	const { store, newId, now } = writing;
 	for (const webhook of activeWebhooks(store)) {
 		if (webhook.id === about || !wants(store, webhook, event)) continue;
-		store.whole.deliveries.add(newId('dlv', now), webhook.id, event.sequence, now, now);
+		store.unrestricted.deliveries.add(newId('dlv', now), webhook.id, event.sequence, now, now);
 	}
 }
 
 const testEvent = `${webhooks.object}.test`;
 
-export function activeWebhooks({ whole }: StoreView): Webhook[] {
-	const table = whole.table(webhooks.name)!;
+export function activeWebhooks({ unrestricted }: StoreView): Webhook[] {
+	const table = unrestricted.table(webhooks.name)!;
 	const isActive = { sql: '"status" = ?', values: ['active'] };
 	return table.cached('active', () => table.findAll([isActive], 10_000) as Webhook[]);
 }
@@ -38,14 +38,14 @@ export function activeWebhooks({ whole }: StoreView): Webhook[] {
 function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean {
 	const { events, created_by: by } = webhook;
 	if (!events.some((pattern) => covers(pattern, event.type))) return false;
-	if (rightsToRead(store.whole, webhook, event) instanceof Ended) return false;
-	if (ofApplications.includes(event.resource) && !seesRecordOf(store.whole, webhook, event)) return false;
-	return store.whole.seesAll(by) ? event.isForAccount : isInAudience(event.audience, by.id);
+	if (rightsToRead(store.unrestricted, webhook, event) instanceof Ended) return false;
+	if (ofApplications.includes(event.resource) && !seesRecordOf(store.unrestricted, webhook, event)) return false;
+	return store.unrestricted.seesAll(by) ? event.isForAccount : isInAudience(event.audience, by.id);
 }
 
 /**
  * Explains why an event may not be sent to a subscription now, although it was one for it when it
- * happened; undefined if it may. A record that is out of sight is no longer told of, except that it is
+ * happened; undefined if it may. A record that is no longer visible is no longer reported, except that it is
  * gone.
  */
 export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {

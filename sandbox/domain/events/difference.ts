@@ -1,4 +1,4 @@
-import { isObject, own } from '../../core/foundation/json.ts';
+import { isObject, memberNamed } from '../../core/foundation/json.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 
 /** The difference between two versions of a record. */
@@ -22,12 +22,12 @@ export function differenceOf(stored: StoredRecord, record: StoredRecord): Differ
 		return { previous, changed };
 	}
 	const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
-		(key) => !isSameJson(own(before, key), own(after, key)),
+		(key) => !isSameJson(memberNamed(before, key), memberNamed(after, key)),
 	);
 	return {
 		previous: {
 			...previous,
-			custom_fields: Object.fromEntries(keys.map((key) => [key, own(before, key) ?? null])),
+			custom_fields: Object.fromEntries(keys.map((key) => [key, memberNamed(before, key) ?? null])),
 		},
 		changed: changed.flatMap((field) =>
 			field === 'custom_fields' ? keys.map((key) => `custom_fields.${key}`) : [field],

@@ -51,8 +51,8 @@ export const eventPatterns: readonly string[] = [
 ];
 
 /** Every event type that this account has now. */
-export function eventTypesIn({ whole }: StoreView): EventType[] {
-	const table = whole.table(customObjects.name)!;
+export function eventTypesIn({ unrestricted }: StoreView): EventType[] {
+	const table = unrestricted.table(customObjects.name)!;
 	return table.cached('event types', () => [
 		...eventTypes,
 		...table.findAll([], 10_000).flatMap((object) => changesOf(recordsOf(object))),
@@ -64,11 +64,11 @@ export const covers = (pattern: string, type: string): boolean =>
 	pattern === type || (/^(.+\.)?\*$/.test(pattern) && type.startsWith(pattern.slice(0, -1)));
 
 /** Explains why a pattern matches no type; undefined if it matches one. */
-export function explainPattern(pattern: string, known: EventType[]): string | undefined {
-	const types = known.map(({ type }) => type);
+export function explainPattern(pattern: string, eventTypes: EventType[]): string | undefined {
+	const types = eventTypes.map(({ type }) => type);
 	if (pattern === allCustom || types.some((type) => covers(pattern, type))) return undefined;
 	const like = types.filter((type) => covers(pattern.replace(/\.[^.]*$/, '.*'), type));
 	const objects = types.flatMap((type) => /^custom\.\w+\./.exec(type)?.[0] ?? []);
 	const patterns = [...eventPatterns, ...new Set(objects.map((prefix) => `${prefix}*`))];
-	return `There is no event ${pattern}. There are: ${(like.length > 0 ? like : patterns).join(', ')}.`;
+	return `There is no event ${pattern}. These exist: ${(like.length > 0 ? like : patterns).join(', ')}.`;
 }

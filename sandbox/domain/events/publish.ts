@@ -59,7 +59,7 @@ function publishSeenThrough(writing: Writing, record: StoredRecord, stored: Stor
 	const { left, came } = audiences(writing, record, stored);
 	if (isEmptyAudience(left.audience) && isEmptyAudience(came.audience)) return;
 	for (const { resource, field } of visibleVia(writing.resource)) {
-		const table = writing.store.whole.table(resource.name)!;
+		const table = writing.store.unrestricted.table(resource.name)!;
 		const conditions = [{ sql: `${quoted(field)} = ?`, values: [record.id] }];
 		const selection = { conditions, order: idOrder, includeDeleted: false, limit: recordsAtOnce };
 		let page: StoredRecord[] = [];
@@ -75,7 +75,7 @@ function publishSeenThrough(writing: Writing, record: StoredRecord, stored: Stor
 function publishSight(writing: Writing, seen: StoredRecord, stored: StoredRecord, at: string): void {
 	const { audience: after } = fullAudience(writing, seen);
 	const before = audienceOf(writing.resource, seen, (name, id) =>
-		id === stored.id ? stored : writing.store.whole.table(name)!.findEver(id),
+		id === stored.id ? stored : writing.store.unrestricted.table(name)!.findEver(id),
 	);
 	const lost = { audience: subtract(before, after), isForAccount: false };
 	publish(writing, 'deleted', lost, { ...seen, deleted_at: at });
@@ -120,7 +120,7 @@ export function appendEvent(
 	stored?: StoredRecord,
 ): StoredEvent {
 	const difference = stored ? differenceOf(stored, record) : { previous: null, changed: [] };
-	const { events, writeClock } = store.whole;
+	const { events, writeClock } = store.unrestricted;
 	events.expire(now);
 	return events.add({
 		id: newId('evt', now),
@@ -137,7 +137,7 @@ export function appendEvent(
 
 /** Everyone who can see the record now. */
 export const fullAudience = ({ store, resource }: Writing, record: StoredRecord): Recipients => ({
-	audience: audienceOf(resource, record, (name, id) => store.whole.table(name)!.findEver(id)),
+	audience: audienceOf(resource, record, (name, id) => store.unrestricted.table(name)!.findEver(id)),
 	isForAccount: true,
 });
 

@@ -7,7 +7,7 @@ import type { ListQuery } from './list-query.ts';
 import { readSeen } from './read-seen.ts';
 
 /** A page of a list; `data` is the JSON of each record. */
-export interface ListPage {
+interface ListPage {
 	data: string[];
 	cursor: string | null;
 	total: number;

@@ -65,7 +65,7 @@ export function duplicateOf(store: StoreView, resource: Resource, record: Stored
 	for (const fields of Object.values(resource.unique)) {
 		if (!areGiven(fields, record)) continue;
 		const values = Object.fromEntries(fields.map((field) => [field, record[field] as string]));
-		const other = store.whole.table(resource.name)!.findOther(values, record.id);
+		const other = store.unrestricted.table(resource.name)!.findOther(values, record.id);
 		if (other === undefined) continue;
 		const seen = store.table(resource.name)!.find(other);
 		return duplicateProblem(`/${fields.at(-1)}`, fields.join(' and '), seen);

@@ -6,7 +6,7 @@ import { type Cell, customField } from '../../core/store/records/columns.ts';
 import { entriesWith } from '../../core/store/records/value-index.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
-import { own } from '../../core/foundation/json.ts';
+import { memberNamed } from '../../core/foundation/json.ts';
 import { escapePointer, explainIssue } from '../../core/foundation/field-errors.ts';
 
 type CustomValues = Record<string, unknown>;
@@ -56,7 +56,7 @@ export function mergeCustomValues(
 	for (const field of fields.values()) {
 		const isTouched = !stored || Object.hasOwn(change, field.key);
 		const isDue = field.required && field.archived_at === null && isTouched;
-		if (isDue && !values.has(field.key) && own(change, field.key) == null) {
+		if (isDue && !values.has(field.key) && memberNamed(change, field.key) == null) {
 			refuse(field.key, 'required', `${field.label} is required.`);
 		}
 	}
@@ -76,9 +76,9 @@ export function refuseDuplicateCustomValues(
 ): void {
 	if (Object.keys(change).length === 0) return;
 	for (const field of customFieldsOf(store, resource.name).values()) {
-		const value = own(record['custom_fields'] as CustomValues, field.key);
+		const value = memberNamed(record['custom_fields'] as CustomValues, field.key);
 		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;
-		const other = findByCustomField(store.whole, resource, field.key, value).find(
+		const other = findByCustomField(store.unrestricted, resource, field.key, value).find(
 			({ id }) => id !== record.id,
 		);
 		if (!other) continue;

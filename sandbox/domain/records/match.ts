@@ -6,7 +6,7 @@ import { findByFields } from './change.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
 import { findByCustomField } from './custom-values.ts';
-import { isObject, type JsonObject, own } from '../../core/foundation/json.ts';
+import { isObject, type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 
 /**
  * Finds the record that an upsert matches: the one with the body's value of a unique field.
@@ -65,7 +65,7 @@ function matchFields(store: StoreView, resource: Resource, fields: string[], bod
 function matchCustomField(store: StoreView, resource: Resource, matchOn: string, body: JsonObject) {
 	const field = uniqueCustomField(store, resource, matchOn)!;
 	const values = isObject(body['custom_fields']) ? body['custom_fields'] : {};
-	const value = present(matchOn, customFieldType(field).safeParse(own(values, field.key)));
+	const value = present(matchOn, customFieldType(field).safeParse(memberNamed(values, field.key)));
 	return findByCustomField(store, resource, field.key, value);
 }
 

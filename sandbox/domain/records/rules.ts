@@ -8,11 +8,11 @@ export const ruleContext = ({ store, actor, now, newId }: Writing): RuleContext 
 	at: new Date(now).toISOString(),
 	newId: (prefix) => newId(prefix, now),
 	find: (resource, id) => store.table(resource)?.find(id),
-	count: (resource) => store.whole.table(resource)?.count([], false) ?? 0,
-	next: (resource, field) => (store.whole.table(resource)?.highest(field) ?? 0) + 1,
+	count: (resource) => store.unrestricted.table(resource)?.count([], false) ?? 0,
+	next: (resource, field) => (store.unrestricted.table(resource)?.highest(field) ?? 0) + 1,
 	findBy(resource, field, value, limit = 100) {
 		const cell = typeof value === 'boolean' ? Number(value) : value;
 		const condition = { sql: `${quoted(field)} = ?`, values: [cell] };
-		return store.whole.table(resource)?.findAll([condition], limit) ?? [];
+		return store.unrestricted.table(resource)?.findAll([condition], limit) ?? [];
 	},
 });

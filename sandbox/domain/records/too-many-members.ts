@@ -1,5 +1,5 @@
 import { escapePointer } from '../../core/foundation/field-errors.ts';
-import { isObject, type JsonObject, own } from '../../core/foundation/json.ts';
+import { isObject, type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import { type FieldError, maxErrors } from '../../core/foundation/problem.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { maxCustomFields } from '../../core/schemas/custom-fields.ts';
@@ -24,7 +24,7 @@ export function tooManyMembersIn(
 		}));
 	}
 	for (const [name, given] of Object.entries(value)) {
-		const schema = own(properties, name);
+		const schema = memberNamed(properties, name);
 		const errors = schema ? tooManyMembersOf(given, schema, `${pointer}/${name}`) : [];
 		if (errors.length > 0) return errors;
 	}

@@ -17,15 +17,15 @@ import { ruleContext } from './rules.ts';
 import { countTags } from './tag-usage.ts';
 import type { Writing } from '../../core/store/writing.ts';
 
-/** @param given values of read-only fields */
-export function createRecord(writing: Writing, body: JsonObject, given: JsonObject = {}): Answer {
+/** @param readOnly values of read-only fields */
+export function createRecord(writing: Writing, body: JsonObject, readOnly: JsonObject = {}): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
-	const at = writing.store.whole.writeClock.stamp(now);
+	const at = writing.store.unrestricted.writeClock.stamp(now);
 	const values = changedValues(writing, undefined, body);
 	const record = arrangeRecord(resource, {
 		...values,
-		...given,
+		...readOnly,
 		id,
 		object: resource.object,
 		...firstVersion(actor, at),
@@ -68,7 +68,7 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
 		publishChange(writing, 'deleted', record, stored);
 	}
 	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
-		const byService = { ...writing, store: store.whole, resource: changedResource(name) };
+		const byService = { ...writing, store: store.unrestricted, resource: changedResource(name) };
 		deleteRecord(byService, other, undefined);
 	}
 	return { status: 204, headers: {}, body: null };
@@ -143,10 +143,10 @@ function save(
 	saveUnique(writing, stored, record);
 	countTags(store, stored, record);
 	publishChange(writing, stored ? 'updated' : 'created', record, stored);
-	if (stored && resource.endsAccess?.(record)) store.whole.endAccess(record.id);
+	if (stored && resource.endsAccess?.(record)) store.unrestricted.endAccess(record.id);
 	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...writing, store: store.whole, resource: changedResource(name) };
+		const other = { ...writing, store: store.unrestricted, resource: changedResource(name) };
 		changeRecord(other, existingRecord(other.store, other.resource, id), change, true);
 	}
 }
@@ -175,7 +175,7 @@ function saveUnique(
 const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
 	...stored,
 	version: stored.version + 1,
-	updated_at: store.whole.writeClock.stamp(now),
+	updated_at: store.unrestricted.writeClock.stamp(now),
 	updated_by: actor,
 });
 

@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
 }
 
 /** Where a response goes, once the address is verified to be the client's. */
-export type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
+type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
 
 /**
  * Identifies the client and the redirect address. If either is invalid, only the user is told (RFC

@@ -26,15 +26,15 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 						([records, access]) => html`<li>${records}: ${access.join(' and ')}</li>`,
 					)}
 				</ul>
-				<p><small>To write is to create, change and delete. It will see only the records that you can
-					see, and do nothing that you cannot do.</small></p>
+				<p><small>Write access means creating, changing and deleting records. The application
+					sees only the records that you can see, and does nothing that you cannot do.</small></p>
 				<input type="hidden" name="csrf" value="${csrfToken(session)}" />
 				<div class="decision">
 					<p class="row">
 						<button class="main" name="decision" value="allow">Allow</button>
 						<button name="decision" value="deny">Deny</button>
 					</p>
-					<small>You then go back to <strong>${new URL(redirectUri).host}</strong>.</small>
+					<small>You will return to <strong>${new URL(redirectUri).host}</strong>.</small>
 				</div>
 			</form>
 			<div class="row quiet">

@@ -52,7 +52,7 @@ export function authorizeRoutes(service: Service): ApiRoute[] {
 		if (scopes.length > 0) return proceed(session, { ...request, scopes });
 		const answer = {
 			error: 'invalid_scope',
-			error_description: `${session.member.email} can grant none of: ${request.scopes.join(', ')}.`,
+			error_description: `${session.member.email} cannot grant any of: ${request.scopes.join(', ')}.`,
 		};
 		return c.redirect(answerAddress(recipient, issuerOf(c), answer), 303);
 	};

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import { own } from '../../core/foundation/json.ts';
+import { memberNamed } from '../../core/foundation/json.ts';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
@@ -144,7 +144,7 @@ export function consoleRoutes(service: Service): Route[] {
 	const act = form(`${one}/actions/{action}`, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const record = recordOf(c, visitor, resource);
-		const action = own(resource.actions, c.req.param('action')!);
+		const action = memberNamed(resource.actions, c.req.param('action')!);
 		if (!action) throw new Problem('not_found', 'There is no such action.');
 		const fields = await actionFields(visitor.store, action.input ?? {});
 		return {

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { typeCondition } from '../../domain/events/event-conditions.ts';
 import { eventJson } from '../../domain/events/event-json.ts';
 import { eventPatterns, eventTypesIn } from '../../domain/events/event-types.ts';
-import { type JsonObject, own } from '../../core/foundation/json.ts';
+import { type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { eventsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
@@ -20,7 +20,7 @@ import type { Visitor } from './visitor.ts';
 const eventsAtOnce = 25;
 const recentEvents = 10;
 
-/** The log of events, the newest first, with what became of their deliveries. */
+/** The log of events, the newest first, with the outcome of their deliveries. */
 export async function eventsBody(service: Service, visitor: Visitor, address: URL): Promise<Html> {
 	const type = address.searchParams.get('type') ?? '';
 	const cause = address.searchParams.get('cause') ?? '';
@@ -64,7 +64,7 @@ const newestEvents = (visitor: Visitor, conditions: Condition[], limit: number) 
 	readSeen(() => visitor.store.events, (events) => events.newest(conditions, limit));
 
 function typeForm({ store }: Visitor, chosen: string, cause: string): Html {
-	const types = [...eventPatterns, ...eventTypesIn(store.whole).map(({ type }) => type)].toSorted();
+	const types = [...eventPatterns, ...eventTypesIn(store.unrestricted).map(({ type }) => type)].toSorted();
 	return html`<form class="search row" method="get" action="${eventsPath}">
 		<input type="hidden" name="cause" value="${cause}" />
 		<label for="type">Type</label>
@@ -130,7 +130,7 @@ function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliv
 function changes({ store }: Visitor, resource: Resource | undefined, { object, previous, changed }: EventData): Html {
 	if (changed.length === 0) return html``;
 	const shown = (field: string, value: unknown) => {
-		const schema = own(resource?.properties, field) ?? {};
+		const schema = memberNamed(resource?.properties, field) ?? {};
 		const isNamed = typeof value === 'string' && value !== '' && ('x-resource' in schema || 'x-item-of' in schema);
 		// A stage or a company is known by its name.
 		return isNamed ? shownValue(store, schema, value) : briefly(value);
@@ -147,7 +147,7 @@ function changes({ store }: Visitor, resource: Resource | undefined, { object, p
 
 /** @param field a name, or `custom_fields.<key>` */
 const valueAt = (values: Record<string, unknown> | null, field: string): unknown =>
-	field.split('.').reduce<unknown>((value, name) => own(value as JsonObject | null | undefined, name), values);
+	field.split('.').reduce<unknown>((value, name) => memberNamed(value as JsonObject | null | undefined, name), values);
 
 const maxBriefLength = 60;
 

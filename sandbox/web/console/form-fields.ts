@@ -1,5 +1,5 @@
 import { inTurns } from '../../core/foundation/background.ts';
-import { own } from '../../core/foundation/json.ts';
+import { memberNamed } from '../../core/foundation/json.ts';
 import { customFieldType, type CustomField } from '../../core/schemas/custom-field-type.ts';
 import { customFields } from '../../core/schemas/custom-fields.ts';
 import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
@@ -53,7 +53,7 @@ export async function formFields(
 	const values = stored?.['custom_fields'] as Record<string, unknown> | undefined;
 	const customWithChoices = await inTurns(
 		Object.entries(custom ?? {}),
-		([key, schema]): [string, JsonSchema] => [key, withChoices(schema, own(values, key))],
+		([key, schema]): [string, JsonSchema] => [key, withChoices(schema, memberNamed(values, key))],
 	);
 	const schemaOf = (name: string): JsonSchema => {
 		if (name === 'custom_fields' && custom) {

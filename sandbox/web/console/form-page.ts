@@ -12,7 +12,7 @@ import type { FormField } from './form-fields.ts';
 import { type FormState, formInput } from './widgets.ts';
 import { type Deed, type Visitor, writingOf } from './visitor.ts';
 
-interface Asked {
+interface RecordForm {
 	title: string;
 	fields: FormField[];
 	state: FormState;
@@ -27,8 +27,8 @@ interface Asked {
 }
 
 /** A form for a record: the fields people use first, the rest one click away. */
-export async function recordForm({ session }: Visitor, asked: Asked): Promise<Html> {
-	const { title, fields, state, message, to, version, submit, cancel } = asked;
+export async function recordForm({ session }: Visitor, form: RecordForm): Promise<Html> {
+	const { title, fields, state, message, to, version, submit, cancel } = form;
 	const inputs = (isImportant: boolean) =>
 		inTurns(fields.filter((field) => field.isImportant === isImportant), (field) => formInput(state, field));
 	const first = await inputs(true);
@@ -55,7 +55,7 @@ export async function recordForm({ session }: Visitor, asked: Asked): Promise<Ht
 export interface Submission {
 	resource: Resource;
 	deed: Deed;
-	/** @returns where to go on */
+	/** @returns where to redirect */
 	effect(writing: Writing, form: FormTexts): string;
 	/** Shows what is wrong, with what was typed. */
 	refused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;

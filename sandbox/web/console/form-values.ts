@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, own } from '../../core/foundation/json.ts';
+import { isObject, type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import { FormTexts } from '../pages/form-texts.ts';
 import { type JsonSchema, typesOf } from '../../core/schemas/json-schema.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
@@ -12,13 +12,13 @@ export const firstRows = 3;
 
 /** The inputs of a form as they show these values: their names, and the text in each. */
 export const formTexts = (fields: FormField[], values: Record<string, unknown>): FormTexts =>
-	new FormTexts(fields.flatMap(({ name, schema }) => textsOf(schema, name, own(values, name))));
+	new FormTexts(fields.flatMap(({ name, schema }) => textsOf(schema, name, memberNamed(values, name))));
 
 function textsOf(schema: JsonSchema, name: string, value: unknown): Array<[string, string]> {
 	if (schema.properties) {
 		const members = isObject(value) ? value : {};
 		return Object.entries(schema.properties).flatMap(([member, about]) =>
-			textsOf(about, `${name}.${member}`, own(members, member)),
+			textsOf(about, `${name}.${member}`, memberNamed(members, member)),
 		);
 	}
 	if (!typesOf(schema).includes('array')) return [[name, textOf(schema, value)]];
@@ -39,7 +39,7 @@ function textOf(schema: JsonSchema, value: unknown): string {
 	const text = withLineFeeds(String(value));
 	// Written as a local time, without what is zero; all times in forms are UTC.
 	if (schema.format === 'date-time') return text.replace(/(:00)?\.000Z$|Z$/, '');
-	const suggested = own(schema['x-suggestions'] as Record<string, string> | undefined, text);
+	const suggested = memberNamed(schema['x-suggestions'] as Record<string, string> | undefined, text);
 	return suggested === undefined ? text : `${suggested} (${text})`;
 }
 

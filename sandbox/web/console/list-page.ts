@@ -1,6 +1,6 @@
 import { inTurns } from '../../core/foundation/background.ts';
 import { html } from 'hono/html';
-import { own } from '../../core/foundation/json.ts';
+import { memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { recordsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
@@ -26,8 +26,8 @@ const usualSort = '-updated_at';
 
 /** What to know before making one. */
 const webhooksExplained = html`The service posts each event as JSON, signed with the secret that you see when you
-	make the webhook. It tries again for days if the receiver does not answer. In n8n, <em>CRM Platform Trigger</em>
-	makes its own webhook when a workflow is published, and deletes it afterwards: make one here for other programs.`;
+	create the webhook. It tries again for days if the receiver does not answer. In n8n, <em>CRM Platform Trigger</em>
+	creates its own webhook when a workflow is published, and deletes it afterwards: create one here for other programs.`;
 
 /**
  * The records of a resource, found as the API finds them: its parameters are those of the page.
@@ -41,18 +41,18 @@ export async function listBody(
 	address: URL,
 ): Promise<Html> {
 	// A field of the search form that is left empty asks for nothing.
-	const asked = new Map([...address.searchParams].filter(([, value]) => value.trim() !== ''));
-	const given = new Map([['sort', usualSort], ['limit', pageLength], ...asked]);
-	const query = parseListQuery(resource, given, filterFinder(visitor.store.whole, resource), accountKey);
+	const parameters = new Map([...address.searchParams].filter(([, value]) => value.trim() !== ''));
+	const listParameters = new Map([['sort', usualSort], ['limit', pageLength], ...parameters]);
+	const query = parseListQuery(resource, listParameters, filterFinder(visitor.store.unrestricted, resource), accountKey);
 	const page = await listPage(() => existingTable(visitor.store, resource), query, accountKey);
 	const { cursor: next, total } = page;
 	const data = await inTurns(page.data, parseRecord);
 	const path = recordsPath(resource.name);
 	const { one, many } = resourceLabels(visitor.store, resource);
 	const to = (change: Record<string, string | undefined>) => {
-		const entries = Object.entries({ ...Object.fromEntries(asked), ...change });
-		const kept = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
-		return `${path}?${new URLSearchParams(kept).toString()}`;
+		const entries = Object.entries({ ...Object.fromEntries(parameters), ...change });
+		const present = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
+		return `${path}?${new URLSearchParams(present).toString()}`;
 	};
 	return html`<div class="row apart">
 			<h1>${many} <small>${total.toLocaleString('en-GB')}</small></h1>
@@ -61,29 +61,29 @@ export async function listBody(
 				: ''}
 		</div>
 		<p class="quiet">${resource.description} ${resource.name === webhooks.name ? webhooksExplained : ''}</p>
-		${searchForm(resource, asked, path)}
+		${searchForm(resource, parameters, path)}
 		${data.length === 0
 			? html`<p class="card quiet">No records match.</p>`
-			: html`<div class="card flush" role="region" aria-label="${many}" tabindex="0">${recordsTable(visitor, resource, data, given.get('sort')!, to)}</div>`}
+			: html`<div class="card flush" role="region" aria-label="${many}" tabindex="0">${recordsTable(visitor, resource, data, listParameters.get('sort')!, to)}</div>`}
 		<p class="row">
-			${asked.has('cursor') ? html`<a class="button" href="${to({ cursor: undefined })}">First page</a>` : ''}
+			${parameters.has('cursor') ? html`<a class="button" href="${to({ cursor: undefined })}">First page</a>` : ''}
 			${next === null ? '' : html`<a class="button" href="${to({ cursor: next })}">Next page</a>`}
 		</p>`;
 }
 
 /** Full text, and the choices among the fields that people use first. */
-function searchForm(resource: Resource, asked: Map<string, string>, path: string): Html {
+function searchForm(resource: Resource, parameters: Map<string, string>, path: string): Html {
 	const choices = resource.important
 		.map((name): [string, JsonSchema] => [name, resource.properties[name]!])
 		.filter(([, { enum: options }]) => options !== undefined);
-	const known = ['q', 'sort', 'cursor', 'limit', ...choices.map(([name]) => name)];
-	const others = [...asked].filter(([name]) => !known.includes(name));
+	const shown = ['q', 'sort', 'cursor', 'limit', ...choices.map(([name]) => name)];
+	const others = [...parameters].filter(([name]) => !shown.includes(name));
 	return html`<form class="search row" role="search" method="get" action="${path}">
 			<div class="grow">
 				<label class="unseen" for="q">Search</label>
 				<input id="q" name="q" type="search" maxlength="${maxSearchLength}"
 					placeholder="Search by ${resource.searched.slice(0, 3).join(', ').replaceAll('_', ' ')}"
-					value="${asked.get('q') ?? ''}" />
+					value="${parameters.get('q') ?? ''}" />
 			</div>
 			${choices.map(([name, { title, enum: options, 'x-enum-labels': labels }]) => {
 				return html`<div>
@@ -93,7 +93,7 @@ function searchForm(resource: Resource, asked: Map<string, string>, path: string
 						${options!
 							.filter((option) => option !== null)
 							.map(
-								(option) => html`<option value="${option}" ${asked.get(name) === option ? 'selected' : ''}>
+								(option) => html`<option value="${option}" ${parameters.get(name) === option ? 'selected' : ''}>
 									${(labels as Record<string, string>)[String(option)]}
 								</option>`,
 							)}
@@ -102,7 +102,7 @@ function searchForm(resource: Resource, asked: Map<string, string>, path: string
 			})}
 			${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
 			<button>Search</button>
-			${asked.size > 0 ? html`<a href="${path}">Clear</a>` : ''}
+			${parameters.size > 0 ? html`<a href="${path}">Clear</a>` : ''}
 		</form>
 		${others.map(([name, value]) => html`<p class="quiet">Only records whose <code>${name}</code> is <code>${value}</code>.</p>`)}`;
 }
@@ -133,7 +133,7 @@ function listedColumns({ store }: Visitor, resource: Resource, title: string | u
 	const fields = isCustom ? [...customFieldsOf(store, resource.name).values()] : [];
 	const custom = fields.filter(({ archived_at: archivedAt }) => archivedAt === null).map((field) => ({
 		schema: customFieldSchema(field),
-		valueIn: (record: StoredRecord) => own(record['custom_fields'] as Record<string, unknown>, field.key),
+		valueIn: (record: StoredRecord) => memberNamed(record['custom_fields'] as Record<string, unknown>, field.key),
 	}));
 	const names = custom.length > 0 ? ['owner_id'] : listedFields(resource, title);
 	const column = (name: string): ListedColumn => ({

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { own } from '../../core/foundation/json.ts';
+import { memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { recordsPath } from '../pages/navigation.ts';
 import { formInputs } from '../pages/own-forms.ts';
@@ -78,8 +78,8 @@ function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord)
 			.filter((name) => name !== titleField(resource) && name !== 'custom_fields')
 			.map((name) => line(properties[name]!, record[name]))}
 		${definitions
-			.filter(({ key }) => !isEmptyValue(own(custom, key)))
-			.map((field) => line(customFieldSchema(field), own(custom, field.key)))}
+			.filter(({ key }) => !isEmptyValue(memberNamed(custom, key)))
+			.map((field) => line(customFieldSchema(field), memberNamed(custom, field.key)))}
 		${others
 			.filter((name) => !isEmptyValue(record[name]))
 			.map((name) => line(properties[name]!, record[name]))}

@@ -17,7 +17,7 @@ export const titleField = (resource: Resource): string | undefined => titleField
 
 const maxTitleLength = 80;
 
-/** What a record is called: by its name, else by its id. */
+/** The title of a record: its name, otherwise its id. */
 export function titleOf(resource: Resource, record: Record<string, unknown>): string {
 	const named = titleFields(resource).find((field) => record[field]);
 	return shortTitle(String(named === undefined ? record['id'] : record[named]));
@@ -60,9 +60,9 @@ export function resourceLabels(store: StoreView, resource: Resource): { one: str
  *
  * @param place of the list, such as `pipelines.stages`
  */
-export function itemTitles({ whole }: StoreView, place: string): ReadonlyMap<string, string> {
+export function itemTitles({ unrestricted }: StoreView, place: string): ReadonlyMap<string, string> {
 	const [resource = '', list = ''] = place.split('.');
-	const table = whole.table(resource)!;
+	const table = unrestricted.table(resource)!;
 	return table.cached(`titles of ${list}`, () => {
 		const titles = table.findAll([], 10_000).flatMap((record) =>
 			(record[list] as Array<{ id: string; name: string }>).map((item): [string, string] => [

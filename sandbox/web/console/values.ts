@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { isObject, own } from '../../core/foundation/json.ts';
+import { isObject, memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import type { Html } from '../pages/page.ts';
 import { type JsonSchema, typesOf } from '../../core/schemas/json-schema.ts';
@@ -39,7 +39,7 @@ export function shownValue(store: StoreView, schema: JsonSchema, value: unknown)
 	if (typeof schema['x-item-of'] === 'string') {
 		return html`${itemTitles(store, schema['x-item-of']).get(text) ?? text}`;
 	}
-	const label = own(schema['x-enum-labels'] as Record<string, string> | undefined, text);
+	const label = memberNamed(schema['x-enum-labels'] as Record<string, string> | undefined, text);
 	if (label !== undefined) return html`<span class="badge ${toneOf(text)}">${label}</span>`;
 	if (schema.format === 'date-time' && !Number.isNaN(Date.parse(text))) return timeOf(text);
 	if (schema.format === 'email') return html`<a href="mailto:${text}">${text}</a>`;
@@ -64,7 +64,7 @@ function shownObject(store: StoreView, schema: JsonSchema, value: Record<string,
 	const members = isNamed ? others.filter(([member]) => !['id', 'name', 'position'].includes(member)) : others;
 	return html`${isNamed ? html`<strong>${name}</strong> <code>${id}</code>` : ''}<dl class="members">
 		${members.map(([name, member]) => {
-			const about = own(schema.properties, name) ?? {};
+			const about = memberNamed(schema.properties, name) ?? {};
 			return html`<div>
 				<dt>${about.title ?? name}</dt>
 				<dd>${shownValue(store, about, member)}</dd>
@@ -85,7 +85,7 @@ const tones: Record<string, string> = {
 	),
 };
 
-export const toneOf = (choice: string): string => own(tones, choice) ?? '';
+export const toneOf = (choice: string): string => memberNamed(tones, choice) ?? '';
 
 /** Who did something: a user, an API key or the service. */
 export function actorOf({ store }: Service, seen: StoreView, { type, id }: { type: string; id: string }): Html {

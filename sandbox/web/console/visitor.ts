@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { grantableScopes, scopeOf } from '../../domain/access/scopes.ts';
-import { own } from '../../core/foundation/json.ts';
+import { memberNamed } from '../../core/foundation/json.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
@@ -85,7 +85,7 @@ const throughApi: Record<string, Deed[]> = {
 
 /** Whether the visitor may do this to these records here; a role permits the same as it does for a token. */
 export const may = ({ session }: Pick<Visitor, 'session'>, deed: Deed, { name }: Resource): boolean =>
-	!(own(throughApi, name) ?? []).includes(deed) &&
+	!(memberNamed(throughApi, name) ?? []).includes(deed) &&
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
 
 /** @throws Problem insufficient_scope if the visitor may not write these records */

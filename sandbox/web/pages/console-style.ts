@@ -1,4 +1,4 @@
-/** The look of the pages with a navigation: beside them where there is room, else above. */
+/** The style of pages with a navigation: beside them where there is room, otherwise above. */
 export const consoleStyle = `
 .with-navigation { padding: 0; }
 .with-navigation main { max-width: 76rem; margin: 0; padding: 1.25rem 1rem 3rem; }

@@ -45,11 +45,11 @@ export async function handleForm(
 /**
  * Performs the effect of a form in one transaction.
  *
- * @param effect returns where to go on
+ * @param effect returns where to redirect
  */
-export type DoOnce = (effect: () => string) => Response;
+type DoOnce = (effect: () => string) => Response;
 
-/** With what was typed: a form that is gone back to and filled in anew is another one. */
+/** Includes what was typed: a form that is filled in again after going back is a new one. */
 async function keyOf(c: Context<Env>, { member }: Session): Promise<string> {
 	const about = `${member.id} ${c.req.path}\n${await c.req.text()}`;
 	return `form ${createHash('sha256').update(about).digest('base64url')}`;

@@ -59,7 +59,7 @@ export function signInRoutes(service: Service): Route[] {
 			return signInPage(c, returnTo, email, 429, 'Too many sign-ins at the moment. Try again.');
 		}
 		if (!member) {
-			return signInPage(c, returnTo, email, 422, 'The e-mail address or the password is wrong.');
+			return signInPage(c, returnTo, email, 422, 'The email address or the password is wrong.');
 		}
 		openSession(service, c, member.id);
 		noteSignIn(service, member.id);
@@ -90,7 +90,6 @@ function noteSignIn({ store, now }: Service, userId: string): void {
 	table.save({ ...table.find(userId)!, last_seen_at: new Date(now()).toISOString() });
 }
 
-/** A form with a button to sign out. */
 export const signOutForm = (session: Session, returnTo: string) => html`
 	<form method="post" action="/sign-out">
 		<input type="hidden" name="csrf" value="${csrfToken(session)}" />
@@ -100,9 +99,9 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 `;
 
 /** Accepts only known pages, so that sign-in is not an open redirect, encoded as headers need them. */
-function returnPath(asked: string | null): string {
-	if (asked === null || !returnPaths.test(asked)) return '/';
-	const { pathname, search } = new URL(asked, 'http://localhost');
+function returnPath(requested: string | null): string {
+	if (requested === null || !returnPaths.test(requested)) return '/';
+	const { pathname, search } = new URL(requested, 'http://localhost');
 	return pathname + search;
 }
 

@@ -11,7 +11,7 @@ import { formInputs } from '../pages/own-forms.ts';
 import type { Session } from '../pages/session.ts';
 import { copyScript } from '../pages/copy-script.ts';
 
-export interface SettingsView {
+interface SettingsView {
 	session: Session;
 	navigation: Html;
 	apiKeys: ApiKey[];
@@ -32,8 +32,8 @@ export const settingsPage = (c: Context<Env>, view: SettingsView) =>
 		...(view.made && { script: copyScript }),
 		body: html`
 			<h1>API and integrations</h1>
-			<p class="quiet">What other programs need to work with your CRM Platform account. What they can
-				do with it is in the <a href="${docsPath}">API documentation</a>.</p>
+			<p class="quiet">What other programs need to work with your CRM Platform account. The
+				<a href="${docsPath}">API documentation</a> describes what they can do.</p>
 			${alert(view.error)} ${view.made ?? ''} ${apiKeys(view)} ${clients(view)}
 		`,
 	});

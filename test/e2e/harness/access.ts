@@ -46,6 +46,6 @@ export const ofSandbox = async () => ({ crmPlatformApi: { id: await theN8n().cre
 
 /** The same of OpenAI's node for models, which asks a scripted one. */
 export async function ofModel({ url }: ScriptedModel) {
-	const data = { apiKey: 'any', url };
-	return { openAiApi: { id: await theN8n().createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data }), name: 'Model' } };
+	const credential = { name: `Model ${randomUUID()}`, type: 'openAiApi', data: { apiKey: 'any', url } };
+	return { openAiApi: { id: await theN8n().createCredential(credential), name: credential.name } };
 }

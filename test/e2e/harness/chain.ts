@@ -12,7 +12,7 @@ export interface Link {
 	parameters?: IDataObject;
 }
 
-export interface ChainResult {
+interface ChainResult {
 	status: string;
 	/** What each node has put out, by its name. */
 	outputs: Record<string, INodeExecutionData[]>;

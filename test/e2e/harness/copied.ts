@@ -10,7 +10,7 @@ import { baseNode, pollingWorkflow, type KillableN8n, type Page } from './killab
 const HOUR_MS = 3_600_000;
 
 /** The copy of the service's records that a workflow keeps. */
-export interface CopyServer {
+interface CopyServer {
 	url: string;
 	/** Records by id. */
 	records: Map<string, IDataObject>;
@@ -20,7 +20,7 @@ export interface CopyServer {
 }
 
 /** Starts a server that keeps the last item of each record that is posted to it. */
-export async function startCopyServer(): Promise<CopyServer> {
+async function startCopyServer(): Promise<CopyServer> {
 	const copy: CopyServer = { url: '', records: new Map(), existing: 0, close: () => server.close() };
 	const take = (items: IDataObject[]) => {
 		for (const { change, ...record } of items) {

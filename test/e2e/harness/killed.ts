@@ -17,7 +17,7 @@ const names = Object.keys(workflows) as Name[];
 export type AllOutcomes = Record<Name, Outcomes>;
 
 /** What became of the events of a workflow. */
-export interface Outcomes {
+interface Outcomes {
 	/** Statuses of the executions of each event that may succeed, the first attempt first. */
 	events: string[][];
 	/** The same of the events whose executions always fail. */

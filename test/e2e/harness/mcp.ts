@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { theWorld } from './access.ts';
 
 /** A client of n8n's MCP Server Trigger. */
-export interface McpClient {
+interface McpClient {
 	/** The answer, as text. */
 	listTools(): Promise<string>;
 	call(name: string, given: object): Promise<string>;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** One kind of record, as the tests of the operations need it. */
-export interface TestedResource {
+interface TestedResource {
 	value: 'contact' | 'company';
 	path: string;
 	/** A field that no two records share, and a value no other test uses. */

@@ -13,7 +13,7 @@ export const nodeTypeFor = (resource: string): string => {
 	return `n8n-nodes-crm-platform.crmPlatform${isAdmin ? 'Admin' : ''}`;
 };
 
-export interface NodeRun {
+interface NodeRun {
 	/** Of an API key, unless the parameters say otherwise. */
 	credentialId: string;
 	parameters: IDataObject;

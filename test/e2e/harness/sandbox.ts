@@ -3,7 +3,7 @@ import { theWorld } from './access.ts';
 /** A record, a list of them or a problem; the tests say what they expect of it. */
 type ServiceBody = ServiceRecord & { data: ServiceRecord[]; total: number };
 
-export type ServiceRecord = Record<string, unknown> & { id: string };
+type ServiceRecord = Record<string, unknown> & { id: string };
 
 /** What the service answered, past the node: the tests look here for what the node has done. */
 export async function callSandbox(

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** A proxy (CONNECT, RFC 9110, section 9.3.6) behind which one host is a server of ours. */
-export interface InterceptingProxy {
+interface InterceptingProxy {
 	url: string;
 	/** A file with the certificate that programs have to trust. */
 	certificate: string;

@@ -8,7 +8,7 @@ import { DATABASE_USER } from './postgres.ts';
 const ENCRYPTION_KEY = 'for one run';
 
 /** n8n in queue mode: processes that share a database and a queue. */
-export interface QueueN8n {
+interface QueueN8n {
 	/** Where the editor is, and where triggers are activated. */
 	mainUrl: string;
 	/** Of the processes that receive webhooks; any of them takes every delivery. */

@@ -38,7 +38,7 @@ interface Subscription {
 }
 
 /** How an address answers a delivery: a status, or null if nobody is there. */
-export type Post = (url: string, body: string, headers: Record<string, string>) => Promise<number | null>;
+type Post = (url: string, body: string, headers: Record<string, string>) => Promise<number | null>;
 
 const retries = [5, 300, 1_800, 7_200, 18_000, 36_000].map((seconds) => seconds * 1_000);
 const wanted = 'contact.created';

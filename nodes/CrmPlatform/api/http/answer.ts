@@ -24,7 +24,7 @@ interface SuccessfulAnswer {
 }
 
 /** An answer that is not a success. */
-export interface FailedAnswer {
+interface FailedAnswer {
 	ok: false;
 	problem: Problem;
 	/** Whether the answer is complete, so that a retry would return the same. */
@@ -35,7 +35,7 @@ export interface FailedAnswer {
  * Turns an answer into data or a problem in the user's words.
  *
  * @param address of the service, for the words
- * @param method of the request: nothing must be taken for done when its answer reports an error
+ * @param method of the request: a write whose response reports an error must not count as done
  */
 export function readAnswer(
 	answer: RawAnswer,

@@ -1,6 +1,6 @@
 import type { ProblemBody } from './problemBody';
 
-export interface ErrorWords {
+interface ErrorWords {
 	message: string;
 	advice: string;
 }

@@ -74,7 +74,7 @@ export function mostUnderWay({ remaining }: RateWindow, share: number): number {
  * @param answered requests of this process among them that were answered
  */
 export function measuredShare(share: number, counted: number, answered: number, underWay: number): number {
-	// A few requests say nothing about who else is there.
+	// A few requests say nothing about other clients.
 	if (counted < 10) return share;
 	return Math.min(1, Math.max(share, answered / counted), (answered + underWay) / counted);
 }

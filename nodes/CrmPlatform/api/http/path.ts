@@ -65,7 +65,7 @@ export type Query = Record<
 >;
 
 /** A parameter repeated for each value: `a=1&a=2`. */
-export interface RepeatedParameter {
+interface RepeatedParameter {
 	each: readonly string[];
 }
 

@@ -19,7 +19,7 @@ export function isSafePattern(pattern: string): boolean {
 	return !(isRepeated && varies) && !areRepeated && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
 }
 
-/** Parts that each begin with a separator which is none of their letters, as in `en-US`: there is one way to divide them. */
+/** Parts that each begin with a separator that they cannot contain, as in `en-US`: there is only one way to divide them. */
 const separated = /\((?:\?:)?[-.,:;/ ]\[(?:[A-Za-z\d](?:-[A-Za-z\d])?)+\](?:\{\d+(?:,\d*)?\}|[+*])?\)(?:[*+?]|\{\d+(?:,\d*)?\})/g;
 
 const read = new Map<string, RegExp | undefined>();

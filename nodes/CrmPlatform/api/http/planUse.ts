@@ -4,9 +4,9 @@ import type { HttpResponse } from './transport';
 
 /** How long (ms) the reported end of an exhausted window is trusted: the service may have reported it wrongly or reset it. */
 const longestTrust = 60_000;
-/** Requests that ask at once what is left: as many as one execution sends. */
+/** Concurrent requests while no window is known: as many as one execution sends. */
 const asks = 4;
-/** Milliseconds after which a plan is taken for a smaller one. */
+/** Milliseconds after which the largest window seen is forgotten: the plan may have become smaller. */
 const memoryOfWhole = 60 * 60_000;
 /** Milliseconds after which an answer is late: others do not wait for it. */
 const late = 1_000;
@@ -18,7 +18,7 @@ export class PlanUse {
 	private toldAt = 0;
 	/** Since when requests wait without an answer that says how many may go, whether or not a window is known; undefined while none does. */
 	private silence: { since: number; isKnown: boolean } | undefined;
-	/** When the latest request was sent that is counted in what is left. */
+	/** When the latest request was sent that the reported remainder includes. */
 	private countedAt = -Infinity;
 	/** Whether any response has reported a window. */
 	private isTold = false;

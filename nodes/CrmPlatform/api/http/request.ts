@@ -51,7 +51,7 @@ export interface ApiResponse {
 	body: unknown;
 }
 
-export type RequestOutcome = { ok: true; response: ApiResponse } | { ok: false; problem: Problem };
+type RequestOutcome = { ok: true; response: ApiResponse } | { ok: false; problem: Problem };
 
 interface SenderOptions {
 	transport: Transport;
@@ -76,7 +76,7 @@ interface SenderOptions {
 	waiting?(ms: number, others: number): () => void;
 }
 
-export type Sender = (request: ApiRequest) => Promise<RequestOutcome>;
+type Sender = (request: ApiRequest) => Promise<RequestOutcome>;
 
 /** Requests of an execution that go before bulk: a form, a look-up, a few pages. */
 const few = 20;

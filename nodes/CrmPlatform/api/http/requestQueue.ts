@@ -34,7 +34,7 @@ export interface Turn extends Ticket {
 }
 
 /** It has waited too long, or would have to; `returnAt` (epoch milliseconds) says when to come back. */
-export interface GaveUp {
+interface GaveUp {
 	returnAt: number;
 }
 
@@ -134,7 +134,7 @@ export class RequestQueue {
 		return this.waiting.othersThan(workflow);
 	}
 
-	/** Milliseconds for which nobody can be sent who leaves so much to others, as far as it is known. */
+	/** Milliseconds, as far as is known, until a request that leaves so much to others can be sent. */
 	delay(forOthers: number): number {
 		const now = this.clock.now();
 		return (this.plan.shutUntil(now, forOthers) ?? now) - now;

@@ -5,7 +5,7 @@ import { withShownUrls } from './secrets';
 
 /** The request was not carried out, since the OAuth2 credential no longer gives access. */
 export interface SignedOut {
-	/** The error code of RFC 6749, section 5.2, or of RFC 6750, section 3.1; else n8n's words. */
+	/** The error code of RFC 6749, section 5.2, or of RFC 6750, section 3.1; otherwise, n8n's words. */
 	signedOut: string;
 }
 

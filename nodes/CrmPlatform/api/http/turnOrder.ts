@@ -9,7 +9,7 @@ export interface Ticket {
 	isRepeated: boolean;
 }
 
-/** One in so many turns goes to a lower rank, each in turn, so that none starves. */
+/** Every tenth turn goes to a lower rank, each in turn, so that none starves. */
 const turnOfLower = 10;
 
 /** Those that wait: by rank, within a rank one of each workflow in turn. */

@@ -22,7 +22,7 @@ export interface Page {
 /** What is needed of a list's description to read its pages. */
 export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'unread' | 'fixed' | 'pageSize' | 'takesCursor'>;
 
-export interface PageRequest {
+interface PageRequest {
 	list: PagedList;
 	query: Query;
 	/** Where the page begins; at the start of the list if absent. */
@@ -30,7 +30,7 @@ export interface PageRequest {
 }
 
 /** What earlier pages of a walk have shown. */
-export interface Walked {
+interface Walked {
 	/** Records of earlier pages; undefined where the walk began in the middle. */
 	read: number | undefined;
 	/** The total of the first page and of the last one, and by how much it has risen and fallen in between. */
@@ -153,7 +153,7 @@ export async function nextOf(
  *
  * @param path collection path with version prefix
  * @throws Error in the user's words if the response is not a list of records, repeats the cursor it
- * was asked for, or does not say whether and where the list goes on
+ * was asked for, or does not say whether and where the list continues
  */
 export async function readPage(send: Send, path: string, request: PageRequest): Promise<Page> {
 	const arrived = await requestPage(send, path, request);
@@ -172,4 +172,4 @@ const cutOff = (path: string, total: number | undefined, received: number | unde
 const unclear = (path: string, sign: string) =>
 	sign === 'next_cursor'
 		? `The service returned a page of ${path} without a next_cursor, and its API description does not say where the next page begins, so the list may be longer. Please report this to the service’s support.`
-		: `The service says (${sign}) that the list ${path} has more records, but not in a way that its API description explains, so the list cannot be read completely. Please report this to the service’s support.`;
+		: `The service indicates (${sign}) that the list ${path} has more records, but its API description does not say how to read them, so the list would be incomplete. Please report this to the service’s support.`;

@@ -7,7 +7,7 @@ import type { Query } from '../http/path';
 import { divide, isWithin, type Division, type Span, type Timeline } from './timeline';
 
 /** A list that is read to its end. */
-export interface WholeList {
+interface WholeList {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;

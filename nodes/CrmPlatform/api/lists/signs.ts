@@ -2,15 +2,15 @@ import { isObject, parseJson } from '../http/json';
 import type { ListDescription } from '../openapi/listing';
 import type { CursorPlace } from '../openapi/paging';
 
-/** The members of an answer that say whether and where a list goes on. */
+/** The members of a response that say whether and where a list continues. */
 export interface Signs {
 	/** Where the next page begins; null where the answer says that there is none; undefined where it says nothing. */
 	cursor: string | null | undefined;
-	/** What else says that there are more records, such as `has_more`. */
+	/** Other members that announce more records, such as `has_more`. */
 	more?: string;
-	/** What may say so where there is no cursor, such as `total_pages`. */
+	/** Members that may announce them where there is no cursor, such as `total_pages`. */
 	maybe?: string;
-	/** Whether the answer says that there are no more. */
+	/** Whether the response says that there are no more. */
 	isLast: boolean;
 	/** How many records the whole list has. */
 	total?: number;

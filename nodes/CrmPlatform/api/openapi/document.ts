@@ -140,12 +140,12 @@ async function readDocument(
 function whyUnreadable({ message, details: { answer } }: Problem): string {
 	if (typeof answer !== 'string') return message;
 	const isYaml = /^(%YAML|---|#|["']?(openapi|swagger|info)["']?\s*:)/.test(answer);
-	return isYaml ? 'it is YAML, and the node reads JSON' : `${message}. It begins with: ${answer}`;
+	return isYaml ? 'it is YAML, but the node reads only JSON' : `${message}. It begins with: ${answer}`;
 }
 
 function whyNotOpenApi(body: unknown): string {
 	const { swagger, openapi, paths } = isObject(body) ? body : {};
-	if (swagger !== undefined) return `it is Swagger ${String(swagger).slice(0, 20)}, and the node reads OpenAPI 3`;
+	if (swagger !== undefined) return `it is Swagger ${String(swagger).slice(0, 20)}, but the node reads only OpenAPI 3`;
 	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) return 'the answer is not an OpenAPI 3 document';
 	return isObject(paths) ? 'the answer is not an OpenAPI 3 document' : 'it has no paths';
 }

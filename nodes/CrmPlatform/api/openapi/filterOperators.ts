@@ -62,7 +62,7 @@ export const filterOperators: FilterOperator[] = [
 export const isRange = ({ filters }: FilterOperator): boolean => filters.some(([, value]) => value === 'second');
 
 /** The kind of the field's values; undefined where its filters do not tell. */
-export function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
+function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
 	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((one) => filters.get(one)?.kind).find(Boolean);
 }
 

@@ -23,11 +23,11 @@ const usualName =
 const otherUse = /^(fields?|select|include|expand|embed|sort|order|orderby|sortby|return(ing)?|response|view|properties|exclude|omit)/;
 
 /**
- * The parameter that takes the field to match on: the one that says so by its name, else the only one
+ * The parameter that takes the field to match on: the one that says so by its name, otherwise the only one
  * whose values are fields of the record. Another one of several choices would find other records.
  *
  * @param fields names of the record's fields
- * @returns undefined where none can be it, or several
+ * @returns undefined if there is none, or several
  */
 export function describeMatch(
 	document: OpenApiDocument,

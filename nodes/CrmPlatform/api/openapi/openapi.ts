@@ -199,13 +199,11 @@ const document = object({
 	components: anyRecord,
 });
 
-/** What a reader reads. */
 type ReadBy<R extends Reader<unknown>> = NonNullable<ReturnType<R>>;
 
 export type OpenApiDocument = ReadBy<typeof document> & { openapi: string; paths: Record<string, unknown> };
 export type OpenApiOperation = ReadBy<typeof operation>;
 export type OpenApiParameter = ReadBy<typeof parameter>;
-export type OpenApiResponse = ReadBy<typeof response>;
 export type PathItem = ReadBy<typeof pathItem>;
 
 /** Reads an OpenAPI 3 document; undefined where the JSON is not one. */

@@ -45,7 +45,7 @@ export const pagingParameters = ({ cursor, pageSize, fixed = {} }: { cursor: str
 ];
 
 /** How the description links a page to the next one. */
-export interface NextLink {
+interface NextLink {
 	/** The parameter of the cursor, and where an answer has its next value. */
 	name: string;
 	next: CursorPlace;

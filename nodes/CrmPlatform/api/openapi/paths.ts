@@ -10,7 +10,7 @@ export function pathItemAt(document: OpenApiDocument, path: string): PathItem | 
 }
 
 /** A path of the document, read once: there may be a thousand, and each request asks for one. */
-export interface KnownPath {
+interface KnownPath {
 	/** As the document writes it. */
 	key: string;
 	/** Its steps, without a slash at the end. */

@@ -10,7 +10,7 @@ import { evaluateInGroups, type Evaluated } from './groups';
 import { mayWrite } from './plainCode';
 
 /** The stored value of a parameter: a constant or, if it begins with `=`, an expression. */
-export interface ParameterValue {
+interface ParameterValue {
 	/** Label of the field, for errors. */
 	label: string;
 	value: unknown;
@@ -25,14 +25,14 @@ export interface ParameterValue {
  * @returns evaluates the values for an input item, in their order
  * @throws NodeOperationError from what is returned; it names the field
  */
-export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]): (item: number) => unknown[] {
-	const constants = given.map(({ value }) => value);
+export function evaluateValues(n8n: IExecuteFunctions, parameters: ParameterValue[]): (item: number) => unknown[] {
+	const constants = parameters.map(({ value }) => value);
 	if (!constants.some(isExpression)) return () => constants;
 
 	const items = n8n.getInputData();
 	// An AI tool's item has the arguments of the call; to the engine, the item is the agent's.
-	const planned = n8n.isToolExecution() || mayChangeItem(given) ? () => undefined : planOf;
-	const plans = given.map((one) => ({ ...one, pieces: planned(one.value) }));
+	const planned = n8n.isToolExecution() || mayChangeItem(parameters) ? () => undefined : planOf;
+	const plans = parameters.map((one) => ({ ...one, pieces: planned(one.value) }));
 	const codes = plans.flatMap(({ pieces = [] }) =>
 		pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])),
 	);
@@ -52,8 +52,8 @@ export function evaluateValues(n8n: IExecuteFunctions, given: ParameterValue[]):
 }
 
 /** Whether one of the expressions may change the item that the others read. */
-const mayChangeItem = (given: Array<Pick<ParameterValue, 'value'>>): boolean =>
-	given.some(({ value }) => isExpression(value) && !piecesOf(value) && mayWrite(value));
+const mayChangeItem = (parameters: Array<Pick<ParameterValue, 'value'>>): boolean =>
+	parameters.some(({ value }) => isExpression(value) && !piecesOf(value) && mayWrite(value));
 
 /** Undefined where the engine has to evaluate the expression as a whole. */
 function planOf(value: unknown): Piece[] | undefined {

@@ -22,7 +22,7 @@ import type { RecentIds } from './recent';
 import type { RecordReader } from './records';
 import type { SharedLook } from './sharedLook';
 
-export interface SourceOptions {
+interface SourceOptions {
 	api: Connection;
 	log: EventLog;
 	/** The newest event, perhaps as another trigger of this process has just seen it. */

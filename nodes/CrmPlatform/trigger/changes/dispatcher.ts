@@ -213,7 +213,7 @@ export class Dispatcher {
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
 		} else if (outcome === 'not begun') {
-			// Its key is taken for good, and nothing has been done with it.
+			// Its key is used up, although nothing was done with it.
 			group.unbegun += 1;
 			if (group.unbegun >= maxUnbegun) this.setAside(group, outcome);
 			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));

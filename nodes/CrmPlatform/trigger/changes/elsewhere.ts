@@ -10,7 +10,7 @@ import { firstSequenceToRead, type Group, type Position } from './position';
 import { reportFailure } from './report';
 import { executionKey } from './starts';
 
-export interface Leaving {
+interface Leaving {
 	n8n: ITriggerFunctions;
 	position: Position;
 	isRunning(group: Group): boolean;

@@ -38,7 +38,7 @@ export async function latestItems(
 		if (items.length === maxShown || searched === maxSearched) break;
 	}
 	if (items.length > 0) return items;
-	throw new NodeOperationError(n8n.getNode(), 'None of the latest events match', {
+	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {
 		description:
 			'The trigger will still work once the workflow is published. To see an event here, make a matching change in the CRM, then test again.',
 	});

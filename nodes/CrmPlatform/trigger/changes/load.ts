@@ -23,7 +23,7 @@ export interface Loaded {
 	failures: LoadFailure[];
 }
 
-export interface LoadOptions {
+interface LoadOptions {
 	api: Connection;
 	log: EventLog;
 	/** Absent for events. */

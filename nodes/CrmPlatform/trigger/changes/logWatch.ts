@@ -30,7 +30,7 @@ export class LogWatch {
 	private readAge: number | undefined;
 	/** The newest event below which nothing can be new. */
 	private settled: Mark | undefined;
-	/** Up to here, every answer shows everything by now. */
+	/** Up to here, every response is complete. */
 	private surely = 0;
 	/** Since when nobody is sure whether the log is the same (Unix epoch ms). */
 	private unsure: number | undefined;
@@ -107,8 +107,8 @@ export class LogWatch {
 	 */
 	async other({ newest: known, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
 		let events: Array<CrmEvent | undefined> = [];
-		const asked = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
-		if (known) events = [await this.at(known.sequence, asked('first')), await this.at(known.sequence, asked('second'))];
+		const shareAt = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
+		if (known) events = [await this.at(known.sequence, shareAt('first')), await this.at(known.sequence, shareAt('second'))];
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
 			if (now - this.unsure < maxLag + maxCommitTime) return { isSure: false };

@@ -13,7 +13,7 @@ const maxSearched = 1_000;
 const maxUnknown = 20;
 
 /** Where a trigger was: above the floor, events without an execution are still to be started. */
-export interface FoundPlace {
+interface FoundPlace {
 	floor: number;
 	sequence: number;
 }

@@ -32,7 +32,7 @@ export interface Group {
 	name: string;
 	/** The attempt that is under way, or the next one; the first is 1. */
 	attempt: number;
-	/** How many executions of it n8n has ended before they began: they are no attempts. */
+	/** Executions of it that n8n ended before they began: they do not count as attempts. */
 	unbegun: number;
 	/** Whether n8n was asked to start it, so that an execution that it knows may be this one. */
 	isEmitted?: boolean | undefined;

@@ -10,7 +10,7 @@ import { resourceNamed } from '../../resources';
 import type { RecordScope } from './records';
 
 /** The scope of records, and the types of events that tell of their changes. */
-export interface RecordChoice {
+interface RecordChoice {
 	scope: RecordScope;
 	eventTypes: string[];
 }

@@ -114,7 +114,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 
 		async existing(ids) {
 			const found = await inScope(ids);
-			// For a record that is deleted by now, there is an event of its deletion.
+			// For a record that has been deleted since, there is an event of its deletion.
 			return asExisting(ids.map((id) => found.get(id)).filter((record) => record !== undefined));
 		},
 
@@ -128,7 +128,7 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 			return [...byRecord].flatMap(([id, its]) => {
 				const record = found.get(id);
 				if (mayBeBehind && isBehind(record, its.at(-1)!)) {
-					throw new RecordBehindError(`The service does not show the record ${id} yet as the event ${its.at(-1)!.id} tells of it`);
+					throw new RecordBehindError(`The service does not yet return the record ${id} in the state that the event ${its.at(-1)!.id} reports`);
 				}
 				const isCreated = its.some(({ type }) => type.endsWith('.created'));
 				if (record) return [{ ...output(record), change: isCreated ? 'created' : 'updated' }];

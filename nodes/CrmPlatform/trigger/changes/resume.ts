@@ -19,7 +19,7 @@ export interface Beginning {
 }
 
 /** How n8n came to start the trigger. */
-export interface Activation {
+interface Activation {
 	/** Whether n8n started it by itself, so that nobody has published anything meanwhile. */
 	isRestart: boolean;
 	/** Unix epoch milliseconds. */

@@ -20,7 +20,7 @@ export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataO
 
 /**
  * Whether a record certainly does not match the filters. What only the service can tell (a search, a
- * filter by a field that the record does not show) is taken for a match.
+ * filter by a field that the record does not show) counts as a match.
  */
 export function isOutside(record: IDataObject, filters: Query): boolean {
 	return Object.entries(filters).some(([parameter, given]) => {

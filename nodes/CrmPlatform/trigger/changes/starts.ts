@@ -56,7 +56,7 @@ export function forgetN8n(): void {
 
 function noteWhere(run: IRun | undefined): void {
 	const onWorkers = hasNoTrace(run) ? undefined : ranOnWorker(run);
-	// The run of a worker that was taken for dead is without its job (workflow-runner, processError).
+	// The run of a worker that was considered dead has lost its job (workflow-runner, processError).
 	if (onWorkers !== undefined) seen.onWorkers = seen.onWorkers || onWorkers;
 }
 

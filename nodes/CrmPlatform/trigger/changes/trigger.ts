@@ -193,7 +193,7 @@ export async function startReading(
 
 	return {
 		closeFunction: async () => {
-			// A later opening of the trigger goes on.
+			// The trigger continues when it is opened again.
 			if (!signal.aborted) dispatcher.close();
 		},
 	};

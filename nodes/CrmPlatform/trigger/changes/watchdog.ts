@@ -38,7 +38,7 @@ export const grace = 30_000;
 /** Milliseconds without an outcome after which n8n is asked whether a start waits for a worker. */
 const patience = 60_000;
 
-/** Milliseconds without any outcome after which the longest wait is taken for a lost job; doubles. */
+/** Milliseconds without any outcome after which the longest wait counts as a lost job; doubles. */
 export const maxSilence = 10 * 60_000;
 
 /** Milliseconds after which the user is told of an execution that has begun and whose end is unknown. */

@@ -49,7 +49,7 @@ export async function deliveredUntil(
 }
 
 /** Events that a recovery leaves out. */
-export interface Gap {
+interface Gap {
 	/** They happened before this instant (Unix epoch ms). */
 	before: number;
 	/** In the user's words. */
@@ -87,7 +87,7 @@ const unrecovered: Gap = { before: Infinity, reason: 'because the service does n
 
 /**
  * @returns false where the service has no recovery, though it describes one
- * @throws NodeOperationError where the service refuses it, else the error itself
+ * @throws NodeOperationError where the service refuses it, otherwise the error itself
  */
 function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
 	if (isAnsweredWith(error, 404, 405, 410, 501)) return false;

@@ -34,7 +34,7 @@ export async function openSubscription(
 	const updated = found && isOurs ? await updateSubscription(api, found.own, wanted) : undefined;
 	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, wanted));
 	const known = { ...state };
-	// What was accepted at n8n's former address was accepted by n8n.
+	// What was accepted at n8n's old address was accepted by n8n.
 	if (isOurs && !isKept) known.deliveredUntil = await deliveredUntil(api, found, state);
 	const opened = isKept
 		? { own: updated, secret: knownSecret(updated, state), hint: undefined }

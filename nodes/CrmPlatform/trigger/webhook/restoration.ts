@@ -47,7 +47,7 @@ async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined
 }
 
 /**
- * Makes another subscription in the place of one that the service does not change. The former one goes last, as the
+ * Makes another subscription in the place of one that the service does not change. The old one goes last, as the
  * service may refuse n8n's address.
  *
  * @throws NodeOperationError where the service refuses it
@@ -102,7 +102,7 @@ export async function renewSecret(
 	throw new Error('The service returned no signing secret, so deliveries could not be verified.');
 }
 
-/** @throws NodeOperationError where the service refuses a subscription in another one's place, else the error itself */
+/** @throws NodeOperationError where the service refuses a subscription in another one's place, otherwise the error itself */
 function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subscription, error: unknown): never {
 	if (!isAnsweredWith(error, ...refusing)) throw error;
 	throw new NodeOperationError(

@@ -49,7 +49,7 @@ export interface SubscriptionRequest {
 
 const collection = '/v1/webhooks';
 
-/** Begins the description of each subscription of a trigger. Another one with n8n's address is somebody else's. */
+/** Begins the description of each subscription of a trigger. Any other with n8n's address belongs to another program. */
 const ownPrefix = 'n8n: ';
 
 /** Statuses of a service that will never accept the request, unlike those of an outage. */
@@ -76,7 +76,7 @@ export interface FoundSubscription {
 }
 
 /**
- * Finds the trigger's own subscription: by its id, else by n8n's address, which is unique to it.
+ * Finds the trigger's own subscription: by its id, otherwise by n8n's address, which is unique to it.
  *
  * @param id of the subscription it created, where that is known
  */
@@ -159,7 +159,7 @@ const refusal = z.object({
 	errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })),
 });
 
-/** @throws NodeOperationError where the service refuses n8n's address, else the error itself */
+/** @throws NodeOperationError where the service refuses n8n's address, otherwise the error itself */
 function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, error: unknown): never {
 	const parsed = refusal.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
 	const about = parsed.data?.errors.find(({ pointer }) => pointer === '/url');

@@ -23,7 +23,7 @@ const afterFailure = 60_000;
 /** Looks in a row that fail before the user is told; an outage of the service loses nothing. */
 const maxFailures = 5;
 
-/** Milliseconds after which n8n stores how far events have been delivered, though nothing else has happened. */
+/** Milliseconds after which n8n stores how far events have been delivered, even if nothing has happened. */
 const maxTimeUnstored = 12 * 60 * 60_000;
 
 /** What ends the watch of each trigger of this process. */
@@ -151,7 +151,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 function describeRestored(id: string, seen: Subscription | undefined, wanted: SubscriptionRequest, state: SubscriptionState): string {
 	if (!seen) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
 	if (isMoved(seen, wanted, state)) {
-		return `n8n has a new address. The webhook ${id}, which delivered to ${seen.url}, delivers to ${wanted.url}. Events that another program accepted at the former address are not delivered again`;
+		return `n8n has a new address. The webhook ${id}, which delivered to ${seen.url}, delivers to ${wanted.url}. Events that another program accepted at the old address are not delivered again`;
 	}
 	const what = seen.status === 'active' ? 'changed' : seen.status;
 	return `The webhook ${id} was ${what} in the CRM Platform. The trigger has restored it`;

@@ -8,7 +8,7 @@ const rememberedMs = 30 * 24 * 60 * 60 * 1000;
 
 const refreshPrefix = 'crm_refresh';
 
-export interface AccessToken {
+interface AccessToken {
 	grantId: string;
 	clientId: string;
 	userId: string;
@@ -17,7 +17,7 @@ export interface AccessToken {
 	expiresAt: number;
 }
 
-export interface RefreshToken {
+interface RefreshToken {
 	grant: Grant;
 	/** When it was first exchanged for a new one; null if it never was. */
 	replacedAt: number | null;

@@ -105,7 +105,7 @@ export class EventReader {
 	}
 }
 
-export interface EventPage {
+interface EventPage {
 	events: StoredEvent[];
 	/** Whether further events follow. */
 	hasMore: boolean;

@@ -10,7 +10,6 @@ export interface RecordPage {
 	hasMore: boolean;
 }
 
-/** A page of a list. */
 export interface ListedPage extends RecordPage {
 	/** Where the next page begins, if there is one: what this one ends with in the columns of the order. */
 	end: Cell[] | undefined;

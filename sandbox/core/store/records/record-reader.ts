@@ -23,7 +23,7 @@ const maxSkipped = 2000;
 const maxQuickSize = 300_000;
 
 /** The parts of a table that every reader of it shares. */
-export interface RecordSource {
+interface RecordSource {
 	resource: Resource;
 	columns: Column[];
 	statements: PreparedStatements;

@@ -48,7 +48,7 @@ export function recordsQuery(table: string, { conditions, includeDeleted }: Sele
 	return { sql: `SELECT document FROM ${table} WHERE ${sql} ${inOrder}`, values: [...values, ids], isPage: true };
 }
 
-/** The newest live records, each with the first of some fields that has a text, or else its id. */
+/** The newest live records, each with the first of some fields that has a text, otherwise its id. */
 export function textsQuery(table: string, fields: string[], conditions: readonly Condition[], limit: number): Query {
 	const { sql, values } = allOf(withLive([...conditions], false));
 	const texts = [...fields.map((field) => `nullif(document ->> '$.${field}', '')`), 'id'].join();

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type JsonObject, own } from '../../foundation/json.ts';
+import { type JsonObject, memberNamed } from '../../foundation/json.ts';
 import type { Resource } from '../../schemas/resource.ts';
 import type { Cell } from './columns.ts';
 import type { Condition, Entries } from './condition.ts';
@@ -38,7 +38,7 @@ export class ValueIndex {
 	 */
 	write(rowid: number | bigint, before: JsonObject, after: JsonObject): void {
 		for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
-			const [old, entry] = [entryOf(own(before, field)), entryOf(own(after, field))];
+			const [old, entry] = [entryOf(memberNamed(before, field)), entryOf(memberNamed(after, field))];
 			if (old === entry) continue;
 			if (old !== undefined) this.remove.run(field, old, rowid);
 			if (entry !== undefined) this.insert.run(field, entry, rowid);

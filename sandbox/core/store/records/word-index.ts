@@ -16,7 +16,7 @@ const rowsAtOnce = 200;
 type Statement = 'waiting' | 'add' | 'lastRow' | 'replace' | 'merge' | 'changes';
 
 /** How a long work is done in pieces. */
-export interface Pieces {
+interface Pieces {
 	transaction(piece: () => boolean): boolean;
 	/** When a piece that begins now should end, by `performance.now()`. */
 	endOfPiece(): number;

@@ -29,7 +29,7 @@ export function readRows(
 export type PartOfRows = [query: number, rows: Row[]];
 
 /** Rows with so much text, in characters, are taken from another thread without a break. */
-export const partSize = 256 * 1024;
+const partSize = 256 * 1024;
 
 /** Cuts the rows of queries into parts of some size, or of one row each if they are large. */
 export function partsOf(results: Row[][]): PartOfRows[] {

@@ -5,11 +5,11 @@ import { type TableView, VisibleTable } from './visible-table.ts';
 
 /**
  * The store as one caller sees it. Nothing else can be found or changed through it, except explicitly
- * through `whole`, so new members of the store are hidden by default.
+ * through `unrestricted`, so new members of the store are hidden by default.
  */
 export interface StoreView {
 	/** The store with every record. */
-	readonly whole: Store;
+	readonly unrestricted: Store;
 	readonly events: Pick<EventReader, 'page' | 'newest' | 'list' | 'sees' | 'sequences'>;
 	/** The table of a resource; undefined if the service has no such resource. */
 	table(resource: string): TableView | undefined;
@@ -17,18 +17,18 @@ export interface StoreView {
 
 /** The store of a caller who does not see every record. */
 class VisibleStore implements StoreView {
-	readonly whole: Store;
+	readonly unrestricted: Store;
 	readonly events: EventReader;
 	private readonly viewer: Viewer;
 
-	constructor(whole: Store, viewer: Viewer) {
-		this.whole = whole;
-		this.events = whole.events.readableBy(viewer);
+	constructor(unrestricted: Store, viewer: Viewer) {
+		this.unrestricted = unrestricted;
+		this.events = unrestricted.events.readableBy(viewer);
 		this.viewer = viewer;
 	}
 
 	table(resource: string): TableView | undefined {
-		const table = this.whole.table(resource);
+		const table = this.unrestricted.table(resource);
 		const visible = table ? visibleTo(this.viewer, table.resource) : [];
 		return table && visible.length > 0 ? new VisibleTable(table, visible) : table;
 	}

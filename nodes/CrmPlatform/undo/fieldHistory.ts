@@ -1,0 +1,86 @@
+import { canonical, hasSameValue } from './sameValue';
+
+/** What the changes to be undone have made of one field. */
+export interface FieldHistory {
+	/** The value before them; before the last of them, where someone else has changed it in between. */
+	before: unknown;
+	after: unknown;
+	/** Whether someone else has changed it since. */
+	isTheirs: boolean;
+	/** The place in the log of the change that found `before`. */
+	begin: number;
+	/** That of the last change of someone else, if there is one. */
+	theirsAt?: number;
+	/** Of a list, what became of each entry that these changes have added or taken out. */
+	entries?: Map<string, EntryHistory>;
+}
+
+export interface EntryHistory {
+	entry: unknown;
+	wasIn: boolean;
+	isIn: boolean;
+	/** Whether someone else has taken it out or added it again since. */
+	isTheirs: boolean;
+}
+
+/** A value before and after a change, at a place of the log. */
+interface ValueChange {
+	sequence: number;
+	before: unknown;
+	after: unknown;
+}
+
+/** @returns the history of a field with a change to be undone at its end */
+export function withChange(known: FieldHistory | undefined, change: ValueChange): FieldHistory {
+	const { sequence, before, after } = change;
+	const entries = entriesAfter(known?.entries, change);
+	// Without a gap, it goes on from where the change before has left it.
+	const isSeamless = known !== undefined && hasSameValue(known.after, before);
+	if (isSeamless && !known.isTheirs) return Object.assign(known, { after, ...(entries && { entries }) });
+	const theirsAt = known && (known.isTheirs ? known.theirsAt : sequence - 0.5);
+	return { before, after, isTheirs: false, begin: sequence, ...(theirsAt !== undefined && { theirsAt }), ...(entries && { entries }) };
+}
+
+/** Notes that someone else has changed the field. @param change undefined where the log does not have the values */
+export function noteTheirs(field: FieldHistory, sequence: number, change: Omit<ValueChange, 'sequence'> | undefined): void {
+	field.isTheirs = true;
+	field.theirsAt = sequence;
+	for (const [key, one] of field.entries ?? []) {
+		if (!change || keysOf(change.before).has(key) !== keysOf(change.after).has(key)) one.isTheirs = true;
+	}
+}
+
+function entriesAfter(known: FieldHistory['entries'], { before, after }: ValueChange): FieldHistory['entries'] {
+	if (!Array.isArray(before) && !Array.isArray(after)) return known;
+	const [former, present] = [keysOf(before), keysOf(after)];
+	const entries = known ?? new Map<string, EntryHistory>();
+	for (const [key, entry] of new Map([...former, ...present])) {
+		const [wasIn, isIn] = [former.has(key), present.has(key)];
+		if (wasIn === isIn) continue;
+		const one = entries.get(key);
+		if (one && !one.isTheirs) one.isIn = isIn;
+		else entries.set(key, { entry, wasIn, isIn, isTheirs: false });
+	}
+	return entries;
+}
+
+const keysOf = (list: unknown): Map<string, unknown> => new Map((Array.isArray(list) ? list : []).map((entry) => [canonical(entry), entry]));
+
+/**
+ * A list without the entries that the workflow has added, and with those that it has taken out. What others have done
+ * with an entry since counts more, unless the undo takes precedence.
+ *
+ * @returns also whether an entry stays as the workflow has left it because others have decided so
+ */
+export function withoutOwn(now: unknown[], { entries }: FieldHistory, renamed: (value: unknown) => unknown, takesPrecedence: boolean): { list: unknown[]; isKept: boolean } {
+	const own = [...(entries?.values() ?? [])].filter(({ wasIn, isIn }) => wasIn !== isIn).map((one) => ({ ...one, entry: renamed(one.entry) }));
+	const present = keysOf(now);
+	const isIn = ({ entry }: EntryHistory) => present.has(canonical(entry));
+	const taken = own.filter((one) => takesPrecedence || !one.isTheirs);
+	const added = new Set(taken.filter((one) => one.isIn).map(({ entry }) => canonical(entry)));
+	const back = taken.filter((one) => !one.isIn && !isIn(one)).map(({ entry }) => entry);
+	return {
+		list: [...now.filter((entry) => !added.has(canonical(entry))), ...back],
+		isKept: own.some((one) => !taken.includes(one) && isIn(one) === one.isIn),
+	};
+}
