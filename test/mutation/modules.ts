@@ -17,7 +17,7 @@ export const groups: Group[] = [
 	{
 		name: 'requests',
 		modules: ['pace', 'planUse', 'turnOrder', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
-		tests: ['unit/pace', 'unit/turn-order', 'unit/request-queue', 'unit/wrong-windows', 'unit/slow-requests', 'unit/waits', 'unit/leave-room', 'unit/retry', 'unit/idempotency', 'unit/sender', 'unit/once'],
+		tests: ['unit/pace', 'unit/plan-use', 'unit/turn-order', 'unit/request-queue', 'unit/wrong-windows', 'unit/slow-requests', 'unit/waits', 'unit/leave-room', 'unit/retry', 'unit/idempotency', 'unit/sender', 'unit/once'],
 	},
 	{
 		name: 'signature',
