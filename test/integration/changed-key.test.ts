@@ -62,7 +62,7 @@ describe('the key of a credential is replaced', () => {
 		const { credential, replace, revoke } = replaceable(async (key) => {
 			if (key !== 'Bearer old key' || !isShut) return undefined;
 			refusals += 1;
-			return { status: 429, body: '{}', headers: { 'retry-after': '0.2' } };
+			return { status: 429, body: '{}', headers: { 'retry-after': '0' } };
 		});
 		const begun = run({ credential, parameters: all }).catch((error: Error) => error);
 		await until(() => refusals > 0);

@@ -181,7 +181,7 @@ describe('what the user reads', () => {
 				status: 429,
 				headers: { 'retry-after': '3600' },
 			});
-			await expect(run({ parameters: getMany('contact') })).rejects.toMatchObject({
+			await expect(run({ parameters: getMany('contact', { options: { maxWait: 30 } }) })).rejects.toMatchObject({
 				description: expect.stringMatching(/accepts requests again at 20\d\d-/),
 				failure: { cause: 'rate-limited', resetsAtEpochMs: expect.any(Number) },
 			});
