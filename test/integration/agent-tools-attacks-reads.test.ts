@@ -151,7 +151,7 @@ describe('groups and sums', () => {
 		expect(textOf(await sumOf(largest, 2))).toMatch(/sum of amount is too large to be exact/);
 		expect(textOf(await sumOf(largest, 0.25))).toMatch(/too large to be exact.*, or group them/);
 		const grouped = await call('count', { kind: 'deal', filters: { amount: { gte: largest } }, sum: 'amount', group_by: 'status' });
-		expect(textOf(grouped)).toMatch(/too large to be exact. Narrow the records by filters\./);
+		expect(textOf(grouped)).toMatch(/too large to be exact. Narrow the records with filters\./);
 	});
 
 	test('two groups of one name are told apart', async () => {

@@ -121,8 +121,11 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			saveFailedExecution,
 		);
 		context.logger.warn = (message) => void trigger.warnings.push(message);
+		let isFirst = true;
 		const sleep = async (ms: number, signal?: AbortSignal) => {
-			if (ms < 5_000) return await systemClock.sleep(ms, signal);
+			// Only the pauses between two looks are the test’s to end; requests wait, too.
+			if (ms < 5_000 || (ms === 5_000 && !isFirst)) return await systemClock.sleep(ms, signal);
+			isFirst = false;
 			trigger.wait = ms;
 			await new Promise<void>((resolve) => {
 				wake = resolve;
