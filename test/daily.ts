@@ -8,8 +8,8 @@ const integration = [
 ];
 
 const sandbox = [
-	'access', 'batch', 'console', 'contract', 'cursors', 'custom-fields', 'deals', 'errors', 'event-log', 'events',
-	'idempotency', 'jobs', 'lists', 'merge-patch', 'openapi', 'rate-limit', 'store', 'visibility', 'webhook-delivery',
+	'access', 'batch', 'console', 'contract', 'cursors', 'custom-fields', 'deals', 'event-log', 'events',
+	'idempotency', 'jobs', 'lists', 'merge-patch', 'openapi', 'store', 'visibility', 'webhook-delivery',
 	'webhooks',
 ];
 
