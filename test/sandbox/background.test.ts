@@ -10,6 +10,7 @@ import { BackgroundReader } from '../../sandbox/core/store/threads/background-re
 import { ThreadReader } from '../../sandbox/core/store/threads/thread-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess, type Json } from './in-process.ts';
+import { maxPerTurn } from './max-per-turn.ts';
 import './quick-passwords.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'background-'));
@@ -170,15 +171,25 @@ test('a large page is sent in pieces, one in a turn of the event loop, whatever 
 	sandbox.store.close();
 });
 
-test('a large form is read, carried out and shown in turns of the event loop of their own', async () => {
-	const { store } = inProcess();
+/** Opens the form for a contact, which is sent with further inputs. */
+async function newContactForm(store: Store) {
 	const app = createApp({ store });
 	const { email, password } = demoMembers[0]!;
 	const signedIn = await app.request('/sign-in', { method: 'POST', body: new URLSearchParams({ email, password }) });
 	const headers = { Cookie: signedIn.headers.getSetCookie()[0]!.split(';')[0]! };
 	const page = await (await app.request('/records/contacts/new', { headers })).text();
-	const hidden = (name: string) => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)![1]!;
-	const body = new URLSearchParams({ csrf: hidden('csrf'), form: hidden('form'), 'emails.0.value': 'x' });
+	const hidden = ['csrf', 'form'].map((name) => [name, new RegExp(`name="${name}" value="([^"]*)"`).exec(page)![1]!]);
+	return async (inputs: string[][]) =>
+		await app.request('/records/contacts', {
+			method: 'POST',
+			headers,
+			body: new URLSearchParams([...hidden, ...inputs]),
+		});
+}
+
+test('a large form is read, carried out and shown in turns of the event loop of their own', async () => {
+	const { store } = inProcess();
+	const send = await newContactForm(store);
 
 	const counted = countTurns();
 	const { get } = FormTexts.prototype;
@@ -193,10 +204,47 @@ test('a large form is read, carried out and shown in turns of the event loop of 
 		writes.push(counted.turns);
 		return transaction.apply(store, given);
 	});
-	const answer = await app.request('/records/contacts', { method: 'POST', headers, body });
+	const answer = await send([['emails.0.value', 'x']]);
 	counted.stop();
 	expect(answer.status).toBe(422);
 	expect(writes.at(-1)).toBeGreaterThan(reads[0]!);
 	expect(reads.at(-1)).toBeGreaterThan(writes.at(-1)!);
+	store.close();
+});
+
+test('however many rows a form has, few are read between two turns of the event loop, and few are shown', async () => {
+	const { store } = inProcess();
+	const send = await newContactForm(store);
+	// Each look at the clock ends a turn.
+	let now = performance.now();
+	jest.spyOn(performance, 'now').mockImplementation(() => (now += 1));
+	const sizes: number[] = [];
+	const added = jest.spyOn(FormTexts.prototype, 'add').mockImplementation(function (this: FormTexts, inputs) {
+		const all = [...inputs];
+		sizes.push(all.length);
+		for (const [name, text] of all) this.set(name, text);
+	});
+	const rows = Array.from({ length: 1900 }, (_, i) => [`other.${i}.value`, 'x']);
+	expect(await maxPerTurn(added, send(rows))).toBe(1);
+	expect(Math.max(...sizes)).toBeLessThanOrEqual(50);
+	added.mockRestore();
+
+	const { transaction } = Store.prototype;
+	const { get } = FormTexts.prototype;
+	let isHandled = false;
+	jest.spyOn(store, 'transaction').mockImplementation((...given) => {
+		try {
+			return transaction.apply(store, given);
+		} finally {
+			isHandled = true;
+		}
+	});
+	const shown = jest.fn();
+	jest.spyOn(FormTexts.prototype, 'get').mockImplementation(function (this: FormTexts, name) {
+		if (isHandled && name.startsWith('emails.')) shown();
+		return get.call(this, name);
+	});
+	expect(await maxPerTurn(shown, send(rows.map(([, text], i) => [`emails.${i}.value`, text!])))).toBeLessThan(10);
+	expect(shown.mock.calls.length).toBeGreaterThan(20);
 	store.close();
 });

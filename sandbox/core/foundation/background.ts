@@ -19,7 +19,10 @@ export const nextTurn = async (): Promise<void> => {
 const turnMs = 0.25;
 
 /** Does the same with each, and lets others go first as often as that takes a while. */
-export async function inTurns<T, Result>(all: readonly T[], effect: (one: T) => Result): Promise<Result[]> {
+export async function inTurns<T, Result>(
+	all: readonly T[],
+	effect: (one: T) => Result | Promise<Result>,
+): Promise<Result[]> {
 	const results: Result[] = [];
 	let end = -Infinity;
 	for (const one of all) {
@@ -27,7 +30,7 @@ export async function inTurns<T, Result>(all: readonly T[], effect: (one: T) => 
 			await nextTurn();
 			end = performance.now() + turnMs;
 		}
-		results.push(effect(one));
+		results.push(await effect(one));
 	}
 	return results;
 }

@@ -1,3 +1,4 @@
+import { inTurns } from '../../core/foundation/background.ts';
 import { html } from 'hono/html';
 import type { FormTexts } from '../pages/form-texts.ts';
 import type { Html } from '../pages/page.ts';
@@ -38,14 +39,17 @@ const members = (state: FormState, name: string, { properties = {} }: JsonSchema
 		formInput(state, { name: `${name}.${member}`, schema, isRequired: false, isImportant: false }),
 	);
 
-const rows = (state: FormState, name: string, schema: JsonSchema): Html =>
-	html`<fieldset class="group">
+async function rows(state: FormState, name: string, schema: JsonSchema): Promise<Awaited<Html>> {
+	const shown = shownRows(state, name, schema);
+	const inputs = await inTurns([...shown, ...spareRows(shown, schema)], (i) => row(state, name, schema, i));
+	return html`<fieldset class="group">
 		<legend>${schema.title ?? name}</legend>
 		<small id="${name}-hint">${schema.description} Rows left empty are left out.</small>
 		${errorsAt(state, name)}
-		${shownRows(state, name, schema).map((i) => row(state, name, schema, i))}
-		${addable(spareRows(state, name, schema).map((i) => row(state, name, schema, i)))}
+		${inputs.slice(0, shown.length)}
+		${addable(inputs.slice(shown.length))}
 	</fieldset>`;
+}
 
 const row = (state: FormState, name: string, schema: JsonSchema, i: number): Html =>
 	html`<div class="fields line" role="group" aria-label="${schema.title} ${i + 1}">
@@ -72,8 +76,7 @@ function shownRows({ texts, errors }: FormState, name: string, { maxItems, items
 
 const maxSpareRows = 20;
 
-function spareRows(state: FormState, name: string, schema: JsonSchema): number[] {
-	const shown = shownRows(state, name, schema);
+function spareRows(shown: number[], schema: JsonSchema): number[] {
 	const next = Math.max(-1, ...shown) + 1;
 	const count = Math.min(maxSpareRows, Number(schema['maxItems'] ?? 100) - shown.length);
 	return Array.from({ length: Math.max(0, count) }, (_, i) => next + i);

@@ -7,6 +7,11 @@ export class FormTexts {
 	private readonly rows = new Map<string, Set<number>>();
 
 	constructor(entries: Iterable<[name: string, text: string]> = []) {
+		this.add(entries);
+	}
+
+	/** Of texts with one name, all stay. */
+	add(entries: Iterable<[name: string, text: string]>): void {
 		for (const [name, text] of entries) this.append(name, text);
 	}
 
