@@ -132,6 +132,21 @@ describe('a value that a record has in two fields, of which the workflow changed
 		expect(await record('contacts', id)).toMatchObject({ [single]: first });
 	});
 
+	test.each(['email', 'phone'])('a second and a third %s are still there when another one was made the main one', async (single) => {
+		const list = `${single}s`;
+		const values = (at: number) => [1, 2, 3].map((i) => (single === 'email' ? `m${at}${i}@forms.example` : phone(`44${at}333${i}`)));
+		const reorder = ([one, two, three]: string[]): IDataObject => ({ [list]: entries(two!, one!, three!) });
+		const changes = [([, two]: string[]): IDataObject => ({ [single]: two }), ([, , three]: string[]): IDataObject => ({ [single]: three }), reorder];
+		for (const [i, change] of changes.entries()) {
+			const { id } = await add('contacts', { last_name: 'Main', [list]: entries(...values(i)) });
+			const before = await record('contacts', id);
+			await as(`${single}${i}`, op.update('contact', id, change(values(i))));
+			expect(results(await undo(`${single}${i}`))).toEqual(['undone']);
+			expect(await record('contacts', id)).toMatchObject({ [single]: before![single], [list]: before![list] });
+			expect(results(await undo(`${single}${i}`))).toEqual(['already_so']);
+		}
+	});
+
 	test('a deleted record has both as they were when it was deleted', async () => {
 		const { id } = await add('contacts', { last_name: 'Forms', email: 'd@forms.example' });
 		await as('f1', op.update('contact', id, { email: 'e@forms.example' }));

@@ -29,6 +29,12 @@ test('the main address leads the list of addresses, whichever is written', async
 	const replaced = await patch(path, { email: 'three@x.example' });
 	expect(replaced.body.emails).toEqual([entry('three@x.example', true), entry('one@x.example', false)]);
 
+	// The list that was sent with it loses no entry, whichever was the primary one.
+	const all = ['one@x.example', 'three@x.example', 'four@x.example'].map((value) => entry(value, value.startsWith('four')));
+	const both = await patch(path, { email: 'four@x.example', emails: all });
+	expect(both.body).toMatchObject({ email: 'four@x.example', emails: all });
+	await patch(path, { email: 'three@x.example', emails: [entry('three@x.example', true), entry('one@x.example', false)] });
+
 	const cleared = await patch(path, { email: null, last_name: 'x' });
 	expect(cleared.body).toMatchObject({ email: null, emails: [entry('one@x.example', false)] });
 });

@@ -2,17 +2,22 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
+import { ownMember } from '../api/http/ownMembers';
 import type { Reason } from '../api/http/problemBody';
+import { hasByName, valueByName } from './changedField';
+import { isEmpty } from './sameValue';
 import type { UndoneChange, Undoing } from './undoing';
 import type { UndoOutcome } from './writeUndo';
 
 /** What became of a write. */
 export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	if ('record' in outcome) {
+		if (one.action === 'update') return asStored(one, outcome.record);
 		const newId = one.action === 'create' ? idText(outcome.record.id) : undefined;
 		return newId === undefined ? one : { ...one, newId };
 	}
 	const { refused } = outcome;
+	if (one.storedOtherwise) return reportStoredOtherwise(one, one.storedOtherwise);
 	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
 	const { action: _, ...rest } = { ...one, changes: kept };
 	if (isAnsweredWith(refused, 404, 410)) {
@@ -24,6 +29,39 @@ export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	const part = withoutRefused(one, refused);
 	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...textsOfRefusal(refused)].join(' ');
 	return { ...rest, ...isDuplicate, ...(part && { part }), result: 'cannot_be_undone', reason };
+}
+
+/**
+ * Compares what the service has stored with what it was sent: a service that changes fields together may have
+ * applied one of them to the other. They are written once more, and reported if they differ again.
+ */
+function asStored(one: Undoing, record: IDataObject): Undoing {
+	const differing = one.changes
+		.filter(({ field, to, kept }) => !kept && hasByName(record, field) && !isStored(valueByName(record, field), to))
+		.map(({ field }) => field);
+	if (differing.length === 0) return one;
+	if (one.storedOtherwise) return reportStoredOtherwise(one, differing);
+	return { ...one, part: { ...one, current: record, storedOtherwise: differing } };
+}
+
+function reportStoredOtherwise(one: Undoing, fields: string[]): Undoing {
+	const changes = one.changes.map((change): UndoneChange => (fields.includes(change.field) ? { ...change, kept: true } : change));
+	const reason = [one.reason, `The service stored other values than the earlier ones in ${fields.join(', ')}. Check the record.`].filter(Boolean).join(' ');
+	return { ...one, changes, reason, result: 'cannot_be_undone' };
+}
+
+/** Whether a value was stored. A service may add empty members, and may keep a list of links in a sequence of its own. */
+function isStored(now: unknown, sent: unknown): boolean {
+	if (isEmpty(sent)) return isEmpty(now);
+	if (Array.isArray(sent)) {
+		if (!Array.isArray(now) || now.length !== sent.length) return false;
+		const hasParts = [...(sent as unknown[]), ...(now as unknown[])].some((entry) => typeof entry === 'object');
+		const inOrder = (list: unknown[]) => (hasParts ? list : [...list].sort());
+		const [is, was] = [inOrder(now as unknown[]), inOrder(sent as unknown[])];
+		return was.every((entry, i) => isStored(is[i], entry));
+	}
+	if (isObject(sent)) return isObject(now) && Object.entries(sent).every(([name, value]) => isStored(ownMember(now, name), value));
+	return now === sent;
 }
 
 /** The same without the values that the service refuses by name; undefined if it names none of them, or nothing is left. */

@@ -6,7 +6,7 @@ import { createdInPlaceOf, type Current, type Living } from './current';
 import { withoutOwn } from './fieldHistory';
 import { withForms } from './forms';
 import { partOfRecord, type RecordHistory } from './history';
-import { hasSameValue } from './sameValue';
+import { hasSameValue, isEmpty } from './sameValue';
 import type { UndoneChange, Undoing } from './undoing';
 import type { Writable } from './writable';
 
@@ -140,9 +140,6 @@ export function restoreFields(outcome: Decided, history: RecordHistory, { writab
 const isLink = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
 const withoutNulls = (value: IDataObject): IDataObject => Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));
-
-const isEmpty = (value: unknown): boolean =>
-	value === null || value === undefined || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.values(value).every(isEmpty));
 
 const hasValues = 'The record already has its earlier values.';
 const createdAnew = (id: string) => `It was created again as ${id}.`;

@@ -1,3 +1,5 @@
+import { isObject } from '../api/http/json';
+
 /** A value as text, whatever the order of its members. */
 export const canonical = (value: unknown): string =>
 	JSON.stringify(value ?? null, (_, one: unknown) =>
@@ -8,3 +10,7 @@ export const canonical = (value: unknown): string =>
 
 /** Whether two values of a field are the same. */
 export const hasSameValue = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other);
+
+/** Whether a field has no value: nothing, an empty list, or an object without values. */
+export const isEmpty = (value: unknown): boolean =>
+	value === null || value === undefined || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.values(value).every(isEmpty));

@@ -107,7 +107,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			api.notices.add(`The undo stopped. About ${count} of ${planned.filter(({ action }) => action).length} records were written. Run it again: it continues with the rest.`);
 			throw error;
 		}
-		// Each time, at least one value is left out.
+		// Each time, at least one value is left out, or it is the second and last time.
 		const again = some.filter((one) => done.get(one)!.part && (isLast || !done.get(one)!.isDuplicate));
 		if (again.length > 0) await write(again, isLast, again.map((one) => done.get(one)!.part!));
 	};

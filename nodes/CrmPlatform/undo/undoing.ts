@@ -32,6 +32,8 @@ export interface Undoing {
 	isDuplicate?: true;
 	/** That other record, where the service tells. */
 	holder?: string;
-	/** Without the values that the service has refused. */
+	/** What is to be written next: without the values that the service has refused, or once more. */
 	part?: Undoing;
+	/** The fields in which the service has stored other values than those sent; they are being written once more. */
+	storedOtherwise?: string[];
 }

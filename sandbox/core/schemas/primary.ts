@@ -7,7 +7,8 @@ export interface Entry {
 
 /**
  * Keeps a single value (`email`) consistent with its list (`emails`). The one that the write changed
- * takes precedence; if it changed both, the single value does.
+ * takes precedence. If it changed both, the single value says which one is primary, and the list keeps all
+ * of its entries: only in a list that was not sent does a new value replace the former one.
  *
  * @returns the single value and the list, in which exactly that value is primary
  */
@@ -23,7 +24,7 @@ export function withPrimary(
 		const primary = (list.find((entry) => entry.primary) ?? list[0])?.value ?? null;
 		return { primary, all: mark(list, primary) };
 	}
-	const kept = singleChanged ? list.filter((entry) => entry.value !== previousSingle) : list;
+	const kept = singleChanged && !listChanged ? list.filter((entry) => entry.value !== previousSingle) : list;
 	if (single === null) return { primary: null, all: mark(kept, null) };
 	const present = kept.some((entry) => entry.value === single);
 	const all = present ? kept : [{ value: single, label: null, primary: true }, ...kept];

@@ -1,0 +1,54 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { afterwards } from '../../nodes/CrmPlatform/undo/refusals';
+import type { Undoing } from '../../nodes/CrmPlatform/undo/undoing';
+
+const history = { collection: '/contacts', id: 'con_1', kind: 'contact' } as Undoing['history'];
+const update = (values: IDataObject): Undoing => ({
+	history,
+	result: 'undone',
+	action: 'update',
+	changes: Object.entries(values).map(([field, to]) => ({ field, from: 'wrong', to })),
+});
+
+describe('what the service has stored is compared with what an undo has sent', () => {
+	const sent = { email: 'a@x.example', emails: ['a@x.example', 'b@x.example'], job_title: 'Poet' };
+	const stored = { ...sent, emails: ['a@x.example'], version: '7' };
+
+	test('values that differ are sent once more, over the record as it was stored', () => {
+		const { part, result } = afterwards(update(sent), { record: stored });
+		expect(result).toBe('undone');
+		expect(part).toMatchObject({ current: stored, storedOtherwise: ['emails'], changes: update(sent).changes });
+		expect(afterwards(part!, { record: sent }).part).toBeUndefined();
+	});
+
+	test.each([
+		['differ again', { record: stored }],
+		['are refused then', { refused: new Error('no') }],
+	])('values that %s are reported and not sent a third time', (_, outcome) => {
+		const { part } = afterwards(update(sent), { record: stored });
+		const after = afterwards(part!, outcome);
+		expect(after).toMatchObject({ result: 'cannot_be_undone', action: 'update', reason: expect.stringContaining('emails') });
+		expect(after.part).toBeUndefined();
+		expect(after.changes.filter(({ kept }) => kept).map(({ field }) => field)).toEqual(['emails']);
+	});
+
+	test.each<[string, unknown, unknown]>([
+		['links in another sequence', ['con_2', 'con_1'], ['con_1', 'con_2']],
+		['empty members that were not sent', { city: 'Lund', state: null }, { city: 'Lund' }],
+		['an empty list for nothing', [], null],
+		['a field that the answer does not have', undefined, 'x'],
+	])('%s: nothing is sent again', (_, now, to) => {
+		expect(afterwards(update({ x: to as string }), { record: now === undefined ? {} : { x: now } })).toEqual(update({ x: to as string }));
+	});
+
+	test.each<[string, unknown, unknown]>([
+		['a value instead of none', 'x', null],
+		['entries in another sequence', [{ value: 'b' }, { value: 'a' }], [{ value: 'a' }, { value: 'b' }]],
+		['a member with another value', { city: 'Lund' }, { city: 'Malmö' }],
+		['no object any more', null, { city: 'Lund' }],
+		['one link less', ['con_1'], ['con_1', 'con_2']],
+	])('%s is a difference', (_, now, to) => {
+		expect(afterwards(update({ x: to as string }), { record: { x: now as string } }).part?.storedOtherwise).toEqual(['x']);
+	});
+});
