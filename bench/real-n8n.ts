@@ -6,7 +6,7 @@ import { installCommunityPackage } from '../demo/community-package.ts';
 import { N8nClient } from '../demo/n8n-client.ts';
 import { startN8n } from '../demo/n8n-process.ts';
 import { freePort } from '../demo/ports.ts';
-import { buildPackage } from '../tools/build.ts';
+import { withBuiltPackage } from '../tools/build.ts';
 import { installN8n } from '../tools/n8n.mjs';
 import { packPackage } from '../tools/pack.ts';
 import { residentMemory } from './peak-memory.ts';
@@ -27,8 +27,8 @@ export async function startRealN8n(settings: Record<string, string> = {}): Promi
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-bench-'));
 	const remove = () => rmSync(folder, { recursive: true, force: true });
 	try {
-		await buildPackage();
-		await installCommunityPackage(folder, 'n8n-nodes-crm-platform', await packPackage(join(folder, 'package')));
+		const tarball = await withBuiltPackage(() => packPackage(join(folder, 'package')));
+		await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
 		const ports = { port: await freePort(), brokerPort: await freePort() };
 		const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };
 		const n8n = startN8n(await installN8n(), place, resolve('.tmp', 'n8n-bench.log'));

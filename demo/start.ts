@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startSandbox } from '../sandbox/serve.ts';
 import { OfAnotherVersion } from '../sandbox/core/store/records/table.ts';
-import { buildPackage } from '../tools/build.ts';
+import { withBuiltPackage } from '../tools/build.ts';
 import { Failure, reportFailure } from '../tools/failure.mjs';
 import { takeLock } from '../tools/lock.mjs';
 import { installN8n } from '../tools/n8n.mjs';
@@ -37,8 +37,7 @@ async function main(): Promise<void> {
 	const state = readState(STATE);
 	const installation = await installN8n();
 	await showProgress('Building the package', async () => {
-		await buildPackage();
-		const tarball = await packPackage(join(DATA, 'package'));
+		const tarball = await withBuiltPackage(() => packPackage(join(DATA, 'package')));
 		await installCommunityPackage(USER_FOLDER, 'n8n-nodes-crm-platform', tarball);
 	});
 

@@ -1,24 +1,70 @@
-import { cpSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { runGroup } from './child.mjs';
 import { Failure, reportFailure } from './failure.mjs';
 import { linkPackage, modulesFolder } from './link.ts';
+import { withLock } from './lock.mjs';
 import { type Contract, type Menu, outputSchemas } from './output-schemas.ts';
 
 /** What n8n reads beside the compiled code: icons and codex files. */
 const COPIED = ['icons/*.svg', '{nodes,credentials}/**/*.svg', 'nodes/**/*.node.json'];
 
+/** Everything a build depends on, besides installed packages. */
+const SOURCES = ['package.json', 'package-lock.json', 'tsconfig.json', 'tools/*.{ts,mjs}', '{nodes,credentials,icons,contract}/**/*.{ts,json,svg}'];
+
+const LOCK = resolve('.tmp', 'build.lock');
+/** The hash of the sources in dist; missing while a build runs, and after one that failed. */
+const STAMP = resolve('.tmp', 'build.sha256');
+
 /**
- * Builds the package into dist, from nothing. The clone must be the current folder.
+ * Builds the package into dist, from nothing. The clone must be the current folder. Of several processes at once,
+ * one builds; the others wait, and build again only if the sources have changed.
  *
  * @throws {Failure} when the sources do not compile; the compiler has said why.
  */
 export async function buildPackage(): Promise<void> {
-	rmSync('dist', { recursive: true, force: true });
-	const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
+	await withBuiltPackage(async () => {});
+}
+
+/**
+ * Builds the package and does some work with it, during which no other process builds, since a build begins by
+ * removing the previous one.
+ *
+ * @param reuse whether a build of the same sources is used as it is.
+ * @throws {Failure} when the sources do not compile.
+ */
+export async function withBuiltPackage<T>(work: () => Promise<T>, reuse = false): Promise<T> {
+	let hasWaited = false;
+	const build = async () => {
+		if ((reuse || hasWaited) && isBuilt()) {
+			if (hasWaited) console.log('The other process has built the same sources: its build is used.');
+		} else await buildAnew();
+		return await work();
+	};
+	return await withLock(LOCK, build, (holder) => {
+		hasWaited = true;
+		console.log(`Waiting for another process that is building the package in this folder (process ${holder}) ...`);
+	});
+}
+
+function isBuilt(): boolean {
+	return existsSync('dist') && existsSync(STAMP) && readFileSync(STAMP, 'utf8') === sourcesHash();
+}
+
+function sourcesHash(): string {
+	const hash = createHash('sha256');
+	for (const file of globSync(SOURCES).sort()) hash.update(`${file}\0`).update(readFileSync(file)).update('\0');
+	return hash.digest('hex');
+}
+
+async function buildAnew(): Promise<void> {
 	const compiled = resolve('.tmp', 'compiled');
-	for (const folder of [compiled, modulesFolder]) rmSync(folder, { recursive: true, force: true });
+	for (const path of [STAMP, 'dist', compiled, modulesFolder]) rmSync(path, { recursive: true, force: true });
+	// Before the compiler reads them: what is saved meanwhile may not be in the build.
+	const hash = sourcesHash();
+	const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
 	const code = await runGroup(process.execPath, [compiler, '-p', 'tsconfig.json', '--outDir', compiled], {
 		stdio: 'inherit',
 	});
@@ -28,6 +74,7 @@ export async function buildPackage(): Promise<void> {
 	writeOutputSchemas(join('dist', 'nodes', 'CrmPlatform'));
 	mkdirSync(join('dist', 'contract'));
 	writeContract(join('dist', 'contract', 'openapi.json'));
+	writeFileSync(STAMP, hash);
 }
 
 /** Writes the contract as the node reads it: without the examples, which are half of it. */

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { buildPackage } from './build.ts';
+import { withBuiltPackage } from './build.ts';
 import { reportFailure } from './failure.mjs';
 import { modulesFolder } from './link.ts';
 import { pageWithScopes, type SecuredContract, type SecuredMenu, scopesFile } from './scopes.ts';
@@ -9,7 +9,6 @@ import { readWordList, wordListFile } from './word-list.ts';
 
 /** Writes what follows from the nodes: the list of every text that users read, and the scopes of each operation. */
 async function main(): Promise<void> {
-	await buildPackage();
 	const require = createRequire(import.meta.url);
 	const built = (file: string) => resolve('dist', file.replace(/\.ts$/, '.js'));
 	mkdirSync(dirname(wordListFile), { recursive: true });
@@ -19,4 +18,4 @@ async function main(): Promise<void> {
 	writeFileSync(scopesFile, pageWithScopes(readFileSync(scopesFile, 'utf8'), contract, resources));
 }
 
-main().catch(reportFailure);
+withBuiltPackage(main).catch(reportFailure);

@@ -1,4 +1,4 @@
-import { buildPackage } from '../../tools/build.ts';
+import { withBuiltPackage } from '../../tools/build.ts';
 import { packPackage } from '../../tools/pack.ts';
 
 /*
@@ -7,5 +7,4 @@ import { packPackage } from '../../tools/pack.ts';
  */
 const [folder] = process.argv.slice(2);
 if (!folder) throw new Error('Say which folder the tarball goes to.');
-await buildPackage();
-await packPackage(folder);
+await withBuiltPackage(() => packPackage(folder));
