@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
@@ -47,6 +50,31 @@ test('In a real n8n, a workflow waits for a task, and goes on once it is complet
 	expect(status).toBe('success');
 	expect(data.resultData.runData['Ask']![0]!.data!['main']![0]![0]!.json).toMatchObject({ data: { approved: true, taskId: task.id } });
 	expect(await (await fetch(link)).text()).toContain('No action required');
+});
+
+test('In a real n8n, a workflow goes on once, however many calls and visits of the link come at the same moment', async () => {
+	const seen: string[] = [];
+	const sink = createServer((request, response) => {
+		seen.push(request.url ?? '');
+		response.end('{}');
+	});
+	sink.listen(0, '127.0.0.1');
+	await once(sink, 'listening');
+	const url = `http://127.0.0.1:${(sink.address() as AddressInfo).port}/went-on`;
+	const message = `Once ${randomUUID()}`;
+	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
+	const to = (name: string) => ({ main: [[{ node: name, type: 'main' as const, index: 0 }]] });
+	const nodes = [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() }), node('After', 'n8n-nodes-base.httpRequest', 4.2, { url })];
+	const execution = await start('Once', nodes, { [TRIGGER]: to('Ask'), Ask: to('After') });
+	const task = await taskAsking(message);
+	const link = /open (http\S+)/.exec(String(task['description']))![1]!;
+	await until(async () => (await (await fetch(link)).text()).includes('decided yet') || undefined);
+	await completeAsPerson(task.id);
+	await Promise.all(Array.from({ length: 20 }, async () => await (await fetch(link)).text()));
+	expect((await theN8n().waitForExecution(execution)).status).toBe('success');
+	await Promise.all(Array.from({ length: 5 }, async () => await (await fetch(link)).text()));
+	expect(seen).toEqual(['/went-on']);
+	sink.close();
 });
 
 test('In a real n8n, a tool of an agent is called once a person has completed the task, whatever the model says of an approval', async () => {

@@ -5,6 +5,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { type OAuthSandbox, startOAuthSandbox } from '../sandbox/connection.ts';
 import { until } from '../until.ts';
 import { askInExecution, type WaitingExecution } from './approval.ts';
+import { shortenWaits } from './short-waits.ts';
+
+shortenWaits();
 
 let sandbox: OAuthSandbox;
 /** Of a person, in a program that is not n8n. */
@@ -121,6 +124,17 @@ describe('Send and Wait for Approval', () => {
 		await faults({ path: '/v1/events', method: 'GET', status: 403 }, { path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: { ...own, updated_by: { type: 'user', id: 'usr_other' } } });
 		expect(await visit(task)).toContain('Approved');
 		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
+	});
+
+	test.each([500, 503, 401])('while the log answers %i, a task that a workflow has completed is not taken for a person’s', async (status) => {
+		const execution = await ask();
+		const task = await newest();
+		await sandbox.call(person, 'PATCH', `/v1/tasks/${String(task.id)}`, { status: 'completed' }, { 'idempotency-key': `n8n/0123abcd/w/1/${String(status).repeat(10)}00` });
+		await faults({ path: '/v1/events', method: 'GET', status, headers: { 'Retry-After': '0' } });
+		expect(await visit(task)).toContain('could not be read');
+		expect(execution.resumed).toBe(0);
+		await faults();
+		expect(await visit(task)).toContain('a workflow has completed the task');
 	});
 
 	test('a text that was changed after it was asked is not approved', async () => {

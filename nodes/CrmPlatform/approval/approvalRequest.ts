@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+import { NodeApiError, type IDataObject, type IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
 import { actorOf, originOfEvent } from '../api/crmEvent';
 import { openEventLog } from '../api/eventLog';
-import { findRecord } from '../api/fetchRecord';
+import { findRecord, isAnsweredWith } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 
 /** What became of a request for approval. */
@@ -80,13 +80,20 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 		}
 		return undefined;
 	};
-	// A service without a log, or a user who may not read it, leaves what the task itself says.
-	const event = await reading().catch(() => undefined);
+	// A service without a log, or a user who may not read it, leaves what the task itself says. A log that is only
+	// unavailable for now may have a workflow's completion.
+	const event = await reading().catch((error: unknown) => {
+		if (error instanceof NodeApiError && !isAnsweredWith(error, ...withoutLog)) throw error;
+		return undefined;
+	});
 	const by = (actorOf(event ?? {}) === undefined ? task.updated_by : event!.actor) as IDataObject | undefined;
 	if (event && originOfEvent(event)) return { by, doubt: doubts.workflow };
 	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program };
 	const isOwn = by?.id !== undefined && by.id === (task.created_by as IDataObject | undefined)?.id;
 	return { by, doubt: !event && isOwn ? doubts.untold : undefined };
 }
+
+/** Statuses of a service that has no log, or none for this user. */
+const withoutLog = [400, 403, 404, 405, 410, 501];
 
 export const completedEvent = 'task.completed';
