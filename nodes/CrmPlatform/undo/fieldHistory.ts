@@ -11,6 +11,8 @@ export interface FieldHistory {
 	begin: number;
 	/** That of the last change of someone else, if there is one. */
 	theirsAt?: number;
+	/** Whether the last of all changes has cleared a custom field, and the service leaves out empty ones. */
+	isOmitted?: boolean;
 	/** Of a list, what became of each entry that these changes have added or taken out. */
 	entries?: Map<string, EntryHistory>;
 }

@@ -137,7 +137,7 @@ export class Histories {
 			if (history.isCreated) this.links.watch(id);
 		} else if (meaning.change === 'updated') addChange(history, event);
 		else {
-			if ([...history.fields.keys()].some((field) => !hasByName(object, field))) history.problem = partOfRecord;
+			if ([...history.fields].some(([field, { isOmitted }]) => !isOmitted && !hasByName(object, field))) history.problem = partOfRecord;
 			history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
 			this.byDeletion.set(deletionHash(event.id), history);
 		}
@@ -171,7 +171,9 @@ function addChange(history: RecordHistory, { sequence, data: { object, previous,
 		}
 		const [before, after] = [valueByName(previous, name) ?? null, valueByName(object, name) ?? null];
 		if (isObject(before) && isObject(after) && Object.keys(after).some((member) => !Object.hasOwn(before, member))) history.problem = partOfFormerValue(name);
-		history.fields.set(name, withChange(history.fields.get(name), { sequence, before, after }));
+		const field = withChange(history.fields.get(name), { sequence, before, after });
+		field.isOmitted = isOmitted(object, name);
+		history.fields.set(name, field);
 		together.push([name, { before, after }]);
 	}
 	const forms = addForms(history.forms, together);
@@ -185,9 +187,14 @@ function addTheirs({ sequence, data: { object, previous, changed } }: CrmEvent, 
 	for (const [name, field] of history.fields) {
 		if (changed.length > 0 && !changed.includes(name)) continue;
 		const isKnown = previous && hasByName(previous, name) && hasByName(object, name);
+		field.isOmitted = previous !== null && hasByName(previous, name) && isOmitted(object, name);
 		noteTheirs(field, sequence, isKnown ? { before: valueByName(previous, name), after: valueByName(object, name) } : undefined);
 	}
 }
+
+/** Whether a record has custom fields, but not this one: a service may leave out those that are empty. */
+const isOmitted = (record: IDataObject, name: string): boolean =>
+	name.startsWith('custom_fields.') && isObject(record['custom_fields']) && !hasByName(record, name);
 
 /** Whether the event's record is new: for a user, one that comes into sight is created, too. Undefined if that is not known. */
 const isNew = ({ timestamp, data: { object: { version, created_at: created, updated_at: updated } } }: CrmEvent): boolean | undefined => {
