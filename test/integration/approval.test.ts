@@ -146,6 +146,17 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
 	});
 
+	test('a text that was another one when the task was completed is not approved, though it was restored since', async () => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+		const execution = await ask();
+		const task = await newest();
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: 'Close the window' });
+		await complete(task);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: task.description });
+		expect(await visit(task)).toContain('was changed after the request');
+		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
+	});
+
 	test('when the time is over it is declined, whatever the input says', async () => {
 		const execution = await ask({}, { items: [{ approved: true, data: { approved: true } }] });
 		await execution.expire();

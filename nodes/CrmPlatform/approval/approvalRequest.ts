@@ -59,7 +59,9 @@ export async function answerInCrm(api: Connection, request: ApprovalRequest, now
 	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'deleted' };
 	if (task.status !== 'completed') return {};
 	if (textDigest(task) !== request.digest) return { outcome: 'changed' };
-	const { by, doubt } = await completion(api, request, task);
+	const { by, doubt, completed } = await completion(api, request, task);
+	// Somebody may have restored the text since.
+	if (completed && textDigest(completed) !== request.digest) return { outcome: 'changed' };
 	return doubt === undefined ? { outcome: 'approved', ...(by && { by }) } : { refusal: doubt };
 }
 
@@ -69,8 +71,16 @@ const doubts = {
 	untold: 'the event log of the CRM does not say whether you have completed the task or a workflow that signs in as you. Somebody else may complete it, or the sign-in of the node needs the permission to read events',
 };
 
-/** Who has completed the task, the last of several times, and why that may be no person. */
-async function completion(api: Connection, { taskId }: ApprovalRequest, task: IDataObject): Promise<{ by: IDataObject | undefined; doubt: string | undefined }> {
+/** Who last completed the task. */
+interface Completion {
+	by: IDataObject | undefined;
+	/** Why it may not have been a person. */
+	doubt: string | undefined;
+	/** The task as it was then, if the log has its text. */
+	completed?: IDataObject;
+}
+
+async function completion(api: Connection, { taskId }: ApprovalRequest, task: IDataObject): Promise<Completion> {
 	const reading = async () => {
 		const log = await openEventLog(api, () => undefined);
 		for await (const event of log.newestFirst([completedEvent])) {
@@ -87,10 +97,12 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 		return undefined;
 	});
 	const by = (actorOf(event ?? {}) === undefined ? task.updated_by : event!.actor) as IDataObject | undefined;
-	if (event && originOfEvent(event)) return { by, doubt: doubts.workflow };
-	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program };
+	const object = event?.data.object;
+	const completed = object && ['title', 'description'].every((name) => Object.hasOwn(object, name)) ? { completed: object } : {};
+	if (event && originOfEvent(event)) return { by, doubt: doubts.workflow, ...completed };
+	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program, ...completed };
 	const isOwn = by?.id !== undefined && by.id === (task.created_by as IDataObject | undefined)?.id;
-	return { by, doubt: !event && isOwn ? doubts.untold : undefined };
+	return { by, doubt: !event && isOwn ? doubts.untold : undefined, ...completed };
 }
 
 /** Statuses of a service that has no log, or none for this user. */
