@@ -44,6 +44,8 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	state: RecordState;
 	/** As its last event has it, whoever caused it. */
 	newest: RecordState;
+	/** The same with the fields to be undone; absent where that event does not have them all. */
+	inLog?: IDataObject | undefined;
 	/** The place of that change in the log. */
 	sequence: number;
 	/** Whether someone else has changed it since its creation. */
@@ -88,7 +90,10 @@ export class Histories {
 			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
 		}
 		const known = this.byRecord.get(record);
-		if (known) known.newest = recordStateOf(event.data.object);
+		if (known) {
+			known.newest = recordStateOf(event.data.object);
+			known.inLog = meaning.change === 'deleted' ? undefined : withFields(event.data.object, known);
+		}
 		this.addLater(event, isOwn);
 	}
 
@@ -190,6 +195,14 @@ function addTheirs({ sequence, data: { object, previous, changed } }: CrmEvent, 
 		field.isOmitted = previous !== null && hasByName(previous, name) && isOmitted(object, name);
 		noteTheirs(field, sequence, isKnown ? { before: valueByName(previous, name), after: valueByName(object, name) } : undefined);
 	}
+}
+
+/** The record of an event with the fields to be undone: a whole one of each record of a long log would fill memory. */
+function withFields(object: IDataObject, { fields }: RecordHistory): IDataObject | undefined {
+	const names = [...fields.keys()];
+	if (object.version === undefined || !names.every((name) => hasByName(object, name))) return undefined;
+	const members = new Set(['id', 'version', 'updated_at', ...names.map(topOf), ...names].filter((name) => Object.hasOwn(object, name)));
+	return Object.fromEntries([...members].map((name) => [name, object[name]]));
 }
 
 /** Whether a record has custom fields, but not this one: a service may leave out those that are empty. */
