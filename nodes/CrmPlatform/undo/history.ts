@@ -4,7 +4,7 @@ import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
 import { idText, isObject } from '../api/http/json';
 import { recordName } from '../api/recordName';
-import { hasByName, namedValuesOf, topOf, valueByName } from './changedField';
+import { hasByName, namedValuesOf, partByNames, topOf, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
 import { noteTheirs, withChange, type FieldHistory } from './fieldHistory';
 import { addForms, type Forms } from './forms';
@@ -92,7 +92,7 @@ export class Histories {
 		const known = this.byRecord.get(record);
 		if (known) {
 			known.newest = recordStateOf(event.data.object);
-			known.inLog = meaning.change === 'deleted' ? undefined : withFields(event.data.object, known);
+			known.inLog = meaning.change === 'deleted' ? undefined : partByNames(event.data.object, ['id', 'version', ...known.fields.keys()]);
 		}
 		this.addLater(event, isOwn);
 	}
@@ -195,14 +195,6 @@ function addTheirs({ sequence, data: { object, previous, changed } }: CrmEvent, 
 		field.isOmitted = previous !== null && hasByName(previous, name) && isOmitted(object, name);
 		noteTheirs(field, sequence, isKnown ? { before: valueByName(previous, name), after: valueByName(object, name) } : undefined);
 	}
-}
-
-/** The record of an event with the fields to be undone: a whole one of each record of a long log would fill memory. */
-function withFields(object: IDataObject, { fields }: RecordHistory): IDataObject | undefined {
-	const names = [...fields.keys()];
-	if (object.version === undefined || !names.every((name) => hasByName(object, name))) return undefined;
-	const members = new Set(['id', 'version', 'updated_at', ...names.map(topOf), ...names].filter((name) => Object.hasOwn(object, name)));
-	return Object.fromEntries([...members].map((name) => [name, object[name]]));
 }
 
 /** Whether a record has custom fields, but not this one: a service may leave out those that are empty. */

@@ -4,6 +4,7 @@ import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customField
 import { openEventLog } from '../api/eventLog';
 import { isAnsweredWith } from '../api/fetchRecord';
 import type { ResourceDescription } from '../api/openapi/description';
+import type { Field } from '../fields/field';
 import type { Execution, Resource } from '../model';
 import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
 import type { Current } from './current';
@@ -70,10 +71,13 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		if (custom.has(collection) || !changes.some(({ field }) => /^custom_fields(\.|$)/.test(field))) continue;
 		custom.set(collection, await readCustomFieldsIfAllowed(api, `/v1${collection}`));
 	}
-	const fieldsOf = ({ history: { collection }, action }: Undoing) => [
-		...((action === 'create' ? describe(collection)?.create : describe(collection)?.update)?.fields ?? []),
-		...(custom.get(collection)?.fields ?? []),
-	];
+	const writtenFields = new Map<string, Field[]>();
+	const fieldsOf = ({ history: { collection }, action }: Undoing): Field[] => {
+		const verb = action === 'create' ? 'create' : 'update';
+		const known = writtenFields.get(`${verb} ${collection}`) ?? [...(describe(collection)?.[verb]?.fields ?? []), ...(custom.get(collection)?.fields ?? [])];
+		writtenFields.set(`${verb} ${collection}`, known);
+		return known;
+	};
 	await links.lookUp(api, planned.filter(isWritten).map((one) => ({ fields: fieldsOf(one), one })));
 	const toBeCreated = new Set(planned.filter(({ action }) => action === 'create').map(({ history: { collection, id } }) => `${collection}/${id}`));
 	const resolve = (one: Undoing, pending = new Set<string>()): Undoing => {
