@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import type { Server } from './server-process.ts';
 
@@ -19,13 +20,14 @@ interface OtherClient {
 
 /**
  * Starts another client. Reading its answers takes no time of this process, which would look as if the
- * server had let others wait.
+ * server had let others wait; and as little as possible of the processors, as it would be on another machine.
  *
  * @param what the name of something slow
  */
 export function otherClient({ url }: Server, what: string): OtherClient {
 	const child = fork(resolve('bench', 'slow-client.ts'), [url, what]);
 	const exit = once(child, 'exit');
+	setPriority(child.pid!, constants.priority.PRIORITY_LOW);
 	const order = (given: Order) => child.send(given);
 	return {
 		begin: () => void order('begin'),

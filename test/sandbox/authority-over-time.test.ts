@@ -74,7 +74,7 @@ async function flaw(resource: Resource, operation: Operation, id: string, who: B
 	while (!table.find(job.id)!['finished_at']) await queue.step(job.id);
 	const written = store.table(resource.name)!.count([], true) - before;
 	const { status, error, processed } = table.find(job.id) as Job;
-	const isAllowed = mayStill(who, end, isExport ? 'read' : 'write', resource.name);
+	const isAllowed = mayStill(who, end, isExport ? 'read' : 'write', resource.name) && mayStill(who, end, 'write', jobs.name);
 	const cell = `${operation} of ${resource.name} by ${who.role}, ${end}: ${status} (${error})`;
 	if (isAllowed) return status === 'completed' ? undefined : cell;
 	const isEnded = status === 'canceled' && Boolean(error) && processed === soFar;

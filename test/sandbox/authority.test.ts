@@ -7,7 +7,7 @@ let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));
 
 const ask = (authority: Partial<Authority> & Pick<Authority, 'caller'>, scope?: string) =>
-	rightsOf(sandbox.store, { application: undefined, ...authority }, scope);
+	rightsOf(sandbox.store, { application: undefined, ...authority }, ...(scope === undefined ? [] : [scope]));
 const user = (id: string) => ({ type: 'user', id }) as const;
 
 test('an API key may do everything until it is revoked', () => {

@@ -40,6 +40,16 @@ test.each(['/records/contacts?q=\u0000', '/records/contacts?q=ü', '/records/x?\
 	},
 );
 
+test.each(['/records/../..//evil.example', '/docs/..//evil.example/', '//evil.example', '/\\evil.example', 'https://evil.example/records', '/records/../sign-out'])(
+	'signing in does not lead to %s',
+	async (returnTo) => {
+		const { demoMembers } = await import('../../sandbox/seed/demo-members.ts');
+		const { email, password } = demoMembers[1]!;
+		const reply = await app.request('/sign-in', { method: 'POST', body: new URLSearchParams({ email, password, return_to: returnTo }) });
+		expect([reply.status, reply.headers.get('Location')]).toEqual([303, '/']);
+	},
+);
+
 test('a redirect address adds nothing to the policy of the consent page', () => {
 	for (const host of ['a;script-src', 'a,b', '*', '*.example', "'unsafe-inline'"]) {
 		expect(() => parseRedirectAddresses(`https://${host}/callback`)).toThrow('its host');

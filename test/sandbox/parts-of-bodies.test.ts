@@ -48,6 +48,8 @@ test.each([
 	['breaks off', (file: Buffer) => file.subarray(0, -12)],
 	['has other text behind it', (file: Buffer) => Buffer.concat([file, Buffer.from('{"last_name":"lost"}\n')])],
 	['has another sum', (file: Buffer) => Buffer.concat([file.subarray(0, -8), Buffer.alloc(8)])],
+	['has a member behind a zero byte', (file: Buffer) => Buffer.concat([file, Buffer.alloc(8), file])],
+	['ends with zeros', (file: Buffer) => Buffer.concat([file, Buffer.alloc(8)])],
 	['has a broken second member', (file: Buffer) => Buffer.concat([file, file.subarray(0, 15)])],
 ])('a compressed body that %s is refused, and nothing is written', async (_, broken) => {
 	const file = broken(gzipSync(people(50).map((one) => `${JSON.stringify(one)}\n`).join('')));
@@ -55,6 +57,20 @@ test.each([
 	const reply = await sandbox.send('POST', '/v1/jobs?resource=contacts&operation=create', new Uint8Array(file), headers);
 	expect([reply.status, reply.body.code]).toEqual([400, 'malformed_json']);
 	for (const list of ['jobs', 'contacts']) expect((await sandbox.get(`/v1/${list}`)).body.total).toBe(0);
+});
+
+test('the size of what a compressed body contains counts, unless it is mostly something else', async () => {
+	const { send } = sandbox;
+	const gzip = { 'Content-Encoding': 'gzip' };
+	const body = JSON.stringify({ last_name: 'Zip', padding: '' });
+	const padded = `${' '.repeat(1024 * 1024 - body.length)}${body}`;
+	const stored = await send('POST', '/v1/contacts', new Uint8Array(gzipSync(padded, { level: 0 })), gzip);
+	expect([stored.status, stored.body.code]).toEqual([422, 'validation_failed']);
+	const more = await send('POST', '/v1/contacts', new Uint8Array(gzipSync(` ${padded}`, { level: 0 })), gzip);
+	expect([more.status, more.body.code]).toEqual([413, 'payload_too_large']);
+	const empty = gzipSync('');
+	const empties = new Uint8Array(Buffer.concat(Array.from({ length: Math.ceil((2 * 1024 * 1024) / empty.length) }, () => empty)));
+	expect((await send('POST', '/v1/jobs?resource=contacts&operation=create', empties, { ...gzip, ...ndjson })).body.code).toBe('payload_too_large');
 });
 
 test('lines keep their places, whatever empty lines are between them and however they are cut', async () => {

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { Resolver } from 'node:dns/promises';
+import os, { type NetworkInterfaceInfo } from 'node:os';
 import { publicAddress } from '../../sandbox/api/webhooks/addresses.ts';
 import { post } from '../../sandbox/api/webhooks/post.ts';
 import { startReceiver } from './receiver.ts';
@@ -46,6 +47,15 @@ test.each([
 	'[4000::1]',
 ])('%s is not public', async (host) => {
 	await expect(publicAddress(host)).rejects.toThrow('does not resolve to a public address');
+});
+
+test('a public address is refused if it is of this machine, or of a network that it is in', async () => {
+	const own = (address: string, cidr: string): NetworkInterfaceInfo => ({ ...{ address, cidr, netmask: '', mac: '', internal: false }, family: 'IPv4' });
+	jest.spyOn(os, 'networkInterfaces').mockReturnValue({ eth0: [own('93.184.216.34', '93.184.216.34/24'), own('2606:4700::77', '2606:4700::77/64')] });
+	for (const host of ['93.184.216.34', '93.184.216.1', '[2606:4700::77]', '[2606:4700::1]', '[::ffff:93.184.216.34]']) {
+		await expect(publicAddress(host)).rejects.toThrow('does not resolve to a public address');
+	}
+	await expect(publicAddress('93.184.217.34')).resolves.toEqual({ address: '93.184.217.34', family: 4 });
 });
 
 test.each(['http://2130706433/', 'http://0x7f.1/', 'http://127.1/'])(

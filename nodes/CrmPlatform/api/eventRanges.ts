@@ -11,7 +11,7 @@ interface Readable {
 }
 
 /** Ranges that are read at the same time. */
-const rangesAtOnce = 4;
+const rangesAtOnce = 6;
 
 interface Range {
 	from: number;
@@ -50,10 +50,18 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 		}
 		return range;
 	};
+	/** What was written meanwhile. */
+	const readRest = async (): Promise<Range> => {
+		const range: Range = { from: last, events: [], isWhole: true };
+		for await (const event of after(last)) range.events.push(event);
+		return range;
+	};
 	const ranges: Array<Promise<Range>> = [];
+	let isLast = false;
 	const begin = () => {
-		while (from < last && ranges.length < rangesAtOnce) {
-			const reading = read(from, (from = Math.min(from + width, last)));
+		while (!isLast && ranges.length < rangesAtOnce) {
+			isLast = from >= last;
+			const reading = isLast ? readRest() : read(from, (from = Math.min(from + width, last)));
 			// A rejection is thrown in its turn.
 			reading.catch(() => undefined);
 			ranges.push(reading);
@@ -66,6 +74,4 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 		begin();
 		yield* range.events;
 	}
-	// What was written meanwhile.
-	yield* after(from);
 }

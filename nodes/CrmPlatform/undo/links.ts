@@ -44,6 +44,7 @@ export class CreatedLinks {
 	 */
 	linkedAfter<One extends Linking>(all: One[], isWritten: (one: One) => boolean, seen: number, isOnlyWritten: boolean): Set<string> {
 		const linked = new Set<string>();
+		if (this.created.size === 0) return linked;
 		const add = (value: unknown) => {
 			for (const id of this.amongCreated(value)) linked.add(id);
 		};

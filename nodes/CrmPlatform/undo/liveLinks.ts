@@ -70,10 +70,19 @@ export class LiveLinks {
 	}
 }
 
+const linkFields = new WeakMap<Field[], Map<string, Field>>();
+
+/** The fields that refer to records, by name. An undo asks for them several times for each record. */
+function linkFieldsIn(fields: Field[]): Map<string, Field> {
+	const known = linkFields.get(fields) ?? new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+	linkFields.set(fields, known);
+	return known;
+}
+
 /** The records that an undo would link to, by collection. */
 function linksIn(fields: Field[], { changes }: Undoing): Array<[collection: string, id: string]> {
 	const links: Array<[string, string]> = [];
-	const byName = new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+	const byName = linkFieldsIn(fields);
 	for (const { field: whole, to, kept } of changes) {
 		for (const [name, value] of kept ? [] : partsOf(whole, to)) {
 			const field = byName.get(name);
@@ -98,7 +107,7 @@ const partsOf = (field: string, to: unknown): Array<[name: string, value: unknow
  * @param isWritable of a custom field, by its name
  */
 export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], isWritable: (name: string) => boolean): Undoing {
-	const byName = new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+	const byName = linkFieldsIn(fields);
 	const without: string[] = [];
 	const unwritable: string[] = [];
 	let isRequired = false;

@@ -12,7 +12,7 @@ export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'ren
 		return again ? [[one.id, again.id]] : [];
 	}));
 	const renamed = (value: unknown): unknown =>
-		JSON.parse(JSON.stringify(value ?? null), (_, one: unknown) => (typeof one === 'string' ? (newIds.get(one) ?? one) : one));
+		newIds.size === 0 ? (value ?? null) : JSON.parse(JSON.stringify(value ?? null), (_, one: unknown) => (typeof one === 'string' ? (newIds.get(one) ?? one) : one));
 	const linksToDeleted = deletedLinks(histories);
 	const copies = histories.flatMap((history) => {
 		const { current, takesPrecedence } = given;

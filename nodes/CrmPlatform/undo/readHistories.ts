@@ -22,8 +22,9 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 		return kind === 'message' ? sentMessage : setUp;
 	};
 	const histories = new Histories(meaningOfTypes(await api.describeEvents()), refusal);
-	const oldest = await log.oldest();
-	const first = choices.since === undefined ? oldest : await log.firstSince(new Date(choices.since).toISOString());
+	const since = choices.since === undefined ? undefined : new Date(choices.since).toISOString();
+	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
+	const first = since === undefined ? oldest : firstSince;
 	if (!oldest && choices.since !== undefined && !choices.isAsFarAsLog) throw new Error(emptyLog);
 	if (!oldest || !first) return { histories, last: 0 };
 	const begin = new Date(oldest.timestamp).toISOString();

@@ -37,13 +37,35 @@ async function* received(c: Context): AsyncGenerator<Uint8Array> {
 	}
 }
 
-/** A file may have several members, one after the other (RFC 1952, 2.2). */
+/** A compressed body may be this much (bytes) larger than twice its content. */
+const overhead = 1024 * 1024;
+
+/**
+ * A file may have several members, one after the other (RFC 1952, 2.2). What follows them is refused: zlib would
+ * ignore everything behind a zero byte. So is a body that hardly has content, as its size has no other limit.
+ */
 async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-	const source = Readable.from(folded);
+	let [bytes, content] = [0, 0];
 	const gunzip = createGunzip();
+	const refuseMostlyEmpty = () => {
+		if (gunzip.bytesWritten > 2 * content + overhead) throw new Problem('payload_too_large', 'The compressed body is more than twice as large as its content.');
+	};
+	const counted = async function* () {
+		for await (const chunk of folded) {
+			bytes += chunk.length;
+			refuseMostlyEmpty();
+			yield chunk;
+		}
+	};
+	const source = Readable.from(counted());
 	source.once('error', (error) => gunzip.destroy(error));
 	try {
-		yield* source.pipe(gunzip) as AsyncIterable<Uint8Array>;
+		for await (const chunk of source.pipe(gunzip) as AsyncIterable<Uint8Array>) {
+			content += chunk.length;
+			yield chunk;
+		}
+		refuseMostlyEmpty();
+		if (gunzip.bytesWritten < bytes) throw new Problem('malformed_json', 'The body has bytes that do not belong to a gzip member.');
 	} catch (error) {
 		const isBroken = (error as { code?: string }).code?.startsWith('Z_');
 		throw isBroken ? new Problem('malformed_json', 'The body is not valid gzip.') : error;

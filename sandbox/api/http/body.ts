@@ -25,15 +25,13 @@ function limitTo(maxSize: number, detail: string): MiddlewareHandler {
 		});
 	};
 	const limit = bodyLimit({ maxSize, onError });
-	return (c, next) =>
-		limit(c, async () => {
-			if (isCompressed(c)) {
-				const { url, method, headers } = c.req.raw;
-				const body = await readUpTo(bodyChunks(c), maxSize, onError);
-				c.req.raw = new Request(url, { method, headers, body });
-			}
-			await next();
-		});
+	return async (c, next) => {
+		if (!isCompressed(c)) return await limit(c, next);
+		const { url, method, headers } = c.req.raw;
+		const body = await readUpTo(bodyChunks(c), maxSize, onError);
+		c.req.raw = new Request(url, { method, headers, body });
+		await next();
+	};
 }
 
 async function readUpTo(

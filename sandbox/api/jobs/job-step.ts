@@ -30,7 +30,7 @@ export async function readForStep(service: Service, job: Job): Promise<Exported 
 }
 
 const rightsFor = ({ store }: Service, job: Job): Rights | Ended =>
-	rightsOf(store, authorityOf(store, job), scopeForRecordsOf(job));
+	rightsOf(store, authorityOf(store, job), scopeForRecordsOf(job), 'jobs:write');
 
 /**
  * Processes the next lines of a job and stores their results, as far as the job's creator may do this

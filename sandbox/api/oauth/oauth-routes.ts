@@ -34,7 +34,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 		}
 	};
 
-	const byClient = { tag: 'oauth', errors: [400, 401, 413, 429], security: [{ clientSecret: [] }, {}] };
+	const byClient = { tag: 'oauth', errors: [400, 401, 413, 415, 429], security: [{ clientSecret: [] }, {}] };
 	return [
 		endpoint({
 			...byClient,

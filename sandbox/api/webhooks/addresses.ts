@@ -1,5 +1,6 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { Turns } from '../../core/foundation/turns.ts';
 
@@ -9,8 +10,8 @@ export interface Address {
 }
 
 /**
- * Resolves a host and refuses addresses that are not public, so that a subscription cannot reach an
- * internal network. Connect to the returned address only: the name may resolve differently the next
+ * Resolves a host and refuses addresses that are not public, or belong to this machine and its networks, so
+ * that a subscription cannot reach an internal network. Connect to the returned address only: the name may resolve differently the next
  * time (DNS rebinding).
  *
  * @param host a name, or an address as in a URL
@@ -31,8 +32,14 @@ export async function publicAddress(host: string): Promise<Address> {
  */
 function isPublic(address: string): boolean {
 	const parsed = ipaddr.process(address);
-	if (parsed.range() !== 'unicast') return false;
+	if (parsed.range() !== 'unicast' || isNear(parsed)) return false;
 	return parsed.kind() === 'ipv4' || parsed.match(globalUnicast);
+}
+
+/** Whether an address is of this machine or of a network that it is in: these may have public addresses, too. */
+function isNear(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+	const networks = Object.values(networkInterfaces()).flatMap((all = []) => all.flatMap(({ cidr }) => (cidr === null ? [] : [ipaddr.parseCIDR(cidr)])));
+	return networks.some((network) => network[0].kind() === address.kind() && address.match(network));
 }
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3');

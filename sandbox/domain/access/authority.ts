@@ -26,9 +26,9 @@ export class Ended {
  * at each step of a job, each attempt of a delivery, and after each wait, because keys and grants are
  * revoked, and users deactivated and demoted, while work is under way.
  *
- * @param scope what the work needs; undefined if it only has to be somebody who may still sign in
+ * @param needed the scopes of the work; none if it only has to be somebody who may still sign in
  */
-export function rightsOf(store: Store, authority: Authority, scope?: string): Rights | Ended {
+export function rightsOf(store: Store, authority: Authority, ...needed: string[]): Rights | Ended {
 	const { caller, application, grant } = authority;
 	if (caller.type === 'api_key') {
 		if (!store.apiKeys.has(caller.id)) return new Ended('The API key was revoked.');
@@ -40,9 +40,8 @@ export function rightsOf(store: Store, authority: Authority, scope?: string): Ri
 		return new Ended('The application’s access was revoked.');
 	}
 	const scopes = grantableScopes(member.role, grant?.scopes ?? [...everyScope.keys()]);
-	if (scope !== undefined && !scopes.includes(scope)) {
-		return new Ended(`The user no longer has the right to do this (${scope}).`);
-	}
+	const missing = needed.find((scope) => !scopes.includes(scope));
+	if (missing !== undefined) return new Ended(`The user no longer has the right to do this (${missing}).`);
 	return { scopes, store: storeVisibleTo(store, caller, application) };
 }
 

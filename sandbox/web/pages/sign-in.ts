@@ -100,9 +100,11 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 
 /** Accepts only known pages, so that sign-in is not an open redirect, encoded as headers need them. */
 function returnPath(requested: string | null): string {
-	if (requested === null || !returnPaths.test(requested)) return '/';
-	const { pathname, search } = new URL(requested, 'http://localhost');
-	return pathname + search;
+	const base = 'http://localhost';
+	const url = URL.parse(requested ?? '/', base);
+	// As it is resolved: `/records/../..//host` leads to another host.
+	const address = url?.origin === base ? url.pathname + url.search : '/';
+	return returnPaths.test(address) ? address : '/';
 }
 
 const signInPage = (
