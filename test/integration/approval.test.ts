@@ -157,6 +157,33 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
 	});
 
+	test('while the log does not say yet who completed the task, what others have changed since says nothing', async () => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+		const execution = await ask();
+		const task = await newest();
+		await complete(task);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { status: 'not_started' }, person);
+		const { body: former } = await call('GET', '/v1/events?type=task.completed&sort=-sequence');
+		await complete(task, sandbox.apiKey);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { priority: 'high' }, person);
+		for (const log of [former, { data: [], next_cursor: null, total: 0 }]) {
+			await faults({ path: '/v1/events', method: 'GET', status: 200, body: log });
+			expect(await visit(task)).toContain('does not say yet');
+		}
+		await faults();
+		expect(await visit(task)).toContain('a program has completed the task');
+		expect(execution.resumed).toBe(0);
+	});
+
+	test('another task in place of the one that was asked for decides nothing', async () => {
+		const execution = await ask();
+		const task = await newest();
+		await complete(task, sandbox.apiKey);
+		await faults({ path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: { id: 'tsk_other', title: 'Other', status: 'completed' } });
+		expect(await visit(task)).toContain('could not be read');
+		expect(execution.resumed).toBe(0);
+	});
+
 	test('when the time is over it is declined, whatever the input says', async () => {
 		const execution = await ask({}, { items: [{ approved: true, data: { approved: true } }] });
 		await execution.expire();

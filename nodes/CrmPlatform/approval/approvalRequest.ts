@@ -7,6 +7,7 @@ import type { Connection } from '../api/connection';
 import { actorOf, originOfEvent } from '../api/crmEvent';
 import { openEventLog } from '../api/eventLog';
 import { findRecord, isAnsweredWith } from '../api/fetchRecord';
+import { idText } from '../api/http/json';
 import { path } from '../api/http/path';
 
 /** What became of a request for approval. */
@@ -56,6 +57,7 @@ export interface ApprovalAnswer {
 export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
 	if (now >= Date.parse(request.until)) return { outcome: 'expired' };
 	const task = await findRecord(api, tasks + path`/${request.taskId}`);
+	if (task && idText(task.id) !== request.taskId) throw new Error('The service returned another task than the one that was asked for.');
 	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'deleted' };
 	if (task.status !== 'completed') return {};
 	if (textDigest(task) !== request.digest) return { outcome: 'changed' };
@@ -68,6 +70,7 @@ export async function answerInCrm(api: Connection, request: ApprovalRequest, now
 const doubts = {
 	workflow: 'a workflow has completed the task, not a person. Reopen the task and complete it yourself',
 	program: 'a program has completed the task, not a person. Reopen the task and complete it yourself',
+	late: 'the event log of the CRM does not say yet who has completed the task. Open this page again later',
 	untold: 'the event log of the CRM does not say whether you have completed the task or a workflow that signs in as you. Somebody else may complete it, or the sign-in of the node needs the permission to read events',
 };
 
@@ -84,18 +87,22 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 	const reading = async () => {
 		const log = await openEventLog(api, () => undefined);
 		for await (const event of log.newestFirst([completedEvent])) {
-			if (event.data.object.id === taskId) return event;
+			if (idText(event.data.object.id) === taskId) return event;
 			// Both by the service's clock.
 			if (Date.parse(event.timestamp) < Date.parse(String(task.created_at))) break;
 		}
-		return undefined;
+		return 'none' as const;
 	};
 	// A service without a log, or a user who may not read it, leaves what the task itself says. A log that is only
 	// unavailable for now may have a workflow's completion.
-	const event = await reading().catch((error: unknown) => {
+	const found = await reading().catch((error: unknown) => {
 		if (error instanceof NodeApiError && !isAnsweredWith(error, ...withoutLog)) throw error;
 		return undefined;
 	});
+	const event = found === 'none' ? undefined : found;
+	const isOlder = [event?.data.object.completed_at, task.completed_at].every((time) => typeof time === 'string') && event?.data.object.completed_at !== task.completed_at;
+	// What others have changed since says nothing of who completed it.
+	if (isOlder || (found === 'none' && (await reports(api, completedEvent)))) return { by: undefined, doubt: doubts.late };
 	const by = (actorOf(event ?? {}) === undefined ? task.updated_by : event!.actor) as IDataObject | undefined;
 	const object = event?.data.object;
 	const completed = object && ['title', 'description'].every((name) => Object.hasOwn(object, name)) ? { completed: object } : {};
@@ -104,6 +111,8 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 	const isOwn = by?.id !== undefined && by.id === (task.created_by as IDataObject | undefined)?.id;
 	return { by, doubt: !event && isOwn ? doubts.untold : undefined, ...completed };
 }
+
+const reports = async (api: Connection, type: string): Promise<boolean> => (await api.describeEvents()).types.some((one) => one.type === type);
 
 /** Statuses of a service that has no log, or none for this user. */
 const withoutLog = [400, 403, 404, 405, 410, 501];

@@ -102,6 +102,9 @@ function missingScope(challenge = ''): ProblemBody {
 	return { code: 'insufficient_scope', ...(scope !== undefined && { scope }) };
 }
 
+/** Whether details are of an answer that is no answer of the API, such as the page of a web server. */
+export const isUnreadable = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
+
 /** The problem of an answer whose status says success and whose body cannot be read. */
 export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {
 	const { status, headers, text } = answer;

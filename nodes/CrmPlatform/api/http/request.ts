@@ -1,7 +1,7 @@
 import { failedAttempt, ndjson, readAnswer } from './answer';
 import { systemClock, type Clock } from './clock';
 import { queryString, type Query } from './path';
-import { rateLimitProblem, uncertainProblem, type Problem } from './problem';
+import { isUnreadable, rateLimitProblem, uncertainProblem, type Problem } from './problem';
 import { queueOf, RequestQueue, type Turns } from './requestQueue';
 import {
 	asksToWait,
@@ -162,12 +162,13 @@ export function createSender(options: SenderOptions): Sender {
 			const failure = failedAttempt(answer, outcome);
 
 			// The record is gone because an earlier attempt, whose answer was lost, has deleted it.
-			if (mayBeDone && request.method === 'DELETE' && (failure.status === 404 || failure.status === 410)) {
+			const isGone = (failure.status === 404 || failure.status === 410) && !isUnreadable(outcome.problem.details);
+			if (mayBeDone && request.method === 'DELETE' && isGone) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
 			// A web page in place of a record says nothing about the record.
-			const isUnreadable = (failure.status ?? 500) < 300 && !outcome.isFinal;
-			isOpen = isUnreadable || leavesOutcomeOpen(failure, hasKey);
+			const isWithoutRecord = (failure.status ?? 500) < 300 && !outcome.isFinal;
+			isOpen = isWithoutRecord || leavesOutcomeOpen(failure, hasKey);
 			mayBeDone ||= isOpen;
 			problem = { ...outcome.problem, mayBeDone: mayBeDone || outcome.problem.mayBeDone === true };
 			if (asksToWait(failure)) refusals += 1;
