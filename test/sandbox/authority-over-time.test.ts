@@ -157,3 +157,22 @@ test.each(standings.filter(([, end]) => end !== 'nothing'))(
 		}
 	},
 );
+
+let time = Date.now();
+
+test.each([
+	['is revoked', 401, ({ store }: TokenSandbox, token: string) => store.tokens.deleteAccess(token)],
+	['expires', 201, () => (time += 3_600_000)],
+])('a request whose access token %s while its body arrives is answered with %i', async (_, status, end) => {
+	const sandbox = tokenSandbox({ now: () => time });
+	const { access } = sandbox.grant(sandbox.admin, everyScope);
+	const body = new ReadableStream<Uint8Array>({
+		pull(controller) {
+			end(sandbox, access);
+			controller.enqueue(new TextEncoder().encode('{"last_name":"Late"}'));
+			controller.close();
+		},
+	});
+	expect((await sandbox.with(access)('POST', '/v1/contacts', body)).status).toBe(status);
+	expect((await sandbox.with(access)('GET', '/v1/contacts')).status).toBe(401);
+});

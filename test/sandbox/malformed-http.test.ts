@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { brokenPromises } from '../fuzz/promises.ts';
@@ -48,4 +49,22 @@ test.each([
 	const answer = await sendBytes(bytes);
 	expect(answer).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
 	expect(brokenPromises('GET', '/', answer)).toEqual([]);
+});
+
+test('after a request that is refused before its body is read, the next one on the connection is answered', async () => {
+	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+	const send = async (method: string, path: string, body?: string) => {
+		const headers = { Authorization: 'Bearer KEY', ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': body.length }) };
+		const sending = request(sandbox.url + path, { method, agent, headers });
+		sending.end(body);
+		const [response] = (await once(sending, 'response')) as [IncomingMessage];
+		await once(response.resume(), 'end');
+		return response.statusCode;
+	};
+	const body = JSON.stringify({ items: [{ last_name: 'x'.repeat(400_000) }] });
+	for (let i = 0; i < 5; i++) {
+		expect(await send('POST', '/v1/contacts/batch/create?nope=1', body)).toBe(400);
+		expect(await send('GET', '/v1/contacts')).toBe(200);
+	}
+	agent.destroy();
 });

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
@@ -29,7 +31,8 @@ export async function subscribeToAnswer(execution: Execution, url: string, until
 		events: [isKnown ? completedEvent : 'task.updated', 'task.deleted'],
 		description: `${ownPrefix}: ${`${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 150)}, until ${until.toISOString()}`,
 	};
-	const answer = await api.send({ method: 'POST', path: webhooks, body, ...keyForStep(execution, create, 'webhook') }).catch((error: unknown) => {
+	// An earlier attempt has ended its own.
+	const answer = await api.send({ method: 'POST', path: webhooks, body, ...keyForStep(execution, create, `webhook ${randomUUID()}`) }).catch((error: unknown) => {
 		if (isAnsweredWith(error, ...uncallable)) return undefined;
 		throw error;
 	});

@@ -7,6 +7,7 @@ import { idField } from '../fields/field';
 import { isName, parseName } from '../mapping/nameSyntax';
 import { lookUpNames } from '../mapping/nameLookUp';
 import type { Execution } from '../model';
+import { nodeContext } from '../writing/runState';
 import { tasks, textDigest, waitingItem, type ApprovalRequest } from './approvalRequest';
 import { endApprovalSubscription, endOldSubscriptions, keyForStep, subscribeToAnswer } from './approvalSubscription';
 
@@ -34,7 +35,7 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	const { n8n, api } = execution;
 	const about = question.collection === '' ? undefined : await recordNamed(execution, 'Record', question.collection, question.record);
 	const approver = await approverOf(execution, question, about);
-	const until = new Date(now + question.limit);
+	const until = deadline(execution, now + question.limit);
 	const link = n8n.getSignedResumeUrl();
 	await endOldSubscriptions(execution, now);
 	const webhookId = await subscribeToAnswer(execution, link, until);
@@ -90,12 +91,30 @@ async function taskBody({ n8n, api }: Execution, { title, message, collection }:
 async function approverOf(execution: Execution, { approver }: ApprovalQuestion, about: IDataObject | undefined): Promise<string> {
 	if (approver !== '') {
 		const user = await recordNamed(execution, 'Approver', 'users', approver);
-		if (typeof user.status === 'string' && user.status !== 'active') throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
+		refuseInactive(user);
 		return String(user.id);
 	}
 	const owner = about?.owner_id ?? about?.assignee_id;
-	if (typeof owner === 'string' && owner !== '') return owner;
+	if (typeof owner === 'string' && owner !== '') {
+		refuseInactive(await findRecord(execution.api, `/v1/users${path`/${owner}`}`).catch(() => undefined));
+		return owner;
+	}
 	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or a record, whose owner approves.');
+}
+
+/** @param user undefined where the sign-in may not read users */
+function refuseInactive(user: IDataObject | undefined): void {
+	if (typeof user?.status !== 'string' || user.status === 'active') return;
+	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
+}
+
+/** Until when an answer counts: for all attempts of a run the same, as a task that is asked for again has to be equal. */
+function deadline({ n8n, identity }: Execution, until: number): Date {
+	const context = nodeContext(n8n);
+	const known = context.approval as { run: unknown; until: number } | undefined;
+	const { until: first } = known?.run === identity.run ? known : { until };
+	context.approval = { run: identity.run, until: first };
+	return new Date(first);
 }
 
 /** @throws Error in the user's words where it is not clear which record is meant */

@@ -4,31 +4,44 @@ import { Ended, rightsOf } from './authority.ts';
 import { scopeFor } from './scopes.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Authority, Env, Service } from '../../core/service.ts';
+import type { ApiKey } from '../../core/store/credentials/api-keys.ts';
 import type { Store } from '../../core/store/store.ts';
 
 /**
  * Identifies the caller and sets their view of the store; refuses nobody. A token has the rights that
  * its user has now: none after the user is deactivated, fewer after a change to a lesser role.
  */
-export const identifyCaller = ({ store, now }: Service) =>
+export const identifyCaller = (service: Service) =>
 	createMiddleware<Env>(async (c, next) => {
-		const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
-		const key = store.apiKeys.find(bearer);
-		const token = key ? undefined : store.tokens.findAccess(bearer);
-		c.set('isExpired', token !== undefined && now() >= token.expiresAt);
+		const { store, now } = service;
+		const found = credentialsOf(service, c);
+		c.set('isExpired', found?.isExpired === true);
 		c.set('store', store);
-		if (key) {
-			store.apiKeys.noteUse(key, now());
-			setRights(store, c, { caller: { type: 'api_key', id: key.id }, application: undefined });
-		} else if (token && !c.get('isExpired')) {
-			const { userId, clientId: application, ...grant } = token;
-			setRights(store, c, { caller: { type: 'user', id: userId }, application, grant });
-		} else if (!token) {
-			const id = store.sessions.findByApiToken(bearer, now());
-			if (id !== undefined) setRights(store, c, { caller: { type: 'user', id }, application: undefined });
-		}
+		if (found?.key) store.apiKeys.noteUse(found.key, now());
+		if (found && !found.isExpired) setRights(store, c, found.authority);
 		await next();
 	});
+
+interface Credentials {
+	authority: Authority;
+	/** Of an access token. */
+	isExpired?: boolean;
+	key?: ApiKey;
+}
+
+/** The API key or token of the request as it is now; undefined where nobody knows it, or it was revoked. */
+function credentialsOf({ store, now }: Service, c: Context<Env>): Credentials | undefined {
+	const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
+	const key = store.apiKeys.find(bearer);
+	if (key) return { authority: { caller: { type: 'api_key', id: key.id }, application: undefined }, key };
+	const token = store.tokens.findAccess(bearer);
+	if (token) {
+		const { userId, clientId: application, ...grant } = token;
+		return { authority: { caller: { type: 'user', id: userId }, application, grant }, isExpired: now() >= token.expiresAt };
+	}
+	const id = store.sessions.findByApiToken(bearer, now());
+	return id === undefined ? undefined : { authority: { caller: { type: 'user', id }, application: undefined } };
+}
 
 /** @returns whether the caller may still do anything */
 function setRights(store: Store, c: Context<Env>, authority: Authority): boolean {
@@ -42,12 +55,14 @@ function setRights(store: Store, c: Context<Env>, authority: Authority): boolean
 }
 
 /**
- * Asks again after a wait, such as for the body of the request, which a client may take its time with.
+ * Asks again after a wait, such as for the body of the request, which a client may take its time with. A token that
+ * has only expired meanwhile was good when the request came.
  *
  * @throws Problem invalid_credentials, insufficient_scope
  */
-export function requireRightsStill({ store }: Service, c: Context<Env>): void {
-	if (!setRights(store, c, c.get('authority')!)) throw invalidCredentials(true);
+export function requireRightsStill(service: Service, c: Context<Env>): void {
+	const found = credentialsOf(service, c);
+	if (!found || !setRights(service.store, c, found.authority)) throw invalidCredentials(true);
 	refuseScopeOfRoute(c);
 }
 

@@ -1,0 +1,93 @@
+import { useApprovals } from './approvals.ts';
+import { shortenWaits } from './short-waits.ts';
+
+shortenWaits();
+const { at, call, newest, visit, complete, faults, decided, ask } = useApprovals();
+
+describe('who has completed the task, and what its text was then', () => {
+	test('a task that a workflow, or a program with an API key, completes is not approved, until a person does it', async () => {
+		const execution = await ask();
+		const task = await newest();
+		const byWorkflow = { 'idempotency-key': `n8n/0123abcd/w/1/${'0'.repeat(32)}` };
+		await at.sandbox.call(at.person, 'PATCH', `/v1/tasks/${String(task.id)}`, { status: 'completed' }, byWorkflow);
+		expect(await visit(task)).toContain('a workflow has completed the task');
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { status: 'not_started' });
+		await complete(task, at.sandbox.apiKey);
+		expect(await visit(task)).toContain('a program has completed the task');
+		expect(execution.resumed).toBe(0);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { status: 'not_started' });
+		await complete(task);
+		await decided(execution);
+		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
+	});
+
+	test('where the log cannot be read, a user who is also the sign-in of the node is not taken for a person', async () => {
+		const execution = await ask();
+		const task = await newest();
+		const own = { ...task, status: 'completed', created_by: { type: 'user', id: at.user.id }, updated_by: { type: 'user', id: at.user.id } };
+		await complete(task, at.sandbox.apiKey);
+		await faults({ path: '/v1/events', method: 'GET', status: 403 }, { path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: own });
+		expect(await visit(task)).toContain('does not say whether you have completed the task');
+		await faults({ path: '/v1/events', method: 'GET', status: 403 }, { path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: { ...own, updated_by: { type: 'user', id: 'usr_other' } } });
+		expect(await visit(task)).toContain('Approved');
+		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
+	});
+
+	test.each([500, 503, 401])('while the log answers %i, a task that a workflow has completed is not taken for a person’s', async (status) => {
+		const execution = await ask();
+		const task = await newest();
+		await at.sandbox.call(at.person, 'PATCH', `/v1/tasks/${String(task.id)}`, { status: 'completed' }, { 'idempotency-key': `n8n/0123abcd/w/1/${String(status).repeat(10)}00` });
+		await faults({ path: '/v1/events', method: 'GET', status, headers: { 'Retry-After': '0' } });
+		expect(await visit(task)).toContain('could not be read');
+		expect(execution.resumed).toBe(0);
+		await faults();
+		expect(await visit(task)).toContain('a workflow has completed the task');
+	});
+
+	test('a text that was changed after it was asked is not approved', async () => {
+		const execution = await ask();
+		const task = await newest();
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: 'Amount: 1,200 → 1,300' });
+		await complete(task);
+		await decided(execution);
+		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
+	});
+
+	test('a text that was another one when the task was completed is not approved, though it was restored since', async () => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+		const execution = await ask();
+		const task = await newest();
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: 'Close the window' });
+		await complete(task);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: task.description });
+		expect(await visit(task)).toContain('was changed after the request');
+		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
+	});
+
+	test('while the log does not say yet who completed the task, what others have changed since says nothing', async () => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+		const execution = await ask();
+		const task = await newest();
+		await complete(task);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { status: 'not_started' }, at.person);
+		const { body: former } = await call('GET', '/v1/events?type=task.completed&sort=-sequence');
+		await complete(task, at.sandbox.apiKey);
+		await call('PATCH', `/v1/tasks/${String(task.id)}`, { priority: 'high' }, at.person);
+		for (const log of [former, { data: [], next_cursor: null, total: 0 }]) {
+			await faults({ path: '/v1/events', method: 'GET', status: 200, body: log });
+			expect(await visit(task)).toContain('does not say yet');
+		}
+		await faults();
+		expect(await visit(task)).toContain('a program has completed the task');
+		expect(execution.resumed).toBe(0);
+	});
+
+	test('another task in place of the one that was asked for decides nothing', async () => {
+		const execution = await ask();
+		const task = await newest();
+		await complete(task, at.sandbox.apiKey);
+		await faults({ path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: { id: 'tsk_other', title: 'Other', status: 'completed' } });
+		expect(await visit(task)).toContain('could not be read');
+		expect(execution.resumed).toBe(0);
+	});
+});
