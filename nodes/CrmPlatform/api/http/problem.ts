@@ -18,7 +18,7 @@ export interface Problem {
 	/** Everything a program or a support desk may want to know. */
 	details: IDataObject;
 	/** Unix epoch milliseconds from which a retry makes sense. */
-	returnAt?: number;
+	retryAt?: number;
 	/** Whether one of the attempts may have been carried out, whatever the last one was answered. */
 	mayBeDone?: boolean;
 }

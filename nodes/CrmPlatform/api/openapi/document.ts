@@ -128,7 +128,7 @@ async function readDocument(
 		clock,
 		policy: { ...retryPolicy, tries: 2, maxWait: 5_000 },
 		timeout: 15_000,
-		deadline: 30_000,
+		totalTimeout: 30_000,
 	});
 	const outcome = await send({ method: 'GET', path: '' });
 	if (!outcome.ok) return { why: whyUnreadable(outcome.problem), isMissing: outcome.problem.status === 404 };
