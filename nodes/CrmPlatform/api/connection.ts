@@ -29,9 +29,9 @@ import { maxWaitOf, queueOptionsOf, readReserve, reportWaits } from './waits';
 export interface Connection {
 	/** Identifies the account as far as a node can: the service's address and the credential. */
 	account: string;
-	/** The same for connections that see the same data at any time. */
+	/** Equal for connections that always see the same data. */
 	view: string;
-	/** A signature of the text, that only those who have the credential can make: 20 hexadecimal digits. */
+	/** Signs a text with the credential: 20 hexadecimal digits. */
 	sign(text: string): string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
@@ -154,7 +154,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	};
 }
 
-/** The packaged description says nothing about what this service does with a key. */
+/** The packaged description does not show whether this service honors keys. */
 function withoutPromise(request: ApiRequest): ApiRequest {
 	const { idempotency } = request;
 	return idempotency

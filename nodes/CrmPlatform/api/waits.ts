@@ -29,7 +29,7 @@ const maxReservePercent = 90;
 
 /** Part of the plan (0 to 1) that *Leave Room for Others* reserves. @throws Error in the user's words */
 export const readReserve = (percent: unknown): number =>
-	readPercent('Leave Room for Others', percent, { otherwise: 0, most: maxReservePercent }) / 100;
+	readPercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
 
 /** How requests of this node are queued beside those of other nodes. */
 export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = maxUnattendedWait): Omit<QueueOptions, 'account' | 'reserve'> {

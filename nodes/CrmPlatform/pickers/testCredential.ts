@@ -21,7 +21,7 @@ import { readReserve } from '../api/waits';
 
 /**
  * Reads one contact with the credential the user entered, as the service documents it for verifying
- * credentials, and tells in the user's words what is wrong.
+ * credentials, and reports problems in the user's words.
  */
 export async function testCredential(
 	this: ICredentialTestFunctions,

@@ -51,15 +51,15 @@ export function authenticated(
 				abortedBy(signal, n8n),
 				credentialType,
 				options(request, signal),
-				// The decrypted credential is handed over, since n8n would decrypt it for each request.
+				// Passing the decrypted credential saves n8n decrypting it for each request.
 				{ credentialsDecrypted: credential },
 			),
 		);
 }
 
 /**
- * Requests signed with the user's access token. When one is answered 401, n8n renews the token, once
- * for all requests of all executions and workers that need it, and sends the request again.
+ * Requests signed with the user's access token. After a 401, n8n renews the token once for all executions and
+ * workers, and sends the request again.
  */
 export function signedIn(n8n: IAllExecuteFunctions, credentialType: string): Transport {
 	return async (request) =>
@@ -87,8 +87,8 @@ export function anonymous(n8n: IAllExecuteFunctions): Transport {
 }
 
 /**
- * Requests of a credential's test. n8n gives a test function this one helper and no other
- * (`ICredentialTestFunctions`), the reason why it is used here and nowhere else.
+ * Requests of a credential's test. This is the only helper that n8n gives a test function
+ * (`ICredentialTestFunctions`); it is not used elsewhere.
  *
  * @param authorization value of the Authorization header; absent for addresses that must not see it
  */

@@ -39,7 +39,7 @@ export interface DocumentSource {
 /** Milliseconds for which a document counts as current. */
 const freshFor = 5 * 60_000;
 /** Keys of the cache; a credential has two. */
-const maxKept = 100;
+const maxCached = 100;
 
 interface CachedDocument {
 	document: OpenApiDocument;
@@ -96,7 +96,7 @@ function store(keys: string[], url: string, read: OpenApiDocument, now: number):
 	}
 	// The least recently read.
 	for (const key of cache.keys()) {
-		if (cache.size <= maxKept) break;
+		if (cache.size <= maxCached) break;
 		cache.delete(key);
 	}
 	return document;
