@@ -12,7 +12,7 @@ export interface Connector {
 }
 
 const hour = 60 * 60_000;
-const longestWait = 5 * 60_000;
+const maxWait = 5 * 60_000;
 
 /** The connector: all executions of a process share a queue. */
 export const queued =
@@ -22,13 +22,13 @@ export const queued =
 			transport,
 			address: 'https://api.example.com',
 			clock,
-			turns: {
+			queueOptions: {
 				account: `process ${process}`,
 				workflow: `${workflow}`,
-				rank: isAwaited ? 'awaited' : 'ordinary',
-				rankOfMany: 'bulk',
+				priority: isAwaited ? 'awaited' : 'ordinary',
+				laterPriority: 'bulk',
 				maxWait: hour,
-				forOthers: 0,
+				reserve: 0,
 			},
 		});
 		return async () => (await send({ method: 'GET', path: '/v1/contacts' })).ok;
@@ -43,7 +43,7 @@ export const eachByItself =
 			let waited = 0;
 			for (let refusals = 1; ; refusals += 1) {
 				const delay = window && window.remaining <= 0 ? Math.max(0, window.resetsAt - clock.now()) : 0;
-				if (waited + delay > longestWait) return false;
+				if (waited + delay > maxWait) return false;
 				await clock.sleep(delay);
 				waited += delay;
 				const { status, headers } = await transport();
@@ -73,7 +73,7 @@ const blind =
 		const { clock, transport } = caller;
 		const rule = makeRule(caller);
 		return async () => {
-			const until = clock.now() + longestWait;
+			const until = clock.now() + maxWait;
 			for (;;) {
 				const delay = rule.before(clock.now());
 				if (clock.now() + delay > until) return false;

@@ -27,7 +27,7 @@ import {
 import { searchStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
-import { longestAnswer } from './parameters/longestAnswer';
+import { maxAnswerLength } from './parameters/maxAnswerLength';
 import { everydayHint } from './builderHints';
 import { everydayMenu } from './resources';
 
@@ -61,10 +61,10 @@ export class CrmPlatform implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		// Send and Wait for Approval has them, and n8n makes a human review of a node that has.
+		// For Send and Wait for Approval. n8n offers a node with such webhooks as a human review.
 		webhooks: approvalWebhooks,
 		waitingNodeTooltip: 'The execution continues when the task is completed or deleted',
-		properties: [...propertiesOf(everydayMenu), longestAnswer],
+		properties: [...propertiesOf(everydayMenu), maxAnswerLength],
 	};
 
 	methods = {

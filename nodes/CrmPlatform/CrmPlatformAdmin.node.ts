@@ -15,7 +15,7 @@ import { searchRecords, searchWebhooks } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
 import { adminHint } from './builderHints';
-import { longestAnswer } from './parameters/longestAnswer';
+import { maxAnswerLength } from './parameters/maxAnswerLength';
 import { adminMenu } from './resources';
 
 export class CrmPlatformAdmin implements INodeType {
@@ -48,7 +48,7 @@ export class CrmPlatformAdmin implements INodeType {
 				displayOptions: { show: { authentication: ['oAuth2'] } },
 			},
 		],
-		properties: [...propertiesOf(adminMenu, 'customField'), longestAnswer],
+		properties: [...propertiesOf(adminMenu, 'customField'), maxAnswerLength],
 	};
 
 	methods = {

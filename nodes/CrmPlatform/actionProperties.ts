@@ -81,7 +81,7 @@ const formsOf = (resource: OfferedResource) =>
 		parameters: [...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)],
 	}));
 
-/** What says which records the operation is about: their kind, their parents, or neither. */
+/** Parameters that identify the records: their kind, their parents, or neither. */
 function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperties[] {
 	if (!kinds) return parents;
 	const kind: INodeProperties = {
@@ -97,7 +97,7 @@ function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperti
 	return [kind, ...kinds.flatMap(parentsOf)];
 }
 
-/** Optional parameters, besides those of the operation. */
+/** The collection Options. */
 function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 	return {
 		displayName: 'Options',

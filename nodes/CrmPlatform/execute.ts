@@ -62,7 +62,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 			done += 1;
 			for (const one of Array.isArray(result) ? result : [result]) output.add(item, one);
 		}
-		if (systemClock.now() - reportedAt < betweenReports) continue;
+		if (systemClock.now() - reportedAt < reportInterval) continue;
 		reportedAt = systemClock.now();
 		n8n.logger.info(`${n8n.getNode().name}: ${done + failures.length} of ${count} items done, ${failures.length} of them failed`);
 	}
@@ -79,7 +79,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 }
 
 /** Milliseconds between two lines of n8n's log about the progress of a long run. */
-const betweenReports = 30_000;
+const reportInterval = 30_000;
 
 function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): boolean {
 	try {
@@ -120,7 +120,7 @@ function chosen(n8n: IExecuteFunctions): { resource: Resource; operation: Operat
 
 function identityOf(n8n: IExecuteFunctions, call: ToolCall | undefined): Execution['identity'] {
 	const origin = call?.identity ?? {
-		// Executions that are not stored have no id, and nothing can repeat them.
+		// Executions that are not stored have no id and cannot be retried.
 		execution: originalExecution(n8n, n8n.getExecutionId() ?? randomUUID()),
 		node: n8n.getNode().id,
 		run: n8n.getWorkflowDataProxy(0).$runIndex as number,

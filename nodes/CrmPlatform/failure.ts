@@ -26,7 +26,7 @@ export interface ItemFailure {
 }
 
 /**
- * What became of the other items: some of them may be written already. Items are numbered as n8n numbers them,
+ * The outcome of the other items, some of which may be written already. Items are numbered as n8n numbers them,
  * from 0.
  */
 export function failureSummary(failures: ItemFailure[], done: number, count: number): string[] {
@@ -36,11 +36,11 @@ export function failureSummary(failures: ItemFailure[], done: number, count: num
 	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed (item ${numbers}).${rest}`;
 	const areAlike = failures.length === count && failures.every(({ failure }) => failure.message === failures[0]?.failure.message);
 	if (areAlike) return [`None of the ${count} items succeeded.`];
-	return failures.some(({ failure }) => isOfAll(failure)) ? [summary] : [`${summary} To get a result for each item, set On Error to Continue.`];
+	return failures.some(({ failure }) => affectsAllItems(failure)) ? [summary] : [`${summary} To get a result for each item, set On Error to Continue.`];
 }
 
 /** Whether any other item would fail as well: the credential, the rate limit or the service is the cause. */
-function isOfAll(failure: NodeFailure): boolean {
+function affectsAllItems(failure: NodeFailure): boolean {
 	if (!(failure instanceof NodeApiError)) return false;
 	const status = Number(failure.httpCode);
 	return !(status >= 400 && status < 500) || [401, 403, 429].includes(status);

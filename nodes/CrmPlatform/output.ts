@@ -28,8 +28,8 @@ export function allItems(): Output {
 }
 
 /**
- * One item, however many records there are. It is linked to the first and the last input item, so that n8n finds the
- * item of a node before where both come from the same one, and otherwise says that there are several.
+ * One item, however many records there are. It is linked to the first and the last input item: if both come
+ * from one item of an earlier node, n8n finds that item; otherwise n8n reports that there are several.
  *
  * @param count number of input items
  */

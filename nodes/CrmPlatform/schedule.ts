@@ -9,23 +9,22 @@ export interface ItemOutcome {
 /** Batches in flight at the same time: more gain little, as the service handles one after another. */
 const parallelItems = 4;
 
-/** What expressions may have in them and give the same for each item. */
-const sameForAll = /\$(now|today|vars|env|secrets|workflow|execution|max|min|if|ifEmpty)\b/g;
+/** Names in expressions that have the same value for each item. */
+const constantNames = /\$(now|today|vars|env|secrets|workflow|execution|max|min|if|ifEmpty)\b/g;
 
-/** Whether any parameter may differ between items: an expression that is not understood may. */
+/** Whether any parameter may differ between items. An expression that the node does not understand counts as such. */
 export function dependsOnItem(parameters: unknown): boolean {
 	if (typeof parameters === 'object' && parameters !== null) return Object.values(parameters).some(dependsOnItem);
 	if (typeof parameters !== 'string' || !parameters.startsWith('=')) return false;
-	return /\$|\bitem|random/i.test(parameters.replace(sameForAll, ''));
+	return /\$|\bitem|random/i.test(parameters.replace(constantNames, ''));
 }
 
 /**
- * Does what an operation has prepared for each of `count` items, and yields the outcomes in the order of
- * the items: one after another, or in batches, a few at a time. Batches that change the same record go one
- * after another, so that of two items for one record the later one wins, as it would one by one.
+ * Does what an operation has prepared for each of `count` items, and yields the outcomes in the order of the
+ * items: one after another, or in batches, a few at a time. Batches that change the same record go one after
+ * another, so that of two items for one record the later one wins, as it would one by one.
  *
- * Nothing is sent once it is not wanted any more, also no batch that has waited for another; what is under
- * way is still waited for.
+ * After `goesOn` returns false, nothing further is sent, and requests in flight are awaited.
  *
  * @param goesOn asked before each request, with the results that are new
  */
@@ -75,7 +74,7 @@ async function* inOrder(
 async function settledBatch(batch: Batch, items: number[], goesOn: GoesOn): Promise<Results> {
 	try {
 		const results = await batch.send(goesOn);
-		// Only where it was told to stop may a batch leave items out.
+		// A batch may omit results only after it was told to stop.
 		return items.map((_, i) => results[i] ?? (goesOn([]) ? new Error(noResult) : undefined));
 	} catch (error) {
 		return items.map(() => error as Error);

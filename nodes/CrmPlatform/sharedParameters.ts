@@ -87,8 +87,8 @@ function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
 }
 
 /**
- * A parameter that differs by resource or by operation, in label or choices: the first one is for all that the
- * others are not for. n8n's generator merges such a list for builders.
+ * A parameter whose label or choices differ by resource or operation. The first variant applies wherever no
+ * other does. n8n's generator merges such a list for builders.
  */
 function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
 	const [first, ...others] = [...variants].sort((one, other) => choicesOf(other) - choicesOf(one)) as [Variant, ...Variant[]];
@@ -113,7 +113,7 @@ function areApart(variants: Variant[], by: 'resource' | 'operation'): boolean {
 	return new Set(values).size === values.length;
 }
 
-/** @param from what leads from the parameter to those of the node: `/` in a collection */
+/** @param from path prefix from the parameter to the node's parameters: `/` in a collection */
 const shown = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties => conditioned(property, where(forms, all), from);
 
 function conditioned(property: INodeProperties, conditions: IDisplayOptions, from = ''): INodeProperties {
@@ -126,7 +126,7 @@ function conditioned(property: INodeProperties, conditions: IDisplayOptions, fro
 const fromRoot = (conditions: IDisplayOptions['show'] = {}, from: string) =>
 	Object.fromEntries(Object.entries(conditions).map(([name, values]) => [from + name, values]));
 
-/** Conditions that just these of all forms meet. */
+/** Conditions that exactly these forms meet. */
 function where(forms: Form[], all: Form[]): IDisplayOptions {
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
 	const those = new Set(forms);

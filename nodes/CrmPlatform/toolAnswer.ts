@@ -1,19 +1,19 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { nodeFailure, type NodeFailure } from './failure';
-import { longestAnswerOf } from './parameters/longestAnswer';
+import { maxAnswerLengthOf } from './parameters/maxAnswerLength';
 import { isToolCall } from './api/toolNode';
 import { isSwallowed } from './toolCall';
 
-/** What the node has done: its items, and what the user should know besides. */
+/** The node's items, and notices for the user. */
 export interface NodeOutput {
 	items: INodeExecutionData[];
 	notices: Iterable<string>;
 }
 
 /**
- * Runs the node and gives n8n its output; notices become hints. An AI agent or an MCP client reads no hints, so
- * for these all is put into what they do read: the text of the items, up to a length, or the error's message.
+ * Runs the node and gives n8n its output; notices become hints. AI agents and MCP clients do not read hints.
+ * For them, notices go into the text of the items, up to a maximum length, or into the error message.
  */
 export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOutput>): Promise<INodeExecutionData[][]> {
 	if (!isToolCall(n8n)) {
@@ -21,7 +21,7 @@ export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOu
 		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 		return [items];
 	}
-	const length = longestAnswerOf(n8n);
+	const length = maxAnswerLengthOf(n8n);
 	const { items, notices } = await run().catch((error: Error) => {
 		const failure = inMessage(nodeFailure(n8n, error, 0), length);
 		if (!isSwallowed(n8n)) throw failure;
@@ -33,7 +33,7 @@ export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOu
 
 const nothingFound = 'Nothing was found: no record matches.';
 
-/** Of an error, a model reads the message and nothing else (AI Agent 3, n8n 2.41). */
+/** A model reads only the message of an error (AI Agent 3, n8n 2.41). */
 function inMessage(failure: NodeFailure, length: number): NodeFailure {
 	failure.message = cut(failureText(failure), length);
 	return failure;
@@ -53,9 +53,9 @@ export const inSentences = (text: string): string =>
 		.join(' ');
 
 /**
- * What a model reads of some records and of notes on them, within a length.
+ * Records and notes for a model, shortened to a maximum length.
  *
- * @param ifWhole a note for the case that nothing has to be left out
+ * @param ifWhole a note to add if nothing is left out
  */
 export function answerWithin(records: IDataObject[], notes: string[], length: number, ifWhole?: string): IDataObject[] {
 	const items = records.map((json) => ({ json }));
@@ -64,7 +64,7 @@ export function answerWithin(records: IDataObject[], notes: string[], length: nu
 	return fitting.map(({ json }) => json);
 }
 
-/** The items whose text is within the length, and notes, one of which counts what was left out. */
+/** The items that fit into the length, and notes, one of which counts the items left out. */
 function withinLength(items: INodeExecutionData[], notes: string[], length: number): INodeExecutionData[] {
 	const whole = withNotes(items, notes);
 	if (answerLength(whole) <= length) return whole;
@@ -89,8 +89,8 @@ function withNotes(items: INodeExecutionData[], notes: string[]): INodeExecution
 
 function leftOut(left: number, all: number, length: number): string {
 	return left > 0
-		? `${left} of ${all} results were left out, since an answer may have ${length} characters. To get them, ask for less at a time if the tool lets you: narrower filters, a lower limit with a cursor, fewer fields.`
-		: `This result was shortened where it says so, since an answer may have ${length} characters. To get all of it, ask for less at a time, or for fewer fields, if the tool lets you; a cursor continues after it.`;
+		? `${left} of ${all} results were left out, because an answer is limited to ${length} characters. To get them, request less at a time if the tool supports it: narrower filters, a lower limit with a cursor, fewer fields.`
+		: `Parts of this result were shortened, as marked, because an answer is limited to ${length} characters. To get all of it, request fewer results or fields at a time if the tool supports it; a cursor continues after it.`;
 }
 
 /** The record with shorter texts and lists; if that is not enough, its first fields. */

@@ -32,7 +32,7 @@ export function readsItem(parameters: unknown): boolean {
 }
 
 /**
- * Refuses a call whose values are not what the workflow's author and the model mean.
+ * Refuses a call that would use values neither the author of the workflow nor the model intended.
  *
  * @throws NodeOperationError that says what to send instead
  */
@@ -74,7 +74,7 @@ function readsFromItem(expression: string, name: string): boolean {
 }
 
 /**
- * AI Agent 2 finds the arguments of `$fromAI` by the run index: where several calls share one, they are those
+ * AI Agent 2 finds the arguments of `$fromAI` by the run index. If several calls share an index, it finds those
  * of another call.
  */
 function refuseMixedUp(n8n: IExecuteFunctions): void {

@@ -21,13 +21,13 @@ describe('who has completed the task, and what its text was then', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
 	});
 
-	test('where the log cannot be read, a user who is also the sign-in of the node is not taken for a person', async () => {
+	test('where the log cannot be read, the user of the node’s credential does not count as a person', async () => {
 		const execution = await ask();
 		const task = await newest();
 		const own = { ...task, status: 'completed', created_by: { type: 'user', id: at.user.id }, updated_by: { type: 'user', id: at.user.id } };
 		await complete(task, at.sandbox.apiKey);
 		await faults({ path: '/v1/events', method: 'GET', status: 403 }, { path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: own });
-		expect(await visit(task)).toContain('does not say whether you have completed the task');
+		expect(await visit(task)).toContain('does not show whether you completed the task');
 		await faults({ path: '/v1/events', method: 'GET', status: 403 }, { path: `/v1/tasks/${String(task.id)}`, method: 'GET', status: 200, body: { ...own, updated_by: { type: 'user', id: 'usr_other' } } });
 		expect(await visit(task)).toContain('Approved');
 		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
@@ -75,7 +75,7 @@ describe('who has completed the task, and what its text was then', () => {
 		await call('PATCH', `/v1/tasks/${String(task.id)}`, { priority: 'high' }, at.person);
 		for (const log of [former, { data: [], next_cursor: null, total: 0 }]) {
 			await faults({ path: '/v1/events', method: 'GET', status: 200, body: log });
-			expect(await visit(task)).toContain('does not say yet');
+			expect(await visit(task)).toContain('does not show yet');
 		}
 		await faults();
 		expect(await visit(task)).toContain('a program has completed the task');

@@ -76,7 +76,7 @@ test('a preview writes nothing and shows what the run then does', async () => {
 test.each([
 	['some', 1],
 	['none', 20],
-])('a preview shows every item that cannot be understood (%s can), and deletes no more than a run that continues', async (_, first) => {
+])('a preview shows every item that cannot be read (%s can), and deletes no more than a run that continues', async (_, first) => {
 	const { records, filters } = own(20);
 	await add(records);
 	await sandbox.clear();
@@ -91,7 +91,7 @@ test.each([
 		...[0, 1, 2].map((item) => [{ item }, expect.stringContaining('Nobody Inc')]),
 		[{ item: 3 }, expect.stringContaining('field to match on')],
 	]);
-	expect(preview.hints).toContainEqual(expect.stringContaining(`4 of ${items.length} items cannot be understood`));
+	expect(preview.hints).toContainEqual(expect.stringContaining(`4 of ${items.length} items could not be read`));
 	expect(preview.hints).toContainEqual(expect.stringContaining('because 4 items have no key or could not be read'));
 
 	const stopped = run(items, choices);

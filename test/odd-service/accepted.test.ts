@@ -88,7 +88,7 @@ test('a creation whose record the description does not promise is done, and the 
 test('an update that is answered with another record is not a success, and may have been written', async () => {
 	service(() => ({ status: 200, body: { id: 'c2', first_name: 'Grace' } }));
 	const error = await failure({ credential: credential(), parameters: writes.update, items });
-	expect(error.message).toBe('The service returned record c2 instead of c1, which was to be changed');
+	expect(error.message).toBe('The service returned record c2 instead of c1, which the node tried to change');
 	expect(error.description).toContain('may have been written');
 	service(() => ({ status: 200, body: { id: 'C1' } }));
 	expect((await run({ credential: credential(), parameters: writes.update, items })).items).toHaveLength(1);

@@ -2,21 +2,21 @@ import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { SimulatedService } from '../../bench/scale/service.ts';
 import { promised } from '../../bench/scale/simulate.ts';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
-import type { Rank } from '../../nodes/CrmPlatform/api/http/turnOrder';
-import { roomForOthers } from '../../nodes/CrmPlatform/api/waits';
-import { start, told } from './queued-requests.ts';
+import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
+import { readReserve } from '../../nodes/CrmPlatform/api/waits';
+import { start, withWindow } from './queued-requests.ts';
 
 const { plan } = promised;
 const windows = 6;
 
-/** A hundred executions in four processes that always have something to send, beside a program that takes no notice of them. */
-async function besides(percent: number, program: { requests: number; from: number }) {
+/** A hundred executions in four processes that always have something to send, beside a program that ignores them. */
+async function runBeside(percent: number, program: { requests: number; from: number }) {
 	const clock = new SimulatedClock();
 	const service = new SimulatedService(clock, plan);
 	const end = clock.now() + windows * plan.windowMs;
-	const turns = { workflow: 'bulk', rankOfMany: 'bulk' as Rank, maxWait: 3_600_000, forOthers: roomForOthers(percent) };
-	const senderOf = (process: number, rank: Rank) =>
-		createSender({ transport: service.transport, address: 'https://api.example.com', clock, turns: { ...turns, account: `${process}`, rank } });
+	const queueOptions = { workflow: 'bulk', laterPriority: 'bulk' as Priority, maxWait: 3_600_000, reserve: readReserve(percent) };
+	const senderOf = (process: number, priority: Priority) =>
+		createSender({ transport: service.transport, address: 'https://api.example.com', clock, queueOptions: { ...queueOptions, account: `${process}`, priority } });
 	const request = { method: 'GET', path: '/v1/contacts' } as const;
 	let failed = 0;
 	for (let i = 0; i < 100; i += 1) {
@@ -36,8 +36,8 @@ async function besides(percent: number, program: { requests: number; from: numbe
 	void (async () => {
 		for (let i = 0; clock.now() < end; i += 1) {
 			await clock.sleep(20_000);
-			const asked = clock.now();
-			void senderOf(i % 4, 'awaited')(request).then(() => (longest = Math.max(longest, clock.now() - asked)));
+			const sentAt = clock.now();
+			void senderOf(i % 4, 'awaited')(request).then(() => (longest = Math.max(longest, clock.now() - sentAt)));
 		}
 	})();
 	await clock.runUntil(end);
@@ -45,7 +45,7 @@ async function besides(percent: number, program: { requests: number; from: numbe
 }
 
 test('with 30 % left, a program that needs all of it is hardly ever refused, people hardly wait, and bulk uses the rest', async () => {
-	const { refused, use, failed, longest } = await besides(30, { requests: 300, from: 10_000 });
+	const { refused, use, failed, longest } = await runBeside(30, { requests: 300, from: 10_000 });
 	expect(refused).toBeLessThanOrEqual(0.01);
 	expect(use).toBeGreaterThanOrEqual(0.9);
 	expect(failed).toBe(0);
@@ -53,21 +53,21 @@ test('with 30 % left, a program that needs all of it is hardly ever refused, peo
 }, 60_000);
 
 test('with nothing left, the same program is refused most of the time', async () => {
-	const { refused } = await besides(0, { requests: 300, from: 10_000 });
+	const { refused } = await runBeside(0, { requests: 300, from: 10_000 });
 	expect(refused).toBeGreaterThan(0.5);
 }, 60_000);
 
 describe('of requests that leave room', () => {
-	const bulk = { rank: 'bulk', forOthers: 0.3 } as const;
+	const bulk = { priority: 'bulk', reserve: 0.3 } as const;
 
-	test('those go that leave it, whatever is under way; the others wait for the next window, and an ordinary one for nobody', async () => {
+	test('those that leave it are sent, whatever is in flight; others wait for the next window, and an ordinary one does not wait', async () => {
 		const { clock, events, send, pass } = start();
-		await Promise.all([send('first', () => told(clock, 10), bulk), pass(200)]);
+		await Promise.all([send('first', () => withWindow(clock, 10), bulk), pass(200)]);
 		let left = 10;
-		for (let i = 0; i < 9; i += 1) void send('bulk', () => told(clock, (left -= 1), 59), bulk);
+		for (let i = 0; i < 9; i += 1) void send('bulk', () => withWindow(clock, (left -= 1), 59), bulk);
 		await pass(1_000);
 		expect(events.slice(1)).toHaveLength(7);
-		void send('ordinary', () => told(clock, (left -= 1), 50));
+		void send('ordinary', () => withWindow(clock, (left -= 1), 50));
 		await pass(200);
 		expect(events.at(-1)).toMatch(/^ordinary/);
 		left = 100;
@@ -75,58 +75,58 @@ describe('of requests that leave room', () => {
 		expect(events.filter((event) => event.startsWith('bulk'))).toHaveLength(9);
 	});
 
-	test('one goes in a window of a single request, and none is left alone by a smaller plan', async () => {
+	test('one is sent in a window of a single request, and none starves in a smaller plan', async () => {
 		const { clock, events, send, pass } = start();
-		await Promise.all([send('first', () => told(clock, 5_000), bulk), pass(200)]);
+		await Promise.all([send('first', () => withWindow(clock, 5_000), bulk), pass(200)]);
 		await pass(61_000);
 		let left = 1;
-		for (let i = 0; i < 3; i += 1) void send('bulk', () => told(clock, (left -= 1)), bulk);
+		for (let i = 0; i < 3; i += 1) void send('bulk', () => withWindow(clock, (left -= 1)), bulk);
 		await pass(500);
 		expect(events.length).toBeGreaterThan(1);
 	});
 
-	test('others who are first in a window take nothing of what is left to others', async () => {
+	test('other clients that are first in a window do not reduce the reserve', async () => {
 		const { clock, events, send, pass } = start();
-		await Promise.all([send('first', () => told(clock, 49, 10), bulk), pass(200)]);
+		await Promise.all([send('first', () => withWindow(clock, 49, 10), bulk), pass(200)]);
 		await pass(10_000);
 		let left = 10;
-		for (let i = 0; i < 8; i += 1) void send('bulk', () => told(clock, (left -= 1), 10), bulk);
+		for (let i = 0; i < 8; i += 1) void send('bulk', () => withWindow(clock, (left -= 1), 10), bulk);
 		await pass(9_000);
-		// One asks what is left.
+		// One request checks the remainder.
 		expect(events.slice(1)).toEqual(['bulk at 10']);
 		left = 49;
 		await pass(3_000);
 		expect(events).toHaveLength(9);
 	});
 
-	test('after an hour without a full window, the plan is taken for a smaller one', async () => {
+	test('after an hour without a full window, a smaller plan is assumed', async () => {
 		const { clock, events, send, pass } = start();
-		await Promise.all([send('first', () => told(clock, 5_000), bulk), pass(200)]);
+		await Promise.all([send('first', () => withWindow(clock, 5_000), bulk), pass(200)]);
 		await pass(3_599_000);
-		for (let i = 0; i < 8; i += 1) void send('bulk', () => told(clock, 10), { ...bulk, until: Infinity });
+		for (let i = 0; i < 8; i += 1) void send('bulk', () => withWindow(clock, 10), { ...bulk, timeoutAt: Infinity });
 		await pass(1_000);
 		expect(events).toHaveLength(2);
 		await pass(60_000);
 		expect(events).toHaveLength(9);
 	});
 
-	test('who would wait too long for the next window is told when it begins', async () => {
+	test('a request that would wait too long for the next window fails with the time when it begins', async () => {
 		const { clock, send, pass } = start();
-		await Promise.all([send('first', () => told(clock, 10, 90), bulk), pass(200)]);
+		await Promise.all([send('first', () => withWindow(clock, 10, 90), bulk), pass(200)]);
 		let left = 10;
-		for (let i = 0; i < 7; i += 1) void send('bulk', () => told(clock, (left -= 1), 89), bulk);
+		for (let i = 0; i < 7; i += 1) void send('bulk', () => withWindow(clock, (left -= 1), 89), bulk);
 		await pass(5_000);
-		const late = send('late', () => told(clock, 9), { ...bulk, until: clock.now() + 30_000 });
+		const late = send('late', () => withWindow(clock, 9), { ...bulk, timeoutAt: clock.now() + 30_000 });
 		await pass(10);
-		const { returnAt } = (await late) as { returnAt: number };
-		expect(returnAt - clock.now()).toBeGreaterThan(80_000);
+		const { retryAt } = (await late) as { retryAt: number };
+		expect(retryAt - clock.now()).toBeGreaterThan(80_000);
 	});
 });
 
 test.each(['91', '-1', '30 percent', {}])('%p is refused as room for others', (percent) => {
-	expect(() => roomForOthers(percent)).toThrow('Leave Room for Others: enter a percentage from 0 to 90');
+	expect(() => readReserve(percent)).toThrow('Leave Room for Others: enter a percentage from 0 to 90');
 });
 
 test('room for others is 0 unless it is entered', () => {
-	expect([undefined, '', '30 %', 90].map(roomForOthers)).toEqual([0, 0, 0.3, 0.9]);
+	expect([undefined, '', '30 %', 90].map(readReserve)).toEqual([0, 0, 0.3, 0.9]);
 });

@@ -1,4 +1,4 @@
-import { latestWindow, measuredShare, mostUnderWay, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/pace';
+import { concurrencyLimit, latestWindow, measuredShare, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/pace';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const at = (seconds: number) => now / 1000 + seconds;
@@ -33,8 +33,8 @@ describe('the rate-limit window', () => {
 	});
 });
 
-describe('requests under way', () => {
-	const most = (remaining: number, share: number) => mostUnderWay({ remaining, resetsAt: now + 30_000 }, share);
+describe('requests in flight', () => {
+	const limit = (remaining: number, share: number) => concurrencyLimit({ remaining, resetsAt: now + 30_000 }, share);
 
 	test.each([
 		[1000, 1, 140],
@@ -42,51 +42,51 @@ describe('requests under way', () => {
 		[100, 1, 14],
 		[100, 0.125, 3],
 	])('are a part of what is left: %d left, and a share of %d', (remaining, share, expected) => {
-		expect(most(remaining, share)).toBe(expected);
+		expect(limit(remaining, share)).toBe(expected);
 	});
 
 	test.each([1, 2, 7])('are never less than one while %d are left, however small the share', (remaining) => {
-		expect(most(remaining, 0.001)).toBe(1);
+		expect(limit(remaining, 0.001)).toBe(1);
 	});
 
 	test('are none when nothing is left', () => {
-		expect(most(0, 1)).toBe(0);
+		expect(limit(0, 1)).toBe(0);
 	});
 });
 
 describe('the share of the plan', () => {
 	test.each([
-		['what has been answered is surely ours', { share: 0.1, counted: 100, answered: 50, underWay: 0 }, 0.5],
-		['what is under way may be ours', { share: 0.1, counted: 100, answered: 5, underWay: 45 }, 0.1],
-		['the rest is the work of others', { share: 1, counted: 100, answered: 20, underWay: 5 }, 0.25],
-		['no share is more than the whole', { share: 0.5, counted: 10, answered: 12, underWay: 5 }, 1],
-		['a few requests say nothing', { share: 0.5, counted: 9, answered: 9, underWay: 0 }, 0.5],
-		['ten do', { share: 0.5, counted: 10, answered: 10, underWay: 0 }, 1],
-	])('%s', (_, { share, counted, answered, underWay }, expected) => {
-		expect(measuredShare(share, counted, answered, underWay)).toBe(expected);
+		['answered requests are certainly ours', { share: 0.1, counted: 100, responses: 50, inFlight: 0 }, 0.5],
+		['requests in flight may be among those counted', { share: 0.1, counted: 100, responses: 5, inFlight: 45 }, 0.1],
+		['the rest was sent by other clients', { share: 1, counted: 100, responses: 20, inFlight: 5 }, 0.25],
+		['a share is at most 1', { share: 0.5, counted: 10, responses: 12, inFlight: 5 }, 1],
+		['a few requests change nothing', { share: 0.5, counted: 9, responses: 9, inFlight: 0 }, 0.5],
+		['ten do', { share: 0.5, counted: 10, responses: 10, inFlight: 0 }, 1],
+	])('%s', (_, { share, counted, responses, inFlight }, expected) => {
+		expect(measuredShare(share, counted, responses, inFlight)).toBe(expected);
 	});
 });
 
-describe('of two answers about the window', () => {
-	const known = { remaining: 5, resetsAt: now + 30_000 };
+describe('of two responses about the window', () => {
+	const current = { remaining: 5, resetsAt: now + 30_000 };
 
 	test.each([
-		['what is left falls', { remaining: 4, resetsAt: now + 30_000 }, { remaining: 4, resetsAt: now + 30_000 }],
+		['the remainder falls', { remaining: 4, resetsAt: now + 30_000 }, { remaining: 4, resetsAt: now + 30_000 }],
 		['an end that seems a second earlier is the better measured one', { remaining: 6, resetsAt: now + 29_000 }, { remaining: 5, resetsAt: now + 29_000 }],
 		['an end that seems a second later is not', { remaining: 4, resetsAt: now + 31_000 }, { remaining: 4, resetsAt: now + 30_000 }],
-		['an answer that was overtaken changes nothing', { remaining: 6, resetsAt: now + 30_000 }, known],
-		['a later window counts, whatever it leaves', { remaining: 900, resetsAt: now + 31_001 }, { remaining: 900, resetsAt: now + 31_001 }],
-		['an earlier window does not', { remaining: 1, resetsAt: now + 28_999 }, known],
-		['no window changes nothing', undefined, known],
-	])('%s', (_, told, expected) => {
-		expect(latestWindow(known, told, now)).toEqual(expected);
+		['a response that arrives out of order changes nothing', { remaining: 6, resetsAt: now + 30_000 }, current],
+		['a later window replaces it, whatever its remainder', { remaining: 900, resetsAt: now + 31_001 }, { remaining: 900, resetsAt: now + 31_001 }],
+		['an earlier window does not', { remaining: 1, resetsAt: now + 28_999 }, current],
+		['no window changes nothing', undefined, current],
+	])('%s', (_, reported, expected) => {
+		expect(latestWindow(current, reported, now)).toEqual(expected);
 	});
 
-	test('a window that is over counts no more, and neither does one that nobody knows', () => {
-		const told = { remaining: 900, resetsAt: now + 500 };
-		expect(latestWindow({ remaining: 0, resetsAt: now }, told, now)).toBe(told);
-		expect(latestWindow({ remaining: 0, resetsAt: now + 1 }, told, now)).toEqual({ remaining: 0, resetsAt: now + 1 });
-		expect(latestWindow(undefined, told, now)).toBe(told);
+	test('a window that has ended is replaced, as is an unknown one', () => {
+		const reported = { remaining: 900, resetsAt: now + 500 };
+		expect(latestWindow({ remaining: 0, resetsAt: now }, reported, now)).toBe(reported);
+		expect(latestWindow({ remaining: 0, resetsAt: now + 1 }, reported, now)).toEqual({ remaining: 0, resetsAt: now + 1 });
+		expect(latestWindow(undefined, reported, now)).toBe(reported);
 		expect(latestWindow(undefined, undefined, now)).toBeUndefined();
 	});
 });
@@ -107,7 +107,7 @@ describe('Retry-After', () => {
 	});
 
 	test.each([undefined, 'later', '1e3', '0x10', '1.5', '-5', '+5', '5 s', '5, 7', '2026-11-21T12:00:07Z', 'Nov 21 2026', 'Infinity'])(
-		'that is neither digits nor an HTTP date is not there: %p',
+		'that is neither digits nor an HTTP date is ignored: %p',
 		(value) => {
 			expect(retryAfter({ 'retry-after': value }, now)).toBeUndefined();
 		},

@@ -1,26 +1,26 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Answer } from '../../bench/scale/service.ts';
-import { RequestQueue, type Turn } from '../../nodes/CrmPlatform/api/http/requestQueue';
+import { RequestQueue, type QueuedRequest } from '../../nodes/CrmPlatform/api/http/requestQueue';
 
 export const hour = 3_600_000;
-export const deadline = 300_000;
+export const totalTimeout = 300_000;
 
-export const turnAt = (clock: SimulatedClock, more: Partial<Turn> = {}): Turn => ({
-	rank: 'ordinary',
+export const requestAt = (clock: SimulatedClock, more: Partial<QueuedRequest> = {}): QueuedRequest => ({
+	priority: 'ordinary',
 	workflow: 'a',
-	until: clock.now() + hour,
-	deadline,
-	isRepeated: false,
-	forOthers: 0,
+	timeoutAt: clock.now() + hour,
+	totalTimeout,
+	isRetry: false,
+	reserve: 0,
 	...more,
 });
 
-export const told = (clock: SimulatedClock, remaining: number, seconds = 60): Answer => ({
+export const withWindow = (clock: SimulatedClock, remaining: number, seconds = 60): Answer => ({
 	status: remaining < 0 ? 429 : 200,
 	headers: { 'x-ratelimit-remaining': `${Math.max(0, remaining)}`, 'x-ratelimit-reset': `${seconds}`, date: new Date(clock.now()).toUTCString() },
 	text: '',
 });
-export const untold = (status = 200, headers = {}): Answer => ({ status, headers, text: '' });
+export const withoutWindow = (status = 200, headers = {}): Answer => ({ status, headers, text: '' });
 
 export function start() {
 	const clock = new SimulatedClock();
@@ -29,8 +29,8 @@ export function start() {
 	const events: string[] = [];
 	const seconds = () => Math.floor((clock.now() - begun) / 1000);
 	/** Sends a request that is answered after some milliseconds, and notes when it is sent and what becomes of it. */
-	const send = (name: string, answer: () => Answer | Promise<Answer>, more: Partial<Turn> = {}, ms = 100) => {
-		const ended = queue.inTurn(turnAt(clock, more), async () => {
+	const send = (name: string, answer: () => Answer | Promise<Answer>, more: Partial<QueuedRequest> = {}, ms = 100) => {
+		const ended = queue.enqueue(requestAt(clock, more), async () => {
 			events.push(`${name} at ${seconds()}`);
 			await clock.sleep(ms);
 			return await answer();

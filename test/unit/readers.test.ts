@@ -41,20 +41,20 @@ describe('A parameter', () => {
 		['10.0', 10],
 		['+7', 7],
 	])('that means a whole number is one: %j', (given, meant) => {
-		expect(readWholeNumber('Limit', given, { least: 1 })).toBe(meant);
+		expect(readWholeNumber('Limit', given, { min: 1 })).toBe(meant);
 	});
 
 	it.each(['2.5', 2.5, '10 %', '1e3', '0x10', '1,000', -1, 0, NaN, Infinity, true, [5], {}, 2 ** 53, '9007199254740993'])(
 		'that is no whole number within its limits is refused: %j',
 		(given) => {
-			expect(() => readWholeNumber('Limit', given, { least: 1, otherwise: 50 })).toThrow(
+			expect(() => readWholeNumber('Limit', given, { min: 1, otherwise: 50 })).toThrow(
 				/^Limit: enter a whole number of at least 1 instead of /,
 			);
 		},
 	);
 
 	it('names both limits', () => {
-		expect(() => readWholeNumber('Parallel Reads', 11, { least: 1, most: 10 })).toThrow(
+		expect(() => readWholeNumber('Parallel Reads', 11, { min: 1, max: 10 })).toThrow(
 			'Parallel Reads: enter a whole number from 1 to 10 instead of “11”.',
 		);
 	});

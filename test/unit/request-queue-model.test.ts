@@ -6,61 +6,61 @@ import { RequestQueue } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import { randomRuns } from '../random-runs.ts';
 
 const hour = 3_600_000;
-const untold = (status = 200) => ({ status, headers: {}, text: '' });
+const withoutWindow = (status = 200) => ({ status, headers: {}, text: '' });
 
-const holder = fc.record({
+const queuedRequest = fc.record({
 	at: fc.nat(120_000),
-	rank: fc.constantFrom('awaited', 'ordinary', 'bulk'),
+	priority: fc.constantFrom('awaited', 'ordinary', 'bulk'),
 	workflow: fc.constantFrom('a', 'b', 'c'),
-	isRepeated: fc.boolean(),
-	forOthers: fc.constantFrom(0, 0.3, 0.9),
+	isRetry: fc.boolean(),
+	reserve: fc.constantFrom(0, 0.3, 0.9),
 	wait: fc.constantFrom(0, 30_000, 40 * hour),
-	fate: fc.constantFrom('answered', 'answered', 'answered', 'untold', 'unavailable', 'broken', 'throws', 'hangs'),
+	fate: fc.constantFrom('answered', 'answered', 'answered', 'withoutWindow', 'unavailable', 'broken', 'throws', 'hangs'),
 	cancelledAfter: fc.option(fc.nat(150_000), { freq: 3, nil: undefined }),
 });
 
-test('whatever becomes of those before, everyone has a turn, gives up in time, or was cancelled; and the queue ends empty', async () => {
+test('whatever becomes of earlier requests, each one is sent, times out or is canceled; and the queue ends empty', async () => {
 	const scenario = fc.record({
-		holders: fc.array(holder, { minLength: 1, maxLength: 40 }),
+		queued: fc.array(queuedRequest, { minLength: 1, maxLength: 40 }),
 		requests: fc.integer({ min: 1, max: 30 }),
 		windowMs: fc.constantFrom(10_000, 60_000),
 		counts: fc.constantFrom('fixed window' as const, 'sliding window' as const, 'token bucket' as const),
-		/** For so long, the service tells of a window that is used up for thirty hours. */
+		/** How long (ms) the service wrongly reports a window that is exhausted for thirty hours. */
 		wrongFor: fc.constantFrom(0, 1_000, 90_000),
 	});
-	const property = fc.asyncProperty(scenario, async ({ holders, wrongFor, ...plan }) => {
+	const property = fc.asyncProperty(scenario, async ({ queued, wrongFor, ...plan }) => {
 		const clock = new SimulatedClock();
 		const begun = clock.now();
 		const queue = new RequestQueue(clock);
 		const service = new SimulatedService(clock, { name: '', ...plan });
-		const told = async () => {
+		const withWindow = async () => {
 			const answer = await service.transport();
 			const isWrong = clock.now() - begun < wrongFor;
 			return isWrong ? { ...answer, headers: { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': `${30 * 3_600}` } } : answer;
 		};
 		const answers = {
-			answered: told,
-			untold: async () => untold(),
-			unavailable: async () => untold(503),
+			answered: withWindow,
+			withoutWindow: async () => withoutWindow(),
+			unavailable: async () => withoutWindow(503),
 			broken: async () => ({ connectionError: 'ECONNRESET' }),
 			throws: async () => await Promise.reject(new Error('odd')),
 			hangs: async () => await new Promise<never>(() => {}),
 		};
-		const ends = holders.map(() => 'waits');
-		holders.forEach(({ at, fate, wait, cancelledAfter, ...more }, i) => {
+		const ends = queued.map(() => 'waits');
+		queued.forEach(({ at, fate, wait, cancelledAfter, ...more }, i) => {
 			void clock.sleep(at).then(async () => {
 				const cancel = new AbortController();
 				if (cancelledAfter !== undefined) void clock.sleep(cancelledAfter).then(() => cancel.abort());
-				const until = clock.now() + wait;
+				const timeoutAt = clock.now() + wait;
 				await queue
-					.inTurn<object>({ ...more, until, deadline: 300_000, signal: cancel.signal }, async () => {
+					.enqueue<object>({ ...more, timeoutAt, totalTimeout: 300_000, signal: cancel.signal }, async () => {
 						ends[i] = 'sent';
 						return await answers[fate]();
 					})
 					.then(
 						(answer) => {
-							if (!('returnAt' in answer)) return;
-							ends[i] = 'gave up';
+							if (!('retryAt' in answer)) return;
+							ends[i] = 'timed out';
 							expect(wait).toBeLessThan(40 * hour);
 						},
 						() => (ends[i] = 'ended'),

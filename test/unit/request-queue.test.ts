@@ -1,42 +1,42 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import { queueOf } from '../../nodes/CrmPlatform/api/http/requestQueue';
-import { deadline, hour, never, start, told, turnAt, untold } from './queued-requests.ts';
+import { queueFor } from '../../nodes/CrmPlatform/api/http/requestQueue';
+import { hour, never, requestAt, start, totalTimeout, withoutWindow, withWindow } from './queued-requests.ts';
 
-describe('of requests that know nothing of the plan', () => {
-	test('four ask, and the others follow their answer', async () => {
+describe('while the window is unknown', () => {
+	test('four requests are sent, and the others after their responses', async () => {
 		const { clock, events, send, pass } = start();
-		for (let i = 0; i < 10; i += 1) void send(`${i}`, () => told(clock, 1000));
+		for (let i = 0; i < 10; i += 1) void send(`${i}`, () => withWindow(clock, 1000));
 		await pass(50);
 		expect(events).toHaveLength(4);
 		await pass(100);
 		expect(events).toHaveLength(10);
 	});
 
-	test('more and more ask while a service hangs, so that it holds up nobody for long', async () => {
+	test('more and more requests are sent while a service hangs, so that nobody waits for long', async () => {
 		const { events, send, pass } = start();
 		for (let i = 0; i < 40; i += 1) void send(`${i}`, never);
 		await pass(3_500);
 		expect(events.map((event) => event.split(' at ')[1])).toEqual([...Array(4).fill('0'), ...Array(4).fill('1'), ...Array(8).fill('2'), ...Array(16).fill('3')]);
 	});
 
-	test('four ask again after a rest, though the last answer said nothing', async () => {
+	test('four requests are sent again after an idle time, even if the last response reported no window', async () => {
 		const { events, send, pass } = start();
-		void send('unavailable', () => untold(503));
+		void send('unavailable', () => withoutWindow(503));
 		await pass(hour);
-		for (let i = 0; i < 10; i += 1) void send(`${i}`, () => untold(503));
+		for (let i = 0; i < 10; i += 1) void send(`${i}`, () => withoutWindow(503));
 		await pass(50);
 		expect(events).toHaveLength(1 + 4);
 	});
 
-	test('nobody waits for a service that tells no window, until it refuses one', async () => {
+	test('nobody waits for a service that reports no window, until it refuses a request', async () => {
 		const { events, send, pass } = start();
-		void send('first', () => untold());
+		void send('first', () => withoutWindow());
 		await pass(200);
-		for (let i = 0; i < 50; i += 1) void send(`${i}`, () => untold());
-		void send('refused', () => untold(429, { 'retry-after': '7' }), {}, 50);
+		for (let i = 0; i < 50; i += 1) void send(`${i}`, () => withoutWindow());
+		void send('refused', () => withoutWindow(429, { 'retry-after': '7' }), {}, 50);
 		await pass(70);
 		expect(events).toHaveLength(52);
-		for (let i = 0; i < 3; i += 1) void send('later', () => untold());
+		for (let i = 0; i < 3; i += 1) void send('later', () => withoutWindow());
 		await pass(6_900);
 		expect(events).toHaveLength(52);
 		await pass(100);
@@ -47,30 +47,30 @@ describe('of requests that know nothing of the plan', () => {
 
 	test('a refusal that names an hour holds up the others for a minute', async () => {
 		const { events, send, pass } = start();
-		void send('refused', () => untold(429, { 'retry-after': '3600' }));
+		void send('refused', () => withoutWindow(429, { 'retry-after': '3600' }));
 		await pass(200);
-		void send('later', () => untold());
+		void send('later', () => withoutWindow());
 		await pass(hour);
 		expect(events).toEqual(['refused at 0', 'later at 60']);
 	});
 
-	test('an answer without a window says nothing where others have one', async () => {
+	test('a response without a window changes nothing once another has reported one', async () => {
 		const { clock, events, send, pass } = start();
-		void send('first', () => told(clock, 0, 5));
+		void send('first', () => withWindow(clock, 0, 5));
 		await pass(200);
-		for (let i = 0; i < 9; i += 1) void send(`${i}`, () => untold(), {}, 200);
+		for (let i = 0; i < 9; i += 1) void send(`${i}`, () => withoutWindow(), {}, 200);
 		await pass(4_900);
-		// The window was used up: one asks, then another.
+		// After an exhausted window, one request at a time.
 		expect(events.slice(1)).toEqual(['0 at 5']);
 	});
 });
 
 describe('when the plan is used up', () => {
-	test('everyone waits for the window, then one asks', async () => {
+	test('everyone waits for the next window, which begins with one request', async () => {
 		const { clock, events, send, pass } = start();
-		void send('first', () => told(clock, 0, 30));
+		void send('first', () => withWindow(clock, 0, 30));
 		await pass(200);
-		for (let i = 0; i < 5; i += 1) void send(`${i}`, () => told(clock, 100));
+		for (let i = 0; i < 5; i += 1) void send(`${i}`, () => withWindow(clock, 100));
 		await pass(29_800);
 		expect(events).toEqual(['first at 0']);
 		await pass(150);
@@ -79,35 +79,35 @@ describe('when the plan is used up', () => {
 		expect(events).toHaveLength(6);
 	});
 
-	test('who would wait too long gives up at once, and is told when to come back', async () => {
+	test('a request that would wait too long fails at once, with the time to retry', async () => {
 		const { clock, events, send, pass } = start();
-		void send('first', () => told(clock, 0, 90));
+		void send('first', () => withWindow(clock, 0, 90));
 		await pass(200);
-		const until = clock.now() + 30_000;
-		const late = send('late', () => told(clock, 100), { until });
+		const timeoutAt = clock.now() + 30_000;
+		const late = send('late', () => withWindow(clock, 100), { timeoutAt });
 		await pass(10);
-		expect(await late).toEqual({ returnAt: expect.closeTo(clock.now() + 89_890, -2) });
+		expect(await late).toEqual({ retryAt: expect.closeTo(clock.now() + 89_890, -2) });
 		expect(events).toEqual(['first at 0']);
 	});
 
-	test('those that wait give up when the plan is found to be used up for too long', async () => {
+	test('waiting requests fail when a response shows that the wait is too long', async () => {
 		const { clock, send, pass } = start();
-		for (let i = 0; i < 4; i += 1) void send(`${i}`, () => told(clock, 0, 90));
-		const late = send('late', () => told(clock, 100), { until: clock.now() + 30_000 });
+		for (let i = 0; i < 4; i += 1) void send(`${i}`, () => withWindow(clock, 0, 90));
+		const late = send('late', () => withWindow(clock, 100), { timeoutAt: clock.now() + 30_000 });
 		await pass(200);
-		expect(await late).toMatchObject({ returnAt: expect.any(Number) });
+		expect(await late).toMatchObject({ retryAt: expect.any(Number) });
 	});
 });
 
-describe('a place is free', () => {
-	/** One is left, and somebody holds it; then another asks. */
+describe('a slot is released', () => {
+	/** A request takes the only slot, and another one waits for it. */
 	async function held(hold: (send: ReturnType<typeof start>['send']) => void) {
 		const all = start();
-		void all.send('first', () => told(all.clock, 1, 600));
+		void all.send('first', () => withWindow(all.clock, 1, 600));
 		await all.pass(200);
 		hold(all.send);
 		await all.pass(200);
-		void all.send('next', () => told(all.clock, 0));
+		void all.send('next', () => withWindow(all.clock, 0));
 		await all.pass(10);
 		return all;
 	}
@@ -122,7 +122,7 @@ describe('a place is free', () => {
 		expect(events.at(-1)).toBe('next at 0');
 	});
 
-	test('when its execution is cancelled, even if the request goes on', async () => {
+	test('when its execution is canceled, even if the request continues', async () => {
 		const cancel = new AbortController();
 		const { events, pass } = await held((send) => void send('cancelled', never, { signal: cancel.signal }));
 		expect(events).not.toContain('next at 0');
@@ -131,43 +131,43 @@ describe('a place is free', () => {
 		expect(events.at(-1)).toBe('next at 0');
 	});
 
-	test('at the deadline of its answer, whatever became of it', async () => {
+	test('at its total timeout, whatever became of it', async () => {
 		const { events, pass } = await held((send) => void send('hangs', never));
-		await pass(deadline - 1_000);
+		await pass(totalTimeout - 1_000);
 		expect(events).not.toContainEqual(expect.stringMatching(/^next/));
 		await pass(1_000);
 		expect(events.at(-1)).toBe('next at 300');
 	});
 });
 
-test('who is cancelled in the queue leaves at once and is not sent', async () => {
+test('a request that is canceled in the queue leaves at once and is not sent', async () => {
 	const { clock, queue, events, send, pass } = start();
-	void send('first', () => told(clock, 0, 30));
+	void send('first', () => withWindow(clock, 0, 30));
 	await pass(200);
 	const cancel = new AbortController();
-	const cancelled = send('cancelled', () => told(clock, 100), { signal: cancel.signal });
+	const cancelled = send('cancelled', () => withWindow(clock, 100), { signal: cancel.signal });
 	await pass(1_000);
 	cancel.abort(new Error('stop'));
 	expect(await cancelled).toEqual(new Error('stop'));
 	await pass(60_000);
 	expect(events).toEqual(['first at 0']);
 	expect(queue.isIdle()).toBe(true);
-	expect(await send('later', () => told(clock, 1), { signal: cancel.signal })).toEqual(new Error('stop'));
+	expect(await send('later', () => withWindow(clock, 1), { signal: cancel.signal })).toEqual(new Error('stop'));
 });
 
-test('a queue that nobody uses vanishes, and another credential has another queue', async () => {
+test('an idle queue is dropped, and another credential has another queue', async () => {
 	const clock = new SimulatedClock();
-	const queue = queueOf('address, old key', clock);
-	expect(queueOf('address, old key', clock)).toBe(queue);
-	expect(queueOf('address, old key', new SimulatedClock())).not.toBe(queue);
+	const queue = queueFor('address, old key', clock);
+	expect(queueFor('address, old key', clock)).toBe(queue);
+	expect(queueFor('address, old key', new SimulatedClock())).not.toBe(queue);
 	await Promise.all([
-		queue.inTurn(turnAt(clock), async () => told(clock, 0)),
+		queue.enqueue(requestAt(clock), async () => withWindow(clock, 0)),
 		clock.runUntil(clock.now() + 59_000),
 	]);
-	expect(queueOf('address, new key', clock)).not.toBe(queue);
+	expect(queueFor('address, new key', clock)).not.toBe(queue);
 	// It still knows that the plan is used up.
-	expect(queueOf('address, old key', clock)).toBe(queue);
+	expect(queueFor('address, old key', clock)).toBe(queue);
 	await clock.runUntil(clock.now() + 2_000);
-	queueOf('address, third key', clock);
-	expect(queueOf('address, old key', clock)).not.toBe(queue);
+	queueFor('address, third key', clock);
+	expect(queueFor('address, old key', clock)).not.toBe(queue);
 });

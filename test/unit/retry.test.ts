@@ -113,14 +113,14 @@ test('when to come back is not told by a service that says: at once', () => {
 
 test('a wait beyond the cap fails and says when to come back', () => {
 	const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3600' };
-	expect(decide({ status: 429, headers })).toEqual({ retry: false, returnAt: now + 3_600_000 });
-	expect(decide({ status: 503, headers: { 'retry-after': '3600' } })).toEqual({ retry: false, returnAt: now + 3_600_000 });
+	expect(decide({ status: 429, headers })).toEqual({ retry: false, retryAt: now + 3_600_000 });
+	expect(decide({ status: 503, headers: { 'retry-after': '3600' } })).toEqual({ retry: false, retryAt: now + 3_600_000 });
 });
 
 test('a 429 that names hours is asked about again after a minute, as by everyone; if that is too long, it says when to come back', () => {
 	const headers = { 'retry-after': '3600' };
 	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 60_000, counts: false });
-	expect(decide({ status: 429, headers }, { waited: 241_000 })).toEqual({ retry: false, returnAt: now + 3_600_000 });
+	expect(decide({ status: 429, headers }, { waited: 241_000 })).toEqual({ retry: false, retryAt: now + 3_600_000 });
 });
 
 test('waits add up to the cap', () => {

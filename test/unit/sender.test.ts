@@ -153,13 +153,13 @@ describe('an answer that trickles in without end', () => {
 	});
 	afterAll(() => void server.close());
 
-	test('is broken off at the deadline, once, and told in words', async () => {
+	test('is aborted once at the total timeout, and the error says so', async () => {
 		const { context } = executeContext({ credential: { baseUrl: '', apiKey: 'k' }, parameters: getMany('contact') });
 		const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 		const outcome = await createSender({
 			transport: anonymous(context as unknown as IAllExecuteFunctions),
 			address,
-			deadline: 150,
+			totalTimeout: 150,
 		})({ method: 'GET', path: '/' });
 		expect(outcome).toMatchObject({ ok: false, problem: { message: expect.stringContaining('too long') } });
 		await isBrokenOff;

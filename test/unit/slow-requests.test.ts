@@ -1,4 +1,4 @@
-import { never, start, told } from './queued-requests.ts';
+import { never, start, withWindow } from './queued-requests.ts';
 
 const times = (events: string[], name: string) => events.filter((event) => event.startsWith(name)).map((event) => Number(event.split(' at ')[1]));
 
@@ -6,7 +6,7 @@ test('four requests that hang hold up nobody for longer than a second, in this w
 	const { clock, events, send, pass } = start();
 	for (let i = 0; i < 4; i += 1) void send('hangs', never, { workflow: 'b' });
 	let left = 20;
-	const small = () => void send('small', () => told(clock, (left -= 1), 10), {}, 50);
+	const small = () => void send('small', () => withWindow(clock, (left -= 1), 10), {}, 50);
 	for (let i = 0; i < 12; i += 1) small();
 	await pass(3_000);
 	expect(Math.max(...times(events, 'small'))).toBe(1);
@@ -22,12 +22,12 @@ test('four requests that hang hold up nobody for longer than a second, in this w
 
 test('a slow request that is still under way when a used-up window ends holds up nobody', async () => {
 	const { clock, events, send, pass } = start();
-	await Promise.all([send('first', () => told(clock, 1, 10)), pass(200)]);
-	void send('slow', () => told(clock, 50, 10), {}, 60_000);
+	await Promise.all([send('first', () => withWindow(clock, 1, 10)), pass(200)]);
+	void send('slow', () => withWindow(clock, 50, 10), {}, 60_000);
 	await pass(5_000);
-	void send('last', () => told(clock, 0, 5));
+	void send('last', () => withWindow(clock, 0, 5));
 	await pass(200);
-	for (let i = 0; i < 3; i += 1) void send('next', () => told(clock, 50, 10));
+	for (let i = 0; i < 3; i += 1) void send('next', () => withWindow(clock, 50, 10));
 	await pass(30_000);
 	expect(times(events, 'next')).toEqual([10, 10, 10]);
 });
@@ -36,7 +36,7 @@ describe('in a window with room, a slow request', () => {
 	/** Two may be under way at once. */
 	async function withTwoPlaces() {
 		const all = start();
-		await Promise.all([all.send('first', () => told(all.clock, 64, 600)), all.pass(200)]);
+		await Promise.all([all.send('first', () => withWindow(all.clock, 64, 600)), all.pass(200)]);
 		return all;
 	}
 
@@ -44,7 +44,7 @@ describe('in a window with room, a slow request', () => {
 		const { clock, events, send, pass } = await withTwoPlaces();
 		void send('slow', never);
 		await pass(50);
-		for (let i = 0; i < 4; i += 1) void send('next', () => told(clock, 64, 600), {}, 700);
+		for (let i = 0; i < 4; i += 1) void send('next', () => withWindow(clock, 64, 600), {}, 700);
 		await pass(750);
 		expect(times(events, 'next')).toHaveLength(2);
 		await pass(700);

@@ -1,9 +1,9 @@
 import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
+import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
-import type { Rank } from '../../nodes/CrmPlatform/api/http/turnOrder';
-import { patientWait, turnsOf, waitReport } from '../../nodes/CrmPlatform/api/waits';
+import { maxUnattendedWait, queueOptionsOf, reportWaits } from '../../nodes/CrmPlatform/api/waits';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
 	({
@@ -38,9 +38,9 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	['a schedule', contextOf({ getInputData }), 'ordinary'],
 	['a trigger', contextOf({ emit: () => undefined }), 'ordinary'],
 	['a poll', contextOf({ __emit: () => undefined }), 'ordinary'],
-])('in the queue, %s has its rank, and becomes bulk only as an execution', (_, n8n, rank) => {
-	const rankOfMany = 'getInputData' in n8n ? 'bulk' : rank;
-	expect(turnsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, rank, rankOfMany, maxWait: patientWait });
+])('in the queue, %s has its priority, and becomes bulk only as an execution', (_, n8n, priority) => {
+	const laterPriority = 'getInputData' in n8n ? 'bulk' : priority;
+	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxWait: maxUnattendedWait });
 });
 
 test('the hint tells how long the node waited: waits at the same time count once', async () => {
@@ -48,7 +48,7 @@ test('the hint tells how long the node waited: waits at the same time count once
 	const notices = new Set<string>();
 	const log: string[] = [];
 	const logger = { info: (line: string) => void log.push(line) };
-	const report = waitReport(contextOf({ logger }), notices, clock);
+	const report = reportWaits(contextOf({ logger }), notices, clock);
 	const wait = async (from: number, to: number, others: number) => {
 		await clock.sleep(from);
 		const ended = report(to - from, others);
@@ -63,16 +63,16 @@ test('the hint tells how long the node waited: waits at the same time count once
 	await clock.runUntil(clock.now() + 20_000);
 	void wait(0, 1_000, 1);
 	await clock.runUntil(clock.now() + 2_000);
-	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service, beside 3 other workflows on the same credential.')]);
+	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service, as did 3 other workflows on the same credential.')]);
 	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all']);
 });
 
-test('a wait that nobody could foresee is in the log once it has lasted five seconds, and a shorter one never', async () => {
+test('a wait of unknown length is logged after five seconds, and a shorter one never', async () => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const log: string[] = [];
 	const logger = { info: (line: string) => void log.push(`${(clock.now() - begun) / 1000}: ${line}`) };
-	const report = waitReport(contextOf({ logger }), new Set(), clock);
+	const report = reportWaits(contextOf({ logger }), new Set(), clock);
 	for (const seconds of [4, 4, 7]) {
 		const ended = report(0, 0);
 		await clock.runUntil(clock.now() + seconds * 1_000);
@@ -85,10 +85,10 @@ test('a wait that nobody could foresee is in the log once it has lasted five sec
 test('a canceled wait is not reported any more', async () => {
 	const clock = new SimulatedClock();
 	const log: string[] = [];
-	const waiting = waitReport(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
+	const onWait = reportWaits(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
 	const transport = async () => await Promise.resolve({ status: 429, headers: { 'retry-after': '50' }, text: '' });
 	const cancel = new AbortController();
-	const send = createSender({ transport, address: 'https://api.example.com', clock, waiting, signal: cancel.signal });
+	const send = createSender({ transport, address: 'https://api.example.com', clock, onWait, signal: cancel.signal });
 	const ended = [1, 2, 3].map(async () => await send({ method: 'GET', path: '/v1/contacts' }).catch(() => 'canceled'));
 	await clock.runUntil(clock.now() + 4_000);
 	cancel.abort();
@@ -101,15 +101,15 @@ test.each([300, 3_600])('after a 429 that names %i s, those refused ask with all
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const sent: string[] = [];
-	const sender = (workflow: string, rank: Rank) => {
+	const sender = (workflow: string, priority: Priority) => {
 		const transport = async () => {
 			const seconds = Math.floor((clock.now() - begun) / 1000);
 			sent.push(`${workflow} ${seconds}`);
 			await clock.sleep(100);
 			return seconds < 61 ? { status: 429, headers: { 'retry-after': `${named}` }, text: '' } : { status: 200, headers: {}, text: '{}' };
 		};
-		const turns = { account: `names ${named}`, workflow, rank, rankOfMany: rank, maxWait: patientWait, forOthers: 0 };
-		return createSender({ transport, address: 'https://api.example.com', clock, turns });
+		const queueOptions = { account: `names ${named}`, workflow, priority, laterPriority: priority, maxWait: maxUnattendedWait, reserve: 0 };
+		return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	};
 	const ends: boolean[] = [];
 	const ask = (send: ReturnType<typeof sender>) => void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => ends.push(ok));
@@ -133,8 +133,8 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 			sent.push(String(execution));
 			return await Promise.resolve({ status: 200, headers: headers(), text: '{}' });
 		};
-		const turns = { account: 'loop', workflow: 'a', execution, rank: 'awaited' as const, rankOfMany: 'bulk' as const, maxWait: patientWait, forOthers: 0.9 };
-		return createSender({ transport, address: 'https://api.example.com', clock, turns });
+		const queueOptions = { account: 'loop', workflow: 'a', execution, priority: 'awaited' as const, laterPriority: 'bulk' as const, maxWait: maxUnattendedWait, reserve: 0.9 };
+		return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	};
 	const request = { method: 'GET', path: '/v1/contacts' } as const;
 	for (let run = 0; run < 25; run += 1) {
@@ -147,19 +147,19 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 	expect(sent.filter((one) => one === 'undefined')).toHaveLength(25);
 });
 
-test.each<[string, Rank, number]>([
+test.each<[string, Priority, number]>([
 	['long work is refused for half an hour, and goes on', 'bulk', 30],
 	['so is an ordinary execution', 'ordinary', 30],
 	['what somebody waits for fails after five minutes', 'awaited', 5],
-])('where other programs take all: %s', async (_, rank, minutes) => {
+])('where other programs take all: %s', async (_, priority, minutes) => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const isOver = () => clock.now() - begun >= 30 * 60_000;
 	const transport = async () => await Promise.resolve({ status: isOver() ? 200 : 429, headers: { 'retry-after': '50' }, text: '{}' });
-	const turns = { account: `refused ${rank}`, workflow: '', rank, rankOfMany: rank, maxWait: patientWait, forOthers: 0 };
+	const queueOptions = { account: `refused ${priority}`, workflow: '', priority, laterPriority: priority, maxWait: maxUnattendedWait, reserve: 0 };
 	let ended: object | undefined;
-	const send = createSender({ transport, address: 'https://api.example.com', clock, turns });
+	const send = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => (ended = { ok, minutes: Math.floor((clock.now() - begun) / 60_000) }));
 	await clock.runUntil(begun + 90 * 60_000);
-	expect(ended).toEqual({ ok: rank !== 'awaited', minutes });
+	expect(ended).toEqual({ ok: priority !== 'awaited', minutes });
 });

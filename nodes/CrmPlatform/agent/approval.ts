@@ -9,17 +9,17 @@ import type { ToolRun } from './toolRun';
 /** Services keep idempotency keys for a day: a token that lived longer could write twice. */
 const lifetime = 20 * 60 * 60 * 1000;
 
-/** What a token says: when it was made, and of which versions the records were. */
+/** Contents of a token: when it was made, and the versions of the records. */
 interface Token {
 	made: number;
 	versions: string[];
-	/** The token itself, without what people put behind it. */
+	/** The token without trailing punctuation. */
 	text: string;
 }
 
 /**
- * A token for these writes. Nothing is remembered of it, so that any process can check it: it consists of the
- * time, the records' versions, and a signature over both, the writes and the account.
+ * A token for these writes. It is not stored, so any process can check it: it consists of the time, the
+ * versions of the records, and a signature over both, the writes and the account.
  */
 export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): string {
 	const versions = writes.map(stateOf);
@@ -27,7 +27,7 @@ export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): str
 	return [made, versions.join('-'), ...namedIds(writes.map(({ target }) => target)), signature(run, writes, made, versions)].join('.');
 }
 
-/** What a token says, if it was made for these very writes; otherwise, why it is not valid. */
+/** The contents of a token made for exactly these writes; otherwise, why the token is invalid. */
 export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string, now: number): Token | string {
 	// A full stop behind it ends a sentence.
 	const text = token.trim().replace(/\.$/, '');
@@ -55,7 +55,7 @@ function stateOf({ target }: PlannedWrite): string {
 
 const digest = (record: IDataObject): string => `x${createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 10)}`;
 
-/** Whether a version is one that the service gave, which it can compare by itself. */
+/** Whether the version comes from the service, which can then compare it. */
 export const isServiceVersion = (write: PlannedWrite, version: string): boolean => String(write.target?.record.version) === version || /^\d+$/.test(version);
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], made: string, versions: string[]): string {

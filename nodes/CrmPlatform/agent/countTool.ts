@@ -10,12 +10,12 @@ import { fieldKinds } from '../fields/fieldKinds';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { listOfKind, toolQueryOf, type ToolAnswer } from './readingTools';
 import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, forReading, meantBy } from './toolFields';
+import { fieldsOfKind, forReading, matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { dataNotice } from './toolSchemas';
 import type { ToolKind } from './toolSettings';
 
-/** Records whose values are read for groups and sums; counts alone have no bound. */
+/** Maximum number of records read for groups and sums. Plain counts are unlimited. */
 const maxCounted = 10_000;
 
 /** What records are grouped by, or what is added up; its kind where the service tells. */
@@ -37,7 +37,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	const known = await countedFields(run, kind, names, fields);
 	const [group, sum] = ['group_by', 'sum'].map((name) => {
 		const given = args.text(name);
-		return given === undefined ? undefined : meantBy(known, given, 'field');
+		return given === undefined ? undefined : matchByName(known, given, 'field');
 	});
 	const notNumbers = () =>
 		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${known.filter(hasNumbersToSum).map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
@@ -82,7 +82,7 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	return { data, notes: group ? [...ofLists, dataNotice] : [] };
 }
 
-/** @throws Error in the model's words, where the number that JSON has for it is another one */
+/** @throws Error in the model's words if JSON cannot hold the exact number */
 function exactly(sum: bigint, name: string, orElse: string): number {
 	const number = Number(sum) / 1e6;
 	if (millionths(String(number)) === sum) return number;
@@ -111,7 +111,7 @@ const valueOf = (record: IDataObject, path: string[]): unknown => outputValue(re
 
 const nested = (path: string[], value: unknown): IDataObject => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as IDataObject;
 
-/** The groups as people call them; with their ids where two are called the same. */
+/** The groups by name, with their ids if two have the same name. */
 async function groupNames({ api }: ToolRun, fields: Field[], rows: CountedGroup[], group: CountedField | undefined): Promise<unknown[]> {
 	if (!group) return [];
 	const named = (await forReading(api, fields, rows.map(({ key }) => key))).map((key) => valueOf(key, group.path) ?? '(none)');

@@ -4,18 +4,18 @@ import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { readParts } from '../mapping/recordParts';
 import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, meantBy } from './toolFields';
+import { fieldsOfKind, matchByName } from './toolFields';
 import { toolFiltersOf } from './toolFilters';
 import { toolDescription, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
 import { actionsOf, allowedChanges, type ToolKind } from './toolSettings';
 
-/** Choices that are named beside a field; `field` gives all of them. */
+/** Maximum number of choices listed per field; `field` returns all of them. */
 const maxChoices = 12;
 
 /**
- * What a kind has: what the model may do comes first and then a row for each field, so that an answer which is cut
- * has whole rows. The beginning of names, such as `custom_fields.x`, gives the fields that were left out.
+ * Describes a kind of record: the permitted actions first, then one row per field, so that a shortened answer
+ * still has complete rows. A prefix such as `custom_fields.x` returns the fields that were left out.
  */
 export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
@@ -23,17 +23,17 @@ export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAn
 	const wanted = args.text('field');
 	const begun = wanted === undefined ? fields : fields.filter(({ name }) => name.startsWith(wanted));
 	const isBeginning = wanted !== undefined && begun.length > 1 && !begun.some(({ name }) => name === wanted);
-	if (wanted !== undefined && !isBeginning) return { data: [await wholeField(run, meantBy(fields, wanted, 'field'))], notes: [] };
+	if (wanted !== undefined && !isBeginning) return { data: [await wholeField(run, matchByName(fields, wanted, 'field'))], notes: [] };
 	const rows = await Promise.all(begun.map(async (field): Promise<IDataObject> => ({ [field.name]: await fieldInWords(run, field) })));
 	const data = isBeginning ? rows : [await whatIsPossible(run, kind, fields), ...rows];
-	const isCut = JSON.stringify(data).length > run.settings.longest;
+	const isCut = JSON.stringify(data).length > run.settings.maxLength;
 	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [] };
 }
 
 async function whatIsPossible(run: ToolRun, kind: ToolKind, fields: Field[]): Promise<IDataObject> {
 	const { list, upsert } = await toolDescription(run, kind);
 	const filters = list ? (await toolFiltersOf(run, kind, list)).map(({ name }) => name) : [];
-	// The others are named already: what is left is read-only.
+	// Writable fields are listed above; the rest is read-only.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
 	const { verbs } = run.settings;
 	return {
@@ -66,6 +66,6 @@ async function fieldInWords(run: ToolRun, field: Field): Promise<string> {
 async function wholeField(run: ToolRun, field: Field): Promise<IDataObject> {
 	const { name, label, kind, description, required, reference, maxLength, unique } = field;
 	const choices = await choicesOf(run, field);
-	const facts = { name, label, kind, description, required, unique, names_of: reference, longest: maxLength, choices: choices.length > 0 ? choices : undefined };
+	const facts = { name, label, kind, description, required, unique, names_of: reference, max_length: maxLength, choices: choices.length > 0 ? choices : undefined };
 	return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== ''));
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** The records that were given by a name, which the write itself may change. */
+/** The records that the model identified by name. The write may change that name. */
 export function namedIds(targets: Array<{ id: string; given?: string } | undefined>): string[] {
 	const named = targets.flatMap((target) => (target?.given === undefined || target.given === target.id ? [] : [`${nameDigest(target.given)}${plainText(target.id)}`]));
 	return named.length > 0 ? [named.join('-')] : [];
 }
 
-/** The id of the record that had this name when the token was made; the signature says whether it counts. */
+/** The id of the record that had this name when the token was made. The signature must confirm it. */
 export function idBehindName(token: string | undefined, given: string): string | undefined {
 	const parts = (token ?? '').trim().replace(/\.$/, '').split('.');
 	const own = parts.length === 4 ? parts[2]!.split('-').find((one) => one.startsWith(nameDigest(given))) : undefined;

@@ -7,18 +7,18 @@ import { readFilters } from '../mapping/filterValues';
 import { withFields } from '../mapping/lookUp';
 import type { ListDescription } from '../api/openapi/listing';
 import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, forReading, meantBy } from './toolFields';
+import { fieldsOfKind, forReading, matchByName } from './toolFields';
 import { filterRowsOf } from './toolFilters';
 import { namedRecord } from './toolRecords';
 import { toolCollection, toolDescription, executionFor, operationOfKind, type ToolRun } from './toolRun';
 import { dataNotice, maxLimit } from './toolSchemas';
 import type { ToolKind } from './toolSettings';
 
-/** What a tool answers: records or figures, and what is to be said of them. */
+/** A tool's answer: records or figures, and notes on them. */
 export interface ToolAnswer {
 	data: IDataObject[];
 	notes: string[];
-	/** Said only where all of the data fits into the answer. */
+	/** A note to add if all data fits into the answer. */
 	ifWhole?: string;
 }
 
@@ -27,7 +27,7 @@ const usualLimit = 10;
 export async function searchTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const { list, summary, names } = await listOfKind(run, kind);
-	// Else a deleted record would look like others.
+	// Otherwise a deleted record would look like any other.
 	const shown = summary.length > 0 ? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])] : [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const query = { ...(await toolQueryOf(run, kind, list, args)), ...sortOf(list, args.text('sort')) };
@@ -73,7 +73,7 @@ function sortOf({ sort }: ListDescription, given: string | undefined): Query {
 	const isDescending = given.startsWith('-');
 	const orders = (sort?.values ?? []).map((name) => ({ name, label: name }));
 	const plain = orders.filter(({ name }) => !name.startsWith('-'));
-	const found = meantBy(plain, given.replace(/^-/, ''), 'order').name;
+	const found = matchByName(plain, given.replace(/^-/, ''), 'order').name;
 	const name = isDescending ? `-${found}` : found;
 	if (!sort || !orders.some((one) => one.name === name)) throw new Error(`${name} is not a sort order. Use ${found}.`);
 	return { [sort.name]: name };

@@ -22,12 +22,12 @@ interface ReviewedCall {
 	prefix: string;
 }
 
-/** Characters of a change in words: a person reads it. */
-const longestReview = 10_000;
+/** Maximum number of characters in the description of a change, which a person reads. */
+const maxReviewLength = 10_000;
 
 /**
- * The node, whose message says in words what the call would write that it is the human review of. n8n hands a
- * review the model's arguments alone, and no person knows what `stg_01h…` is.
+ * The node, with a message that describes what the reviewed call would write. n8n passes only the model's
+ * arguments to a review, and nobody knows what `stg_01h…` is.
  */
 export async function withReviewedCall(n8n: IExecuteFunctions): Promise<IExecuteFunctions> {
 	const call = reviewedCall(n8n);
@@ -45,7 +45,7 @@ export async function withReviewedCall(n8n: IExecuteFunctions): Promise<IExecute
 function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	const { tool, toolParameters: given } = n8n.getInputData()[0]?.json ?? {};
 	if (!isHumanReview(n8n) || typeof tool !== 'string' || !isPlainObject(given)) return undefined;
-	// A context of every kind has it; its type names it for few.
+	// Every context has this method, but only some types declare it.
 	const reviewed = (n8n as unknown as { getConnectedNodes(type: string): INode[] }).getConnectedNodes(NodeConnectionTypes.AiTool);
 	const name = (['change', 'act'] as const).find((one) => tool.endsWith(`_${one}`));
 	const prefix = tool.slice(0, -(name?.length ?? 0) - 1);
@@ -58,11 +58,11 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
 
-/** What would be written, or why it cannot be said. */
+/** Describes what would be written, or why that is unknown. */
 async function callInWords(n8n: IExecuteFunctions, { name, given, kinds, prefix }: ReviewedCall): Promise<string> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
-		const settings: ToolSettings = { kinds: kindsNamed(kinds), verbs: new Set(toolVerbs), asksFirst: true, longest: longestReview, prefix, tools: toolNames };
+		const settings: ToolSettings = { kinds: kindsNamed(kinds), verbs: new Set(toolVerbs), asksFirst: true, maxLength: maxReviewLength, prefix, tools: toolNames };
 		const args = readToolArgs(`${prefix}_${name}`, given, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
 		if (name === 'change') await refuseSetByService(run, args);

@@ -4,20 +4,20 @@ import { isObject, parseJson } from '../api/http/json';
 import { isBlank, isUnset } from '../values/blank';
 import type { ToolKind } from './toolSettings';
 
-/** No name is longer. */
+/** Maximum length of a name. */
 const maxName = 255;
 
-/** What a model has sent. Each reader throws an Error that says what to send instead. */
+/** The arguments from a model. Each reader throws an Error that says what to send instead. */
 export interface ToolArgs {
 	/** The kind of record. */
 	kind(): ToolKind;
 	/** A text; undefined where there is none. */
-	text(name: string, longest?: number): string | undefined;
+	text(name: string, maxLength?: number): string | undefined;
 	texts(name: string): string[];
 	object(name: string): IDataObject;
-	number(name: string, least: number, most: number): number | undefined;
+	number(name: string, min: number, max: number): number | undefined;
 	choice<One extends string>(name: string, choices: readonly One[]): One;
-	/** Refuses arguments of other actions: what they were meant for would be left out. */
+	/** Refuses arguments of other actions, which would otherwise be ignored. */
 	only(action: string, names: readonly string[]): void;
 }
 
@@ -30,10 +30,10 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 	const unknown = Object.keys(sent).filter((name) => !names.includes(name));
 	if (unknown.length > 0) throw new Error(`${tool} has no argument ${unknown.slice(0, 5).join(', ')}. It takes ${names.join(', ')}.`);
 	const own = (name: string): unknown => (Object.hasOwn(sent, name) ? sent[name] : undefined);
-	const plain = (name: string, value: unknown, longest: number): string => {
+	const plain = (name: string, value: unknown, maxLength: number): string => {
 		if (typeof value === 'object') throw new Error(`${name} takes one text. Send it as "…".`);
 		const text = String(value).trim();
-		if (text.length > longest) throw new Error(`${name} has ${text.length} characters; the maximum is ${longest}. Send the name, the id or a few words.`);
+		if (text.length > maxLength) throw new Error(`${name} has ${text.length} characters; the maximum is ${maxLength}. Send the name, the id or a few words.`);
 		return text;
 	};
 	const args: ToolArgs = {
@@ -47,9 +47,9 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 			if (others.every(({ objectKey }) => objectKey === kind!.objectKey)) return kind!;
 			throw new Error(`Two kinds are called ${name}; one is a custom object. The workflow’s author must remove one of them from this node.`);
 		},
-		text(name, longest = maxName) {
+		text(name, maxLength = maxName) {
 			const value = own(name);
-			return value === undefined ? undefined : plain(name, value, longest);
+			return value === undefined ? undefined : plain(name, value, maxLength);
 		},
 		texts(name) {
 			const value = own(name);
@@ -64,12 +64,12 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 			if (isObject(parsed)) return parsed;
 			throw new Error(`${name} takes an object, such as {"field": "value"}.`);
 		},
-		number(name, least, most) {
+		number(name, min, max) {
 			const value = own(name);
 			if (value === undefined) return undefined;
 			const number = Number(value);
-			if (Number.isInteger(number) && number >= least && number <= most) return number;
-			throw new Error(`${name} takes a whole number from ${least} to ${most}.`);
+			if (Number.isInteger(number) && number >= min && number <= max) return number;
+			throw new Error(`${name} takes a whole number from ${min} to ${max}.`);
 		},
 		choice(name, choices) {
 			const value = own(name);

@@ -25,11 +25,11 @@ export async function fieldsOfKind(run: ToolRun, kind: ToolKind): Promise<Field[
 const shortName = (name: string): string => name.replace(/_ids?$/, '');
 
 /**
- * The one that a model means by a name: as the service writes it, or as a person says it.
+ * The entry that a name refers to: its name in the API, or its label.
  *
- * @throws Error in the model's words, with the names that there are
+ * @throws Error in the model's words, with the available names
  */
-export function meantBy<One extends { name: string; label: string }>(all: One[], given: string, what: string): One {
+export function matchByName<One extends { name: string; label: string }>(all: One[], given: string, what: string): One {
 	const exact = all.find(({ name }) => name === given || name === `custom_fields.${given}`);
 	if (exact) return exact;
 	const words = wordsOf(given);
@@ -50,7 +50,7 @@ export function withServiceNames(values: IDataObject, fields: Field[]): IDataObj
 	const known = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
 	const id = known.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
 	if (id !== undefined) throw new Error(`values must not contain ${id}: the service assigns the id of a new record, and record names the one to change.`);
-	refuseTwice(namesIn(values), (name) => fieldCalled(name, fields));
+	refuseRepeatedNames(namesIn(values), (name) => fieldCalled(name, fields));
 	return Object.fromEntries(
 		Object.entries(values).map(([name, value]) => {
 			const longer = known.has(name) ? [] : [`${name}_id`, `${name}_ids`].filter((one) => known.has(one));
@@ -60,7 +60,7 @@ export function withServiceNames(values: IDataObject, fields: Field[]): IDataObj
 }
 
 /** @throws Error in the model's words, where two names mean the same */
-export function refuseTwice(names: string[], meaning: (name: string) => string): void {
+export function refuseRepeatedNames(names: string[], meaning: (name: string) => string): void {
 	for (const name of names) {
 		const same = names.filter((other) => meaning(other) === meaning(name));
 		if (same.length > 1) throw new Error(`${same.join(', ')} are one field. Send it once.`);
@@ -74,7 +74,7 @@ const namesIn = (values: IDataObject, before = ''): string[] =>
 		return inner.length > 0 ? inner : [before + name];
 	});
 
-/** The one field that has the name in any of its forms; otherwise, its words. */
+/** The only field with this name in any spelling; otherwise, the words of the name. */
 function fieldCalled(given: string, fields: Field[]): string {
 	const bare = (name: string) => wordsOf(name.replace(/^custom_fields\./, ''));
 	const words = bare(given);
@@ -83,20 +83,20 @@ function fieldCalled(given: string, fields: Field[]): string {
 	return exact?.name ?? words;
 }
 
-/** The records with names instead of the ids of others, and nothing blank: what a model has to read costs. */
+/** The records with names in place of linked ids and without blank values, which saves tokens. */
 export async function forReading(api: Connection, fields: Field[], records: IDataObject[]): Promise<IDataObject[]> {
-	const named = await linkedKeys(quietly(api), fields, 'names')(records);
-	return named.map((record) => withoutNothing(record));
+	const named = await linkedKeys(withoutNotices(api), fields, 'names')(records);
+	return named.map((record) => withoutBlankMembers(record));
 }
 
-/** Links whose names cannot be read stay ids, which the model sees. */
-const quietly = (api: Connection): Connection => Object.defineProperty(Object.create(api) as Connection, 'notices', { value: new Set<string>() });
+/** Drops notices about links whose names cannot be read: the model sees their ids. */
+const withoutNotices = (api: Connection): Connection => Object.defineProperty(Object.create(api) as Connection, 'notices', { value: new Set<string>() });
 
-function withoutNothing(record: IDataObject): IDataObject {
+function withoutBlankMembers(record: IDataObject): IDataObject {
 	const filled = Object.entries(record).flatMap(([name, value]): Array<[string, unknown]> => {
 		if (isBlank(value)) return [];
 		if (typeof value !== 'object' || Array.isArray(value)) return [[name, value]];
-		const inner = withoutNothing(value as IDataObject);
+		const inner = withoutBlankMembers(value as IDataObject);
 		return Object.keys(inner).length > 0 ? [[name, inner]] : [];
 	});
 	return Object.fromEntries(filled) as IDataObject;

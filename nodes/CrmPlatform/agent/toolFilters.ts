@@ -8,7 +8,7 @@ import { customFilters } from '../api/customFields';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { FilterRow } from '../mapping/filterRows';
 import type { ToolArgs } from './toolArgs';
-import { meantBy } from './toolFields';
+import { matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { maxQuery } from './toolSchemas';
 import type { ToolKind } from './toolSettings';
@@ -31,7 +31,7 @@ export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescr
 	const rows: FilterRow[] = query === undefined ? [] : [{ field: list.search, operator: 'is', value: query }];
 	const known = fields.filter(({ name }) => name !== list.search);
 	for (const [name, value] of Object.entries(args.object('filters'))) {
-		const field = meantBy(known, name, 'filter');
+		const field = matchByName(known, name, 'filter');
 		rows.push(...(isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]]).map(([comparison, one]) => rowOf(field, String(comparison), one)));
 	}
 	return rows;
@@ -42,7 +42,7 @@ function rowOf(field: FilteredField, comparison: string, value: unknown): Filter
 	const has = (wanted: string): boolean => operators.some((one) => one.value === wanted);
 	if (value === null) throw new Error(`${field.name}: null is not a value to filter by. ${has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out'}.`);
 	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
-	// No moment is a day: it is from its start to its end.
+	// A day is a range: an instant cannot equal it.
 	if (comparison === 'is' && isDay && isInstant(field)) {
 		if (operatorsOf(field).some((one) => one.value === 'isOn')) return { field: field.name, operator: 'isOn', date: value };
 		throw new Error(`${field.name} is a time, and cannot be filtered by a day. Send a time such as ${value.trim()}T09:00:00Z.`);
@@ -61,7 +61,7 @@ function rowOf(field: FilteredField, comparison: string, value: unknown): Filter
 
 const isNegation = /^(!=|<>|ne|neq|nin|isn'?t|(is_?)?not(_?(in|equals?|eq))?)$/i;
 
-/** What says the same as a filter that excludes. */
+/** Alternatives to an excluding filter. */
 function insteadOfNot({ filters, name }: FilteredField, excluded: unknown, takesList: boolean): string {
 	const given = [excluded].flat().map(String);
 	const others = (filters.get('is')?.choices ?? []).map((choice) => choice.value).filter((value) => !given.includes(String(value)));

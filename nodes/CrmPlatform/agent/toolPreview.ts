@@ -20,50 +20,50 @@ export interface PlannedWrite {
 	operation: Operation;
 	request: ApiRequest;
 	target?: NamedRecord;
-	/** What its values do not say: the tag. */
+	/** Details beyond the values: the tag. */
 	more?: string;
-	/** What is written, with names in place of ids: a name that has moved to another id is another write. */
+	/** The values with names in place of ids: if a name now belongs to another id, the write differs. */
 	meaning: string;
 }
 
-/** A text of more characters is shortened where a person need not approve it. */
+/** Maximum characters of a text that no person has to approve. */
 const maxShown = 200;
 
-/** Equal characters that are shown around what differs. */
+/** Number of equal characters shown around a difference. */
 const around = 40;
 
 /**
  * What a write does, in words: `Update deal Altamira (dea_…): Amount: 1,200 → 12,000`.
  *
- * @param isWhole whether all that is written is shown: a person approves it
+ * @param isWhole whether to show all values in full, for a person to approve
  */
 export async function writeInWords(run: ToolRun, { kind, operation, request, target, more }: PlannedWrite, isWhole: boolean): Promise<string> {
 	const what = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}`;
 	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record, isWhole ? Infinity : maxShown);
-	// What leaves the CRM is approved by what is in it.
+	// A person has to see the contents of whatever leaves the CRM.
 	const content = isWhole && target && operation.leavesTheCrm ? await contentInWords(run, kind, target.record) : '';
 	const said = [more, changes, content].filter(Boolean).join('; ');
 	return said === '' ? what : `${what}: ${said}`;
 }
 
-/** What is written, in words, whatever the record has now. */
+/** Describes what is written, regardless of the record's current values. */
 export const meaningOf = async (run: ToolRun, kind: ToolKind, body: IDataObject): Promise<string> => await changesInWords(run, kind, body, undefined, Infinity);
 
-/** All that a person has put into a record. */
+/** Describes all that people have entered in a record. */
 async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject): Promise<string> {
 	const names = (await fieldsOfKind(run, kind)).map(({ path: [name = ''] }) => name);
 	const content: IDataObject = Object.fromEntries(Object.entries(record).filter(([name, value]) => names.includes(name) && !isBlank(value)));
 	return await changesInWords(run, kind, content, undefined, Infinity);
 }
 
-/** A write that the service did before, and answered again: the record may have changed since. */
+/** Describes a write that the service had already carried out: the record may have changed since. */
 export async function repeatedInWords(run: ToolRun, { kind, operation, request, target }: PlannedWrite, id: string): Promise<string> {
 	const what = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
 	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${what} The record has been deleted since.`;
 	if (now === null) return what;
 	const written = leavesOf((request.body ?? {}) as IDataObject);
-	// A step has no values; what it may have changed is told.
+	// A step has no values, so the fields that it may have changed are shown.
 	const values = written.length > 0 ? written : stepFields.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
 	if (values.length === 0) return what;
 	const body = {};
@@ -83,7 +83,7 @@ export function changesNothing({ request: { method, body = {} }, target }: Plann
 	return isIn(body as IDataObject, target.record);
 }
 
-async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, record: IDataObject | undefined, longest: number): Promise<string> {
+async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, record: IDataObject | undefined, maxLength: number): Promise<string> {
 	const names = Object.keys(body);
 	if (names.length === 0) return '';
 	const fields = await fieldsOfKind(run, kind);
@@ -97,12 +97,12 @@ async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, r
 		.flatMap(([path, value]) => {
 			const label = fieldAt(path)?.label ?? labelFor(path.join('.').replace(/^custom_fields\./, ''));
 			const [from, to] = [valueAt(old, path), valueAt(next, path)];
-			if (!record) return [`${label}: ${shown(to, longest)}`];
-			// The names of two records may be the same, and two numbers look alike: what is sent decides.
+			if (!record) return [`${label}: ${shown(to, maxLength)}`];
+			// Two records may have the same name, and two numbers may look alike, so the values as sent decide.
 			const [rawFrom, rawTo] = [memberAt(before, path), value].map((one) => JSON.stringify(one ?? null));
 			if (rawFrom === rawTo) return [];
 			const [left, right] = differingParts(from, to);
-			const [a, b] = [shown(left, maxShown), shown(right, longest)];
+			const [a, b] = [shown(left, maxShown), shown(right, maxLength)];
 			return [a === b ? `${label}: ${a} (${bare(rawFrom!)}) → ${b} (${bare(rawTo!)})` : `${label}: ${a} → ${b}`];
 		})
 		.join('; ');
@@ -134,7 +134,7 @@ function momentIn(zone: string, value: unknown): unknown {
 
 const bare = (json: string): string => json.replace(/^"|"$/g, '');
 
-/** Of two long texts, the parts that differ, with a little around them. */
+/** The parts in which two long texts differ, with some context. */
 function differingParts(from: unknown, to: unknown): [unknown, unknown] {
 	if (typeof from !== 'string' || typeof to !== 'string' || Math.max(from.length, to.length) <= maxShown) return [from, to];
 	const most = Math.min(from.length, to.length);
@@ -147,9 +147,9 @@ function differingParts(from: unknown, to: unknown): [unknown, unknown] {
 	return [part(from), part(to)];
 }
 
-function shown(value: unknown, longest: number): string {
+function shown(value: unknown, maxLength: number): string {
 	if (isBlank(value)) return '(empty)';
 	if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 20 });
 	const text = typeof value === 'string' ? value : JSON.stringify(value);
-	return text.length > longest ? `${text.slice(0, longest)}… (${text.length} characters)` : text;
+	return text.length > maxLength ? `${text.slice(0, maxLength)}… (${text.length} characters)` : text;
 }

@@ -1,10 +1,10 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { authentication, maxWait } from '../actionProperties';
-import { longestAnswer } from '../parameters/longestAnswer';
+import { maxAnswerLength } from '../parameters/maxAnswerLength';
 
 /** Seconds: people wait for an answer, and n8n's MCP trigger for 120 (n8n 2.41). */
-export const longestToolWait = 60;
+export const maxToolWait = 60;
 
 /** The parameters of CRM Platform Tools: what the author lets a model do. */
 export const toolProperties: INodeProperties[] = [
@@ -56,7 +56,7 @@ export const toolProperties: INodeProperties[] = [
 		default: ['search', 'get', 'describe', 'count', 'change', 'act'],
 		description: 'The tools to offer. Those that write are offered only if May Write allows it.',
 	},
-	{ ...longestAnswer, displayOptions: {} },
+	{ ...maxAnswerLength, displayOptions: {} },
 	{
 		displayName: 'Options',
 		name: 'options',
@@ -64,7 +64,7 @@ export const toolProperties: INodeProperties[] = [
 		placeholder: 'Add option',
 		default: {},
 		options: [
-			{ ...maxWait, default: longestToolWait },
+			{ ...maxWait, default: maxToolWait },
 			{
 				displayName: 'Tool Name Prefix',
 				name: 'prefix',

@@ -18,16 +18,16 @@ import type { ToolKind } from './toolSettings';
 /** A record that the model has named. */
 export interface NamedRecord {
 	id: string;
-	/** As people call it, with its id. */
+	/** Its name and id. */
 	title: string;
 	record: IDataObject;
-	/** What the model has called it. */
+	/** The name that the model used. */
 	given?: string;
-	/** Where a deletion that may have been carried out asks for a record that there is not. */
+	/** Set if a deletion that may have been carried out names a record that no longer exists. */
 	notFound?: Error;
 }
 
-/** There is no record with an id. */
+/** No record has this id. */
 export class NoSuchRecord extends Error {
 	readonly id: string;
 
@@ -37,17 +37,17 @@ export class NoSuchRecord extends Error {
 	}
 }
 
-/** Records that an answer names where a name is not clear. */
+/** Maximum number of candidates for an ambiguous name in an answer. */
 const maxCandidates = 5;
 
-/** Records of one name that an answer lists. */
+/** Maximum number of records of one name in an answer. */
 const maxListed = 2 * maxCandidates;
 
 /**
- * The record with an id or a name. A name that several records have is never guessed.
+ * The record with an id or a name. The node never guesses between several records of one name.
  *
- * @param token of a preview: it knows the record whose name its own write has changed
- * @throws Error in the model's words, with the records that it may mean
+ * @param token of a preview, which contains the id of a record that its write renames
+ * @throws Error in the model's words, with the candidates
  */
 export async function namedRecord(run: ToolRun, kind: ToolKind, given: string | undefined, token?: string): Promise<NamedRecord> {
 	const finding = recordGiven(run, kind, given);
@@ -131,7 +131,7 @@ async function nearest(api: Connection, resource: string, collection: string, na
 	return { results: [] };
 }
 
-/** What tells records of one name apart; of a kind that the author has not chosen, names alone. */
+/** Distinguishes records of one name; only names for a kind that the author has not chosen. */
 async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
 	const results = ids.length > 0 ? await recordsWithIds(run, collection, ids.slice(0, maxListed)) : await similarRecords(run, collection, name);
 	const isChosen = run.settings.kinds.some((kind) => toolCollection(kind) === collection);
@@ -142,13 +142,13 @@ async function candidateText(run: ToolRun, collection: string, name: string, ids
 	return [...listed, ...(ids.length > listed.length ? [`and ${ids.length - listed.length} more`] : [])].join('; ');
 }
 
-/** All of them: a search may find many others before these. */
+/** Reads all of them: a search may return many others first. */
 async function recordsWithIds({ api }: ToolRun, collection: string, ids: unknown[]): Promise<INodeListSearchItems[]> {
 	const records = await Promise.all(ids.map(async (id) => await findRecord(api, collection + path`/${String(id)}`).catch(() => undefined)));
 	return distinctListItems(records.map((record, i) => record ?? ({ id: ids[i] } as IDataObject)), 'id', new Map());
 }
 
-/** Of a few users or tags, all are worth naming; of many companies, none. */
+/** Lists all records of a short list, such as users or tags, and none of a long one, such as companies. */
 async function similarRecords({ api }: ToolRun, collection: string, name: string): Promise<INodeListSearchItems[]> {
 	const resource = collection.replace(/^\/v1/, '');
 	const near = await nearest(api, resource, collection, parseName(name).name);

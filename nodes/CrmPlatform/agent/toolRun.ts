@@ -14,7 +14,7 @@ export interface ToolRun {
 	n8n: IExecuteFunctions;
 	api: Connection;
 	settings: ToolSettings;
-	/** Tells the writes of this call from those of others. */
+	/** Distinguishes the writes of this call from those of others. */
 	identity: CallIdentity;
 }
 
@@ -22,8 +22,8 @@ export interface ToolRun {
 type Parameters = Record<string, unknown>;
 
 /**
- * What an operation of the node does, with parameters of the model's instead of the author's: nothing that the
- * model sends is ever evaluated as an expression.
+ * An execution of the node's operation with the model's parameters in place of the author's. Nothing that the
+ * model sends is evaluated as an expression.
  *
  * @param fields values for the fields of a write
  */
@@ -33,7 +33,7 @@ export function executionFor(run: ToolRun, kind: ToolKind, operation: Operation,
 	const own = {
 		getNodeParameter: (name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise,
 		getInputData: () => [{ json: {} }],
-		// Else constant paths such as $json.id would be read without the engine.
+		// Otherwise constant paths such as $json.id would be read without the engine.
 		isToolExecution: () => true,
 		evaluateExpression: (expression: string) => (expression === modelsFields ? fields : `=${expression}`),
 		continueOnFail: () => false,
@@ -43,10 +43,10 @@ export function executionFor(run: ToolRun, kind: ToolKind, operation: Operation,
 	return { n8n: view, api, resource: kind.resource, operation, identity: shared };
 }
 
-/** Marks the values as those of a model: a name that it makes up is then refused, and not left out. */
+/** Marks values as a model's, so that invented field names are refused and not ignored. */
 const modelsFields = "{{ $fromAI('values') }}";
 
-/** Does an operation once, and gives the records that it answers with. */
+/** Runs an operation once and returns its records. */
 export async function runOperation(execution: Execution): Promise<IDataObject[]> {
 	const plan = await execution.operation.prepare(execution);
 	const [result] = typeof plan === 'function' ? [await plan(0)] : await plan.assemble([0]).send(() => true);
@@ -57,7 +57,7 @@ export async function runOperation(execution: Execution): Promise<IDataObject[]>
 /** Path of the records of a kind, with version prefix. */
 export const toolCollection = ({ resource, objectKey = '' }: ToolKind): string => `/v1${filledPath(resource.path, () => objectKey)}`;
 
-/** A connection for look-ups of the kind's records by the path that they really have. */
+/** A connection that looks the kind's records up under their actual path. */
 export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: ToolKind): Connection =>
 	objectKey === undefined
 		? api
@@ -79,7 +79,7 @@ export function operationOfKind({ resource, name }: ToolKind, value: string): Op
 	throw new Error(`A ${name} cannot be handled this way (${value}). Use another action or kind.`);
 }
 
-/** The connection with writes that pass a gate: it sees each as it would be sent, and its answer. */
+/** The connection with a gate, which sees each write before it is sent, and its response. */
 export function withGate(api: Connection, gate: (request: ApiRequest) => ApiRequest, answered: (response: ApiResponse) => void = () => undefined): Connection {
 	const send = async (request: ApiRequest) => {
 		if (request.method === 'GET') return await api.send(request);

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { isBlank } from '../values/blank';
-import { longestAnswerOf } from '../parameters/longestAnswer';
+import { maxAnswerLengthOf } from '../parameters/maxAnswerLength';
 import { readBoolean } from '../values/readers';
 import type { Operation, Resource } from '../model';
 import { resourceNamed } from '../resources';
@@ -19,17 +19,17 @@ export interface ToolKind {
 	/** `contact`; of a custom object its key: `cars`. */
 	name: string;
 	resource: Resource;
-	/** Of a custom object, its key. */
+	/** The key of a custom object. */
 	objectKey?: string;
 }
 
 export interface ToolSettings {
 	kinds: ToolKind[];
 	verbs: ReadonlySet<ToolVerb>;
-	/** Whether a write is shown first, and done when it is asked for with the token of what was shown. */
+	/** Whether a write needs a preview: the first call returns a token, and a call with the token writes. */
 	asksFirst: boolean;
-	/** Characters of an answer. */
-	longest: number;
+	/** Maximum characters of an answer. */
+	maxLength: number;
 	/** What the names of the tools begin with. */
 	prefix: string;
 	/** The tools that are offered. */
@@ -53,7 +53,7 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 		kinds,
 		verbs,
 		asksFirst: readBoolean('Ask Before Writing', read('askBeforeWriting'), { otherwise: true }),
-		longest: longestAnswerOf(n8n),
+		maxLength: maxAnswerLengthOf(n8n),
 		prefix,
 		tools: offered,
 	};
@@ -86,7 +86,7 @@ const isOffered = (tool: ToolName, kinds: ToolKind[], verbs: ReadonlySet<ToolVer
 /** What crm_change does. */
 export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'untag';
 
-/** @param kind whose records are changed; of any kind if absent */
+/** @param kind of the changed records; any kind if absent */
 export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, kind?: ToolKind): ToolChange[] =>
 	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter(
 		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (kind === undefined || (hasChange(change, kind) && (verbs.has('send') || !leavesByChange(change, kind)))),
@@ -95,7 +95,7 @@ export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, kind?: ToolKind): T
 const hasChange = (change: ToolChange, { resource }: ToolKind): boolean =>
 	resource.operations.some(({ option }) => option.value === ({ tag: 'addTag', untag: 'removeTag' } as Record<string, string>)[change] || option.value === change);
 
-/** Whether a change may make a record leave the CRM: a new message is sent, and so is another text of a scheduled one. */
+/** Whether a change may send something out of the CRM: a new message, or a new text of a scheduled one. */
 export const leavesByChange = (change: ToolChange, kind: ToolKind): boolean => ['update', 'upsert'].includes(change) && leavesTheCrm(kind);
 
 /** Whether records of the kind leave the CRM, as messages do. */

@@ -22,14 +22,14 @@ import { changesNothing, meaningOf, repeatedInWords, writeInWords, type PlannedW
 import type { NamedRecord } from './toolRecords';
 import type { ToolKind } from './toolSettings';
 
-/** One write that the model wants. */
-export interface WantedWrite {
+/** One write that the model requests. */
+export interface RequestedWrite {
 	kind: ToolKind;
 	operation: Operation;
 	parameters: Record<string, unknown>;
 	fields?: IDataObject;
 	target?: NamedRecord;
-	/** What its values do not say. */
+	/** Details beyond the values. */
 	more?: string;
 }
 
@@ -45,19 +45,19 @@ class Planned extends Error {
 
 /**
  * Does the writes: all are prepared before any is sent, so that a value that is refused here leaves nothing
- * half done. Where the author wants it, the first call answers a preview, and the one with its token writes.
+ * half done. With Ask Before Writing, the first call returns a preview, and the call with its token writes.
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */
-export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
+export async function doWrites(run: ToolRun, wanted: RequestedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
 	const planned: PlannedWrite[] = [];
 	for (const one of wanted) planned.push(await plan(run, one));
-	const { asksFirst, longest } = run.settings;
+	const { asksFirst, maxLength } = run.settings;
 	const wordsOf = async (isWhole: boolean) => await Promise.all(planned.map(async (one) => await writeInWords(run, one, isWhole)));
 	const preview = async (reason = ''): Promise<ToolAnswer> => {
 		const data = [{ preview: (await wordsOf(true)).join('. '), token: tokenFor(run, planned, now) }];
 		const note = `${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
-		if (JSON.stringify([...data, { note }]).length > longest) throw new Error(`${tooLong(longest)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
+		if (JSON.stringify([...data, { note }]).length > maxLength) throw new Error(`${tooLong(maxLength)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
 		return { data, notes: [note] };
 	};
 	const words = await wordsOf(false);
@@ -70,7 +70,7 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 		if (missing) throw missing;
 		return await asked(checked);
 	}
-	// Else those before one that has changed would be written.
+	// Otherwise the writes before a changed record would be carried out.
 	if (wanted.length > 1 && planned.some((one, i) => !one.target?.notFound && !isUnchanged(one, checked.versions[i]))) {
 		if (missing) throw new Error(`Another of the records has changed since the preview. ${missing.message}`);
 		return await preview(changed);
@@ -86,12 +86,12 @@ export async function doWrites(run: ToolRun, wanted: WantedWrite[], token: strin
 
 const changed = 'A record has changed since the preview: someone else changed it, or this write was already made with the same token.';
 
-const tooLong = (longest: number): string =>
-	`The preview is longer than the ${longest} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.`;
+const tooLong = (maxLength: number): string =>
+	`The preview is longer than the ${maxLength} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.`;
 
 class ChangedSince extends Error {}
 
-/** Some of the writes are done, and one is not. */
+/** Some of the writes were carried out before one failed. */
 export class PartlyDone extends Error {}
 
 function partlyDone(failed: Error, words: string[], place: number): string {
@@ -109,7 +109,7 @@ const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && er
 
 const unchanged = (words: string[]): ToolAnswer => ({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
 
-async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
+async function plan(run: ToolRun, one: RequestedWrite): Promise<PlannedWrite> {
 	const api = withGate(run.api, (request) => {
 		throw new Planned(request);
 	});
@@ -117,7 +117,7 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
 	const execution = executionOf({ ...run, api }, one);
 	const outcome = await runOperation(execution).then(() => undefined, (error: Error) => error);
 	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
-	if (unsent.length > 0) throw new Error(await notTaken(execution, unsent));
+	if (unsent.length > 0) throw new Error(await unsentInWords(execution, unsent));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
 	const { kind, operation, target, more } = one;
 	await refuseNames(run, one, outcome.request);
@@ -126,11 +126,12 @@ async function plan(run: ToolRun, one: WantedWrite): Promise<PlannedWrite> {
 }
 
 /**
- * A name that no record has may be an id in some services, so the node sends it; of a model it is a name.
+ * The node sends an unknown name, as it may be an id in some services. From a model it is a name, so it is
+ * refused.
  *
  * @throws UnclearName
  */
-async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: WantedWrite, { body = {} }: ApiRequest): Promise<void> {
+async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: RequestedWrite, { body = {} }: ApiRequest): Promise<void> {
 	const given = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
 	const all = await fieldsOfKind(run, kind);
 	const valueOf = (field: Field | undefined): unknown[] => (field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
@@ -145,17 +146,17 @@ async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: Want
 	}
 }
 
-/** What is not sent, in a model's words: a field that others have may be one that this operation does not take. */
-async function notTaken(execution: Execution, unsent: string[]): Promise<string> {
+/** Explains to a model which values were not sent: other operations may accept the field. */
+async function unsentInWords(execution: Execution, unsent: string[]): Promise<string> {
 	const { name } = execution.operation.option;
 	const known = (await describedWrite(execution)).fields.map((field) => field.name);
 	const said = unsent.map((notice) => notice.replace(/^Not sent because the service has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
 	return `${said.join(' ')} ${name} takes ${known.slice(0, 60).join(', ')}.`;
 }
 
-const executionOf = (run: ToolRun, { kind, operation, parameters, fields }: WantedWrite): Execution => executionFor(run, kind, operation, parameters, fields);
+const executionOf = (run: ToolRun, { kind, operation, parameters, fields }: RequestedWrite): Execution => executionFor(run, kind, operation, parameters, fields);
 
-async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[], words: string[], versions?: string[]): Promise<ToolAnswer> {
+async function send(run: ToolRun, wanted: RequestedWrite[], planned: PlannedWrite[], words: string[], versions?: string[]): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [i, one] of wanted.entries()) {
 		if (one.target?.notFound) {
@@ -174,7 +175,7 @@ async function send(run: ToolRun, wanted: WantedWrite[], planned: PlannedWrite[]
 	return { data: done, notes: [] };
 }
 
-async function sendOne(run: ToolRun, one: WantedWrite, planned: PlannedWrite, place: number, version: string | undefined): Promise<{ record: IDataObject; isRepeated: boolean }> {
+async function sendOne(run: ToolRun, one: RequestedWrite, planned: PlannedWrite, place: number, version: string | undefined): Promise<{ record: IDataObject; isRepeated: boolean }> {
 	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
 	const isConditional = version !== undefined && planned.target !== undefined;
 	const { takesIfMatch } = await describedWrite(executionOf(run, one));

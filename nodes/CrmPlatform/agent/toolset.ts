@@ -13,7 +13,7 @@ import { readToolArgs, type ToolArgs } from './toolArgs';
 import { withCandidates } from './toolRecords';
 import { refuseSetByService } from './setByService';
 import { withGate, type ToolRun } from './toolRun';
-import { longestToolWait } from './toolProperties';
+import { maxToolWait } from './toolProperties';
 import { dataNotice, toolTexts, type ToolTexts } from './toolSchemas';
 import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './toolWrites';
@@ -56,7 +56,7 @@ export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Prom
 	return { response: offered.length === 1 ? only : { tools: offered, getTools: () => offered } };
 }
 
-/** A call by AI Agent 3, for which n8n runs the node: its item says which tool is meant. */
+/** A call by AI Agent 3, for which n8n runs the node: the item names the tool. */
 export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const settings = toolSettings(n8n, 0);
 	const { tool, toolCallId: _, ...sent } = argumentsOf(n8n);
@@ -75,12 +75,12 @@ const maxDepth = 50;
 const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 	typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((one) => isDeeper(one, depth - 1)));
 
-/** The answer to a call. It is never an error: AI Agent 2 hands on nothing of one, and Agent 3 only its message. */
+/** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, given: IDataObject): Promise<IDataObject[]> {
 	const call = namedCall(n8n, nameOfCall(n8n, [name, given]));
 	const view = Object.assign(Object.create(n8n), {
 		getNodeParameter: (name: string, _item: number, otherwise: unknown) =>
-			name === 'options.maxWait' ? n8n.getNodeParameter(name, 0, longestToolWait) : otherwise,
+			name === 'options.maxWait' ? n8n.getNodeParameter(name, 0, maxToolWait) : otherwise,
 		getInputData: () => [{ json: {} }],
 	}) as IExecuteFunctions;
 	let run: ToolRun | undefined;
@@ -106,16 +106,16 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };
 	});
-	if ('error' in answer) return answerWithin([{ error: answer.error }], run ? [dataNotice] : [], settings.longest);
+	if ('error' in answer) return answerWithin([{ error: answer.error }], run ? [dataNotice] : [], settings.maxLength);
 	call.succeeded();
 	const { data, notes, ifWhole } = answer;
-	return answerWithin(data, notes, settings.longest, isWriting ? dataNotice : ifWhole);
+	return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : ifWhole);
 }
 
 /** Statuses with which services refuse a write; any other may come from a proxy on the way. */
 const refusals = ['400', '401', '403', '404', '405', '409', '410', '412', '413', '415', '422', '428', '429'];
 
-/** Whether the service itself has refused the write, in whose words there is a code. */
+/** Whether the service itself refused the write: its errors have a code. */
 function isRefusal({ context, ...failure }: NodeFailure): boolean {
 	const { code = '' } = (context.data ?? {}) as { code?: unknown };
 	return context.mayBeDone !== true && 'httpCode' in failure && refusals.includes(String(failure.httpCode)) && code !== '' && !String(code).startsWith('idempotency');

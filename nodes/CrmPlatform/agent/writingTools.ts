@@ -8,21 +8,21 @@ import { lookUpNames } from '../mapping/nameLookUp';
 import { isName } from '../mapping/nameSyntax';
 import { resourceNamed } from '../resources';
 import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, meantBy, refuseTwice, withServiceNames } from './toolFields';
+import { fieldsOfKind, matchByName, refuseRepeatedNames, withServiceNames } from './toolFields';
 import { namedRecord, NoSuchRecord, type NamedRecord } from './toolRecords';
 import { toolDescription, operationOfKind, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
 import { actionsOf, allowedChanges, leavesByChange, leavesTheCrm, type ToolChange, type ToolKind } from './toolSettings';
-import { doWrites, type WantedWrite } from './toolWrites';
+import { doWrites, type RequestedWrite } from './toolWrites';
 
-/** Records that one call deletes at most. */
+/** Maximum number of records that one call deletes. */
 const maxDeleted = 20;
 
-/** A token has a version of each, which may have 20 characters, and the ids of those that are named. */
+/** A token contains a version of up to 20 characters per record, and the ids of records identified by name. */
 const maxToken = 3_000;
 
-/** What each change takes beside the kind and a token. */
-const taken: Record<ToolChange, string[]> = {
+/** Arguments of each change besides the kind and the token. */
+const acceptedArgs: Record<ToolChange, string[]> = {
 	create: ['values'],
 	update: ['record', 'values'],
 	upsert: ['values', 'match_on'],
@@ -36,7 +36,7 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
 	if (!run.settings.verbs.has('send') && leavesByChange(change, kind)) throw needsSend(kind, change);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
-	args.only(change, taken[change]);
+	args.only(change, acceptedArgs[change]);
 	const values = args.object('values');
 	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args, token), token);
 	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, kind, change, args, token)], token);
@@ -67,7 +67,7 @@ async function chosenMatch(run: ToolRun, kind: ToolKind, args: ToolArgs): Promis
 	const possible = (upsert?.match?.values ?? []).map((name) => ({ name, label: name }));
 	const given = args.text('match_on');
 	if (given === undefined) throw new Error(`match_on is missing. Send one of ${possible.map(({ name }) => name).join(', ')}.`);
-	return meantBy(possible, given, 'unique field').name;
+	return matchByName(possible, given, 'unique field').name;
 }
 
 const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
@@ -75,10 +75,10 @@ const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, valu
 const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
 
 /**
- * @param token with which they may have been carried out before, so that records may be gone
- * @throws Error in the model's words, where it is not clear that each of these records is meant
+ * @param token of an earlier attempt, which may have deleted some of the records
+ * @throws Error in the model's words, unless each of the records is identified unambiguously
  */
-async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: string | undefined): Promise<WantedWrite[]> {
+async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: string | undefined): Promise<RequestedWrite[]> {
 	const one = args.text('record');
 	const names = [...(one === undefined ? [] : [one]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
@@ -96,13 +96,13 @@ async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: st
 	return [...targets.values()].map((target) => ({ kind, operation, parameters: pickedRecord(target), target }));
 }
 
-/** @throws the error, where it is another one than that the record is gone */
+/** @throws the error unless it says that the record does not exist */
 function goneRecord(error: Error, given: string): NamedRecord {
 	if (!(error instanceof NoSuchRecord)) throw error;
 	return { id: error.id, title: error.id, record: {}, given, notFound: error };
 }
 
-async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', args: ToolArgs, token: string | undefined): Promise<WantedWrite> {
+async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', args: ToolArgs, token: string | undefined): Promise<RequestedWrite> {
 	const operation = operationOfKind(kind, change === 'tag' ? 'addTag' : 'removeTag');
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
@@ -111,7 +111,7 @@ async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', ar
 	return { kind, operation, parameters: { ...pickedRecord(target), tagId: picked(id, 'id') }, target, more: `Tag: ${title}` };
 }
 
-/** @throws Error in the model's words, with the tags that it may mean */
+/** @throws Error in the model's words, with the candidates */
 async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
 	const kind: ToolKind = { name: 'tag', resource: resourceNamed('tag')! };
 	const outcome = (await lookUpNames(run.api, 'tags', [tag], false)).get(tag);
@@ -138,7 +138,7 @@ export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 	const pickFor = (name: string) => picks.find((pick) => [pick.name, pick.displayName].some((one) => [wordsOf(one), `${wordsOf(one)}id`].includes(wordsOf(name))));
 	const isAsked = properties.some(({ name }) => name === 'fieldsMode');
 	const parameters: Record<string, unknown> = target ? pickedRecord(target) : {};
-	refuseTwice(values.map(([name]) => name), (name) => pickFor(name)?.name ?? `.${name}`);
+	refuseRepeatedNames(values.map(([name]) => name), (name) => pickFor(name)?.name ?? `.${name}`);
 	for (const [name, value] of values) {
 		const pick = pickFor(name);
 		if (pick) parameters[pick.name] = picked(String(value), 'name');
@@ -150,7 +150,7 @@ export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 	return await doWrites(run, [{ kind, operation, parameters, fields, ...(target && { target }) }], token);
 }
 
-/** A stage without its pipeline is one of the deal's own: other pipelines may have stages of the same name. */
+/** A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name. */
 function inItsPipeline(parameters: Record<string, unknown>, target: NamedRecord | undefined): void {
 	const own = target?.record.pipeline_id;
 	if (parameters.stageId !== undefined && parameters.pipelineId === undefined && typeof own === 'string') parameters.pipelineId = picked(own, 'id');

@@ -9,7 +9,7 @@ import { ownMember, setMember } from './http/ownMembers';
  *
  * @param body parsed JSON
  * @returns undefined for an answer without a body
- * @throws Error in the user's words for a text, a number or a list of several
+ * @throws Error in the user's words for a text, a number or a list of several records
  */
 export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	if (body === undefined || body === null) return undefined;
@@ -21,7 +21,7 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	);
 }
 
-/** The id of a record that came instead of the one asked for; undefined for that one, and for an answer without an id. */
+/** The id in the response if it is not the requested one; undefined if it is, and for a response without an id. */
 export function otherId(record: IDataObject | undefined, id: string): string | undefined {
 	const answered = idText(record?.id);
 	return answered !== undefined && looseText(answered) !== looseText(id) ? answered : undefined;

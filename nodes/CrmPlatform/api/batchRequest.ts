@@ -27,11 +27,11 @@ export type BatchResult = { record: IDataObject | undefined; status: number } | 
 const maxRequests = 3;
 
 /**
- * Sends a batch and gives the outcome of each item, in their order. An answer that leaves items out is
- * asked for again where an idempotency key makes that safe; outcomes known by then are kept.
+ * Sends a batch and gives the outcome of each item, in their order. If the response omits items, the request is
+ * repeated where an idempotency key makes that safe; outcomes already known are kept.
  *
- * @returns for the items that no answer mentions, the error with which asking again ended
- * @throws what `send` throws, when the outcome of no item is known
+ * @returns the last error for items that no response mentions
+ * @throws the error of `send` if the outcome of no item is known
  */
 export async function sendBatch(
 	send: (request: ApiRequest) => Promise<ApiResponse>,
@@ -48,7 +48,7 @@ export async function sendBatch(
 	let headers: ApiResponse['headers'] = {};
 	for (let sent = 0; sent < (isSafe ? maxRequests : 1); sent++) {
 		const response = send(request);
-		// The outcomes known by now must survive an error.
+		// An error must not discard the outcomes already known.
 		const answered = await (known.size === 0 ? response : response.catch((error: Error) => error));
 		if (answered instanceof Error) return outcomesOr(answered);
 		headers = answered.headers;
@@ -69,7 +69,7 @@ function batchResult({ id, status, data, error, said }: ItemResult, headers: Api
 	}
 	const stated = isDone ? 422 : status;
 	const problem = problemOfItem(stated, saysError(error) ? error : (data ?? error ?? said), headers);
-	// An item has no Retry-After, with which a 503 would say that nothing was done (RFC 9110, section 15.6.4).
+	// Items have no Retry-After, so a 503 does not prove that nothing was done (RFC 9110, section 15.6.4).
 	const isOpen = isDone || status === 408 || status >= 500;
 	return { problem: isOpen ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };
 }

@@ -10,15 +10,15 @@ export interface ItemResult {
 	status: number;
 	data: IDataObject | undefined;
 	error: unknown;
-	/** What the result says beside its id. */
+	/** The result without its id. */
 	said: unknown;
 }
 
 /**
  * The results of an answer with the places of their items. A result belongs to the item with its id. Where
- * items have none, it belongs to the one at its index, provided that the indexes make sense together, or,
- * if no result says anything of this, comes in the order of the items. A result that contradicts itself or
- * another one belongs to no item: the outcome of that item is then unknown, which is told.
+ * items have none, it belongs to the one at its index, provided that the indexes make sense together, or, if no
+ * result says anything of this, comes in the order of the items. A result that contradicts itself or another
+ * one belongs to no item; the outcome of that item is reported as unknown.
  *
  * @param areNew whether each item becomes a record of its own
  */
@@ -42,7 +42,7 @@ export function resultsByPlace(body: unknown, items: IDataObject[], areNew = fal
 		if (places && same) {
 			const isNamed = areIndexed && index !== undefined && places.includes(index);
 			if (isNamed) return [[index, one]];
-			// Of several items for one record, results without an index come in order.
+			// Results without an index for several items of one record come in order.
 			const isClear = same.length === places.length && (places.length === 1 || same.every((other) => other.index === undefined));
 			return isClear ? [[places[same.indexOf(one)] ?? 0, one]] : [];
 		}
@@ -55,7 +55,7 @@ export function resultsByPlace(body: unknown, items: IDataObject[], areNew = fal
 	return once(withOwnValues(areNew ? withOwnRecords(placed) : placed, items));
 }
 
-/** Parsed by hand, because zod takes as long as all requests for 100,000 results. */
+/** Parsed by hand: for 100,000 results, zod takes as long as all requests. */
 function resultIn(json: unknown): ItemResult | null {
 	if (!isObject(json)) return null;
 	const { data, error } = json;
@@ -80,7 +80,7 @@ function indexesAgree(results: ItemResult[], items: number): boolean {
 	return areItems && new Set(indexes).size === indexes.length;
 }
 
-/** Without the results that say of several items that they have become the same record. */
+/** Drops results that assign the same new record to several items. */
 function withOwnRecords(placed: Array<[place: number, result: ItemResult]>) {
 	// A refused item may name the record that exists already.
 	const idOf = ([, { id, status }]: [number, ItemResult]) => (status >= 200 && status < 300 ? id : undefined);
@@ -89,8 +89,8 @@ function withOwnRecords(placed: Array<[place: number, result: ItemResult]>) {
 }
 
 /**
- * Without the results whose record has the values of another item: of the fields that tell all items
- * apart, those it has are another's, as where a service answers in an order of its own or counts from 1.
+ * Drops results whose record has the values of another item, in the fields that distinguish the items: the
+ * service may answer in an order of its own, or count from 1.
  */
 function withOwnValues(placed: Array<[place: number, result: ItemResult]>, items: IDataObject[]) {
 	const telling = Object.keys(items[0] ?? {}).flatMap((name) => {
@@ -98,7 +98,7 @@ function withOwnValues(placed: Array<[place: number, result: ItemResult]>, items
 		const places = new Map(values.map((value, place) => [value, place]));
 		return places.has(undefined) || places.size < items.length ? [] : [{ name, places }];
 	});
-	// Two items for one record both have its last values.
+	// Two items for one record both return its final values.
 	const same = groupBy(placed, ([, { id }]) => id);
 	return placed.filter(([place, { data, id }]) => {
 		if (!data || (same.get(id ?? '')?.length ?? 0) > 1) return true;
@@ -112,7 +112,7 @@ function valueText(record: IDataObject, name: string): string | undefined {
 	return typeof value === 'string' || typeof value === 'number' ? String(value).trim().toLowerCase() : undefined;
 }
 
-/** Without the places that several results are for. */
+/** Drops places with several results. */
 function once(placed: Array<[place: number, result: ItemResult]>): Array<[number, ItemResult]> {
 	const byPlace = groupBy(placed, ([place]) => place);
 	return placed.filter(([place]) => byPlace.get(place)?.length === 1);

@@ -23,15 +23,15 @@ import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous } from './http/transport';
-import { longestWait, roomForOthers, turnsOf, waitReport } from './waits';
+import { maxWaitOf, queueOptionsOf, readReserve, reportWaits } from './waits';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection {
 	/** Identifies the account as far as a node can: the service's address and the credential. */
 	account: string;
-	/** The same for connections that see the same data at any time. */
+	/** Equal for connections that always see the same data. */
 	view: string;
-	/** A signature of the text, that only those who have the credential can make: 20 hexadecimal digits. */
+	/** Signs a text with the credential: 20 hexadecimal digits. */
 	sign(text: string): string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
@@ -67,16 +67,16 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
 	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 	const notices = new Set<string>();
-	const maxWait = inUsersWords(n8n, () => longestWait(n8n));
-	const forOthers = inUsersWords(n8n, () => roomForOthers(credential.leaveRoom));
+	const maxWait = inUsersWords(n8n, () => maxWaitOf(n8n));
+	const reserve = inUsersWords(n8n, () => readReserve(credential.leaveRoom));
 	const sender = createSender({
 		transport: signed,
 		address,
 		signal,
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
-		turns: { account: `${address} ${view}`, ...turnsOf(n8n, maxWait), forOthers },
-		waiting: waitReport(n8n, notices, clock),
+		queueOptions: { account: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
+		onWait: reportWaits(n8n, notices, clock),
 	});
 
 	const source: DocumentSource = {
@@ -154,7 +154,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	};
 }
 
-/** The packaged description says nothing about what this service does with a key. */
+/** The packaged description does not show whether this service honors keys. */
 function withoutPromise(request: ApiRequest): ApiRequest {
 	const { idempotency } = request;
 	return idempotency
@@ -169,12 +169,12 @@ export function descriptionUrl(credential: ServiceCredential, address: string): 
 
 /** The problem as n8n shows it, with its cause for n8n's own back-off. */
 export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiError {
-	const { message, description, status, details, returnAt } = problem;
+	const { message, description, status, details, retryAt } = problem;
 	const options: ConstructorParameters<typeof NodeApiError>[2] = { message, description };
 	if (status !== undefined) options.httpCode = String(status);
 	if (status === rateLimited) {
 		options.failure = { cause: 'rate-limited' };
-		if (returnAt !== undefined) options.failure.resetsAtEpochMs = returnAt;
+		if (retryAt !== undefined) options.failure.resetsAtEpochMs = retryAt;
 	} else if (status === undefined || status >= 500) {
 		options.failure = { cause: 'temporarily-unavailable' };
 	} else if (status === 401) {

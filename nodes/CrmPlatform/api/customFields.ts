@@ -121,9 +121,8 @@ function fieldOf(given: Definition): Field {
 const bounds = ['gte', 'gt', 'lte', 'lt'];
 
 /**
- * Filters by custom fields: by equality, of several values where the service takes them, and by the
- * comparisons that the service names for their type; where it names none, by bounds where values have an
- * order.
+ * Filters by custom fields: by equality with one value or, where the service accepts them, several; and by the
+ * comparisons that the service names for their type. If it names none, ordered values can be bounded.
  */
 export function customFilters(
 	{ customComparisons: described, customLists = [] }: ListDescription,

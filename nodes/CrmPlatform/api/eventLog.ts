@@ -19,16 +19,16 @@ export interface Newest {
 	account: string;
 }
 
-/** Tells an event from any other: a service that was restored may give ids again. */
+/** Identifies an event. The id alone is not enough: a restored service may reuse ids. */
 export const eventIdentity = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
 
-/** An event as far as it says who caused it. */
+/** The parts of an event that say who caused it. */
 interface EventCause extends IDataObject {
 	type: string;
 	timestamp: string;
 }
 
-/** Asks a question once for all who share its answer: none of them may change it. */
+/** Sends a query once for all callers, who share its result and must not change it. */
 export type Share = <Answer>(question: string, ask: () => Promise<Answer>) => Promise<Answer>;
 
 /** Shares with nobody. */
@@ -68,7 +68,7 @@ export async function openEventLog(
 	api: Connection,
 	report = (message: string): void => void api.notices.add(message),
 ): Promise<EventLog> {
-	/** The types that the service has refused, as they were asked for. */
+	/** Types as requested that the service has refused. */
 	const refused = new Set<string>();
 	const list = readable((await api.describe(logPath))?.list);
 
@@ -97,7 +97,7 @@ export async function openEventLog(
 			if (begun.value) yield begun.value;
 			return yield* chosen;
 		}
-		// Where the log as a whole is refused, this fails.
+		// If the service refuses the whole log, this fails.
 		const all = read(query, undefined, share);
 		const first = await all.next();
 		refused.add(types.join());

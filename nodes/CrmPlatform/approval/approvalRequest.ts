@@ -10,37 +10,37 @@ import { findRecord, isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path } from '../api/http/path';
 
-/** What became of a request for approval. */
+/** The outcome of a request for approval. */
 type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';
 
 const waiting = z.object({
 	taskId: z.string(),
 	webhookId: z.string().optional(),
-	/** Until when an answer counts (RFC 3339). */
+	/** Deadline for the answer (RFC 3339). */
 	until: z.string(),
-	/** Of the text that the approver was shown. */
+	/** Digest of the text shown to the approver. */
 	digest: z.string(),
 });
 
-/** A request that waits for its answer. n8n keeps it with the execution, as the item that the node waits with. */
+/** A pending request. n8n stores it with the execution, as the node's item. */
 export type ApprovalRequest = z.infer<typeof waiting>;
 
-/** The item of an execution that waits: n8n puts it out as it is when the time is over. */
+/** The item of a waiting execution, which n8n outputs unchanged when the time is over. */
 export const waitingItem = (request: ApprovalRequest): IDataObject => ({ data: { approved: false, outcome: 'expired', ...request } });
 
 export function waitingRequest(n8n: IWebhookFunctions): ApprovalRequest | undefined {
-	// A context of every kind has it; its type names it for few.
+	// Every context has this method, but only some types declare it.
 	const context = n8n as unknown as { evaluateExpression(expression: string, item: number): unknown };
 	return waiting.safeParse(context.evaluateExpression('{{ $json.data }}', 0)).data;
 }
 
-/** Of the text that is to be approved, which others may change meanwhile. A form of the service may break its lines anew. */
+/** Digest of the text to approve, which others may change meanwhile. A form of the service may rewrap its lines. */
 export const textDigest = ({ title, description }: IDataObject): string =>
 	createHash('sha256').update(`${String(title)} ${String(description)}`.replace(/\s+/g, ' ').trim()).digest('hex').slice(0, 16);
 
 export const tasks = '/v1/tasks';
 
-/** What the CRM says of a request now; undefined while it is open. */
+/** The current state of a request in the CRM; undefined while it is open. */
 export interface ApprovalAnswer {
 	outcome?: ApprovalOutcome;
 	/** Who answered, where the service tells. */
@@ -50,7 +50,7 @@ export interface ApprovalAnswer {
 }
 
 /**
- * Looks at the task: it is what decides, whoever asks.
+ * Reads the task, which alone decides.
  *
  * @throws NodeApiError where it cannot be read
  */
@@ -70,8 +70,8 @@ export async function answerInCrm(api: Connection, request: ApprovalRequest, now
 const doubts = {
 	workflow: 'a workflow has completed the task, not a person. Reopen the task and complete it yourself',
 	program: 'a program has completed the task, not a person. Reopen the task and complete it yourself',
-	late: 'the event log of the CRM does not say yet who has completed the task. Open this page again later',
-	untold: 'the event log of the CRM does not say whether you have completed the task or a workflow that signs in as you. Somebody else may complete it, or the sign-in of the node needs the permission to read events',
+	late: 'the event log of the CRM does not show yet who completed the task. Open this page again later',
+	unknown: 'the event log of the CRM does not show whether you completed the task, or a workflow that signs in as you. Ask somebody else to complete it, or give the node’s credential permission to read events',
 };
 
 /** Who last completed the task. */
@@ -93,10 +93,10 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 		}
 		return 'none' as const;
 	};
-	// A service without a log, or a user who may not read it, leaves what the task itself says. A log that is only
-	// unavailable for now may have a workflow's completion.
+	// Without a log, or without permission to read it, the task itself decides. If the log is only temporarily
+	// unavailable, it may contain a completion by a workflow.
 	const found = await reading().catch((error: unknown) => {
-		if (error instanceof NodeApiError && !isAnsweredWith(error, ...withoutLog)) throw error;
+		if (error instanceof NodeApiError && !isAnsweredWith(error, ...noLogStatuses)) throw error;
 		return undefined;
 	});
 	const event = found === 'none' ? undefined : found;
@@ -109,12 +109,12 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 	if (event && originOfEvent(event)) return { by, doubt: doubts.workflow, ...completed };
 	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program, ...completed };
 	const isOwn = by?.id !== undefined && by.id === (task.created_by as IDataObject | undefined)?.id;
-	return { by, doubt: !event && isOwn ? doubts.untold : undefined, ...completed };
+	return { by, doubt: !event && isOwn ? doubts.unknown : undefined, ...completed };
 }
 
 const reports = async (api: Connection, type: string): Promise<boolean> => (await api.describeEvents()).types.some((one) => one.type === type);
 
-/** Statuses of a service that has no log, or none for this user. */
-const withoutLog = [400, 403, 404, 405, 410, 501];
+/** Statuses of a service without a log, or without permission to read it. */
+const noLogStatuses = [400, 403, 404, 405, 410, 501];
 
 export const completedEvent = 'task.completed';

@@ -16,10 +16,10 @@ const webhooks = '/v1/webhooks';
 /** Begins the description of the subscriptions, which ends with the time they are needed until. */
 const ownPrefix = 'n8n approval';
 
-/** Statuses of a service that will not call this n8n, or not for this user. */
-const uncallable = [400, 403, 404, 405, 409, 422, 501];
+/** Statuses of a service that refuses webhooks to this n8n or for this user. */
+const noWebhookStatuses = [400, 403, 404, 405, 409, 422, 501];
 
-/** @returns the id of the subscription; undefined where the service will not call this n8n */
+/** @returns the id of the subscription; undefined if the service refuses to call this n8n */
 export async function subscribeToAnswer(execution: Execution, url: string, until: Date): Promise<string | undefined> {
 	const { n8n, api } = execution;
 	const create = (await api.describe('/webhooks'))?.create;
@@ -33,15 +33,15 @@ export async function subscribeToAnswer(execution: Execution, url: string, until
 	};
 	// An earlier attempt has ended its own.
 	const answer = await api.send({ method: 'POST', path: webhooks, body, ...keyForStep(execution, create, `webhook ${randomUUID()}`) }).catch((error: unknown) => {
-		if (isAnsweredWith(error, ...uncallable)) return undefined;
+		if (isAnsweredWith(error, ...noWebhookStatuses)) return undefined;
 		throw error;
 	});
-	if (!answer) api.notices.add('The CRM cannot call this n8n, or this sign-in has no permission for it. The approver has to open the link in the task after completing or deleting it.');
+	if (!answer) api.notices.add('The CRM cannot call this n8n, or the credential has no permission for webhooks. The approver has to open the link in the task after completing or deleting it.');
 	const { id } = (answer?.body ?? {}) as IDataObject;
 	return id === undefined ? undefined : String(id);
 }
 
-/** Ends the subscriptions of requests that nobody has answered in time: n8n tells no node that its time is over. */
+/** Ends the subscriptions of expired requests: n8n does not tell a node that its wait has expired. */
 export async function endOldSubscriptions(execution: Execution, now: number): Promise<void> {
 	const { api } = execution;
 	const list = (await api.describe('/webhooks'))?.list;
@@ -54,7 +54,7 @@ export async function endOldSubscriptions(execution: Execution, now: number): Pr
 			}
 		}
 	};
-	// Of a user who may not read them there are none.
+	// A user who may not read subscriptions has none.
 	await reading().catch(() => undefined);
 }
 
@@ -62,7 +62,7 @@ export async function endApprovalSubscription(api: Connection, id: string | unde
 	if (id !== undefined) await undefinedIfGone(api.send({ method: 'DELETE', path: webhooks + path`/${id}` })).catch(() => undefined);
 }
 
-/** The same for each attempt of Retry On Fail: none makes a second task. */
+/** Equal for each attempt of Retry On Fail, so that no attempt creates a second task. */
 export function keyForStep({ identity }: Execution, write: WriteDescription | undefined, step: string) {
 	if (write?.idempotencyHeader === undefined) return {};
 	const key = idempotencyKey({ ...identity, run: `${identity.run}/${step}`, items: [0] }, write.idempotencyKey);

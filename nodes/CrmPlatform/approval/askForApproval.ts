@@ -21,7 +21,7 @@ interface ApprovalQuestion {
 	collection: string;
 	/** Its ID or name. */
 	record: string;
-	/** Milliseconds that an answer counts. */
+	/** Milliseconds within which an answer counts. */
 	limit: number;
 }
 
@@ -52,8 +52,8 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 		throw new Error(`The task ${String(id)} was created, but this account may not see it, so its completion would not be noticed. Sign in with an API key, or as an administrator.`);
 	}
 	const request: ApprovalRequest = { taskId: String(id), ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest: textDigest(task) };
-	// When the time is over, n8n puts out the node's input (n8n-core 2.41, handleDisabledNode): an approval of an
-	// earlier node, or what a model has sent, would pass for this one.
+	// When the time is over, n8n outputs the node's input (n8n-core 2.41, handleDisabledNode): an earlier
+	// node's approval, or a model's arguments, would be mistaken for an approval.
 	n8n.getExecuteData().data.main = [[{ json: waitingItem(request), pairedItem: { item: 0 } }]];
 	await n8n.putExecutionToWait(until);
 	return task;
@@ -80,7 +80,7 @@ async function taskBody({ n8n, api }: Execution, { title, message, collection }:
 		title,
 		description,
 		assignee_id: approver,
-		// Whoever does not see it cannot approve it.
+		// A user who cannot see the task cannot approve it.
 		owner_id: approver,
 		due_at: until.toISOString(),
 		links: about ? [{ resource: collection, id: about.id }] : undefined,
@@ -130,7 +130,7 @@ async function recordNamed({ api }: Execution, label: string, collection: string
 	throw new Error(`${label}: none of ${collection} has the ID or name ${given}. Correct it.`);
 }
 
-/** @throws NodeOperationError where an answer would be for more than one item */
+/** @throws NodeOperationError if one answer would apply to several items */
 export function refuseSeveralItems({ n8n }: Execution): void {
 	const count = n8n.getInputData().length;
 	if (count < 2) return;

@@ -15,10 +15,10 @@ export const approvalWebhooks: IWebhookDescription[] = [
 ];
 
 /**
- * Answers a call of the link or a delivery of the CRM. Neither says what was decided: both only make the node look
- * at the task, so that opening the link, or a preview of it, approves nothing.
+ * Answers a call of the link or a delivery of the CRM. Neither contains the decision: both only make the node
+ * read the task, so that opening the link, or a preview of it, approves nothing.
  *
- * It never throws: n8n would continue the workflow.
+ * Never throws, since n8n would then continue the workflow.
  */
 export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const request = waitingRequest(n8n);
@@ -39,19 +39,19 @@ export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookRes
 	if (outcome === undefined) return page(n8n, 200, refusal === undefined ? stillOpen : `Not approved: ${refusal}.`);
 	const { taskId } = request;
 	const data = { approved: outcome === 'approved', outcome, taskId, respondedAt: new Date().toISOString(), ...(by && { respondedBy: by }) };
-	return { webhookResponse: html(sayings[outcome]), workflowData: [[{ json: { data }, pairedItem: { item: 0 } }]] };
+	return { webhookResponse: html(pageTexts[outcome]), workflowData: [[{ json: { data }, pairedItem: { item: 0 } }]] };
 }
 
 const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to approve, or delete it to decline; then open this page again if the workflow does not continue.';
 
-const sayings: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
+const pageTexts: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
 	approved: 'Approved. The workflow continues.',
 	changed: 'Declined: the title or the text of the task was changed after the request.',
 	deleted: 'Declined: the task was deleted.',
 	expired: 'Too late: the time to answer has passed, so the request counts as declined.',
 };
 
-/** Whether the CRM reports another task: it reports all of an account. */
+/** Whether the CRM reports another task: it reports all tasks of an account. */
 function isAboutAnother(n8n: IWebhookFunctions, { taskId }: ApprovalRequest): boolean {
 	const { method, rawBody } = n8n.getRequestObject() as unknown as { method: string; rawBody?: Buffer };
 	const event = method === 'POST' && rawBody ? parseEvent(parseJson(rawBody.toString('utf8'))) : undefined;
@@ -60,7 +60,7 @@ function isAboutAnother(n8n: IWebhookFunctions, { taskId }: ApprovalRequest): bo
 
 const html = (text: string): string => `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Approval</title><body style="font-family:sans-serif;margin:3em auto;max-width:32em"><p>${text}</p></body></html>`;
 
-/** An answer after which the execution waits on. */
+/** A response after which the execution continues to wait. */
 function page(n8n: IWebhookFunctions, status: number, text: string): IWebhookResponseData {
 	const response = n8n.getResponseObject() as unknown as { writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown } };
 	const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': 'sandbox', ...(status === 503 && { 'retry-after': '5' }) };

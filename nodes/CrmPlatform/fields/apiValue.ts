@@ -7,16 +7,15 @@ import { fieldKinds, valueShape } from './fieldKinds';
 /** Whether a value is blank for a field: for a list, so are texts such as `[]` and ` , `; for JSON, objects of blanks. */
 export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
 
-/** Whether a text that stands for a list, such as `[]` and ` , `, has nothing in it: unlike an empty list, it clears nothing. */
+/** Whether a text such as `[]` or ` , ` represents a list without values: unlike an empty list, it clears nothing. */
 export const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
 	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
 
 /**
  * Converts a value that a user or an earlier node gave into the value the service takes.
  *
- * Empty text is not a value but null, which clears the field; so is white space, except in text. A choice
- * that is unknown is sent as it is, since the service may have gained it; a value that cannot fit the
- * field is refused.
+ * Empty text is not a value but null, which clears the field; so is white space, except in text. An unknown
+ * choice is sent unchanged, since the service may have added it; a value that cannot fit the field is refused.
  *
  * @param zone IANA time zone of the workflow, for times without one
  * @throws Error in the user's words, the field's label first

@@ -35,10 +35,10 @@ function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): s
 
 const maxNamed = 10;
 
-/** Characters of a wrong value that the sentence shows. */
+/** Maximum characters of a wrong value in the sentence. */
 const maxQuoted = 100;
 
-/** What a value should be that is not as the description has it. */
+/** What the description expects instead of the value; undefined if the value conforms. */
 function expected(field: Field, value: unknown): string | undefined {
 	const { choices, isOpen, format = '' } = field;
 	const kind = valueShape(field) === 'list' ? field.items : field.kind;

@@ -13,7 +13,7 @@ export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(te
 export const notWellFormed = (text: string): string =>
 	`“${text.slice(0, 100)}” contains half of a character, which cannot be sent. Correct the text where it was cut.`;
 
-/** JSON has no such numbers, and as a text they are a mistake. */
+/** JSON has no NaN or Infinity, and as text they are a mistake. */
 function checkNumber(field: Field, value: unknown): void {
 	if (typeof value === 'number' && !Number.isFinite(value)) throw refusal(field, value, 'a value. Correct the calculation that it comes from');
 }
@@ -88,7 +88,7 @@ export function toChoice(field: Field, given: unknown): unknown {
 	checkNumber(field, given);
 	const value = phoneNumber(field, given);
 	const { choices = [] } = field;
-	// n8n's dropdown gives text; the service may take a number.
+	// n8n's dropdown returns text; the service may expect a number.
 	const exact = choices.find((choice) => String(choice.value) === String(value));
 	if (exact) return exact.value;
 	const words = (text: unknown) => String(text).normalize('NFC').trim().toLowerCase().replace(/[\s_-]+/g, ' ');

@@ -1,4 +1,4 @@
-/** What values a field has. All that depends on it is in a table, `fieldKinds`. */
+/** The type of a field's values. Everything that depends on it is in the table `fieldKinds`. */
 export type FieldKind =
 	| 'text'
 	| 'number'
@@ -10,7 +10,7 @@ export type FieldKind =
 	| 'list'
 	/** An object, or a list of them. */
 	| 'json'
-	/** Values of several types, or of one the description does not tell: sent as they were given. */
+	/** Values of several types, or of an undescribed one: sent unchanged. */
 	| 'any';
 
 /** One value of a record that a user can write or filter by. */
@@ -40,7 +40,7 @@ export interface Field {
 	 * value, `*` for those of a list, `*.value` for a member of its objects.
 	 */
 	lowerCase?: string[];
-	/** Whether it is a web address, of which two notations may be the same. */
+	/** Whether it is a web address: two notations may be the same address. */
 	isUrl?: true;
 	/** Regular expression that text, or each text of a list, has to match. */
 	pattern?: string;
@@ -54,13 +54,13 @@ export interface Field {
 	format?: string;
 	/** Characters of a text at most. */
 	maxLength?: number;
-	/** Of a list of objects, the plain values that each of them has. */
+	/** For a list of objects: the plain values that each object has. */
 	members?: Field[];
 	/** The kind of the values of a list, where they are converted as single ones are. */
 	items?: FieldKind;
 }
 
-/** Whether a form asks for a value of the field: a linked record may be picked beside the form. */
+/** Whether the form requires a value: a linked record may be picked beside the form instead. */
 export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
 	required && reference === undefined && !linksTo;
 

@@ -16,24 +16,24 @@ export interface ValueSchema {
 	/** Whether it lists its values (`enum`, `const`). */
 	isEnumerated: boolean;
 	hasMembers: boolean;
-	/** Whether it has what only text can have. */
+	/** Whether it has keywords of text. */
 	isTextual: boolean;
 }
 
 /** What a kind of field decides. */
 interface Kind {
-	/** Whether a schema describes such values. The first kind in the table that says so is the one. */
+	/** Whether a schema describes such values. The first matching kind in the table is used. */
 	isDescribedBy(schema: ValueSchema): boolean;
 	/** The types of custom fields that are of this kind; all others are text. */
 	customTypes: string[];
-	/** The control of n8n's mapper, and what its label says of how a value is written; a reference is `Name or ID`. */
+	/** The control of n8n's mapper, and the hint on the format in its label; for a reference, `Name or ID`. */
 	control: 'string' | 'options' | 'dateTime';
 	note: string | undefined;
 	/** What a value consists of; an open one may be anything. */
 	shape: 'single' | 'list' | 'object' | 'open';
 	/** The JSON type that each value has, where it is one. */
 	type: 'text' | 'number' | 'boolean' | undefined;
-	/** How values are ordered: a filter can bound those that are, a sum adds up numbers, and times are bounded by whole days. */
+	/** How values are ordered: ordered values can be filtered by bounds, numbers can be summed, and times are bounded by whole days. */
 	order: 'number' | 'day' | 'instant' | undefined;
 	/** What a parameter of a list with such values may be for, if its name says so too. */
 	listRoles: ListRole[];
@@ -41,15 +41,15 @@ interface Kind {
 	mayIdentify: boolean;
 	/** What white space alone means. */
 	whiteSpace: 'blank' | 'text';
-	/** What a value may be beside a plain one: the name of another record, an object. */
+	/** Values allowed besides plain ones: the name of another record, an object. */
 	mayHold: Array<'names' | 'objects'>;
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes. @throws Error in the user's words */
 	convert(field: Field, value: unknown, zone: string): unknown;
-	/** What a text is compared by: texts in two notations are the same value. */
+	/** The canonical form for comparisons: two notations are the same value. */
 	compared(text: string): unknown;
-	/** What a value in a file has to be, where only one type of values will do. */
+	/** What a value in a file has to be, if only one type of value is valid. */
 	only: { fits(value: unknown): boolean; words: string } | undefined;
 	/** Whether it can be a member of an object in a list, which a form then shows. */
 	isMember: boolean;

@@ -10,8 +10,8 @@ import { isBlank } from '../values/blank';
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl'>;
 
 /**
- * A value as a key: the same text for the values that the service takes for the same. White space around
- * it is not part of it, and letters with accents are the same however they are composed (NFC).
+ * A value as a key: values that the service considers equal have the same key. White space around it is not
+ * part of it, and letters with accents are the same however they are composed (NFC).
  *
  * @returns undefined for a missing value, and for what cannot be a key: a boolean, or NaN
  */
@@ -21,13 +21,14 @@ export function matchKey(field: ComparedField, value: unknown): string | undefin
 	return trimmed(String(normalized(value, field, ''))) || undefined;
 }
 
-/** A text without the white space around it, that of no width included, which nobody sees. */
+/** A text without surrounding white space, including invisible zero-width characters. */
 export const trimmed = (text: string): string =>
 	text.replace(/^[\s\u00ad\u200b-\u200f\u2060\ufeff]+/, '').replace(/[\s\u00ad\u200b-\u200f\u2060\ufeff]+$/, '');
 
 /**
- * A text as people, spreadsheets and services may write it otherwise: in other letters, with separators,
- * brackets or quotes, a number with other digits, a host as a web address. Texts that differ by it may be the same, and need not be.
+ * A loose form of a text: people, spreadsheets and services may write it in another case, with separators,
+ * brackets or quotes, with other digits of a number, or as a web address. Two texts with the same loose form
+ * may mean the same value, but need not.
  */
 export function looseText(value: unknown): string {
 	const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -51,7 +52,7 @@ export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unk
 }
 
 /**
- * A value as it is compared: texts in NFC, and in lower case where the service keeps them so; web addresses in
+ * A value in canonical form: texts in NFC, and in lower case if the service stores them so; web addresses in
  * one notation.
  *
  * @param within its place in the field: empty for the field's own value

@@ -44,10 +44,10 @@ async function* storedBytes(
 		}
 	}
 	const bytes = await n8n.helpers.getBinaryDataBuffer(item, field);
-	for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
+	for (let at = 0; at < bytes.length; at += chunkSize) yield bytes.subarray(at, at + chunkSize);
 }
 
-/** Never a TypeError, whatever the store throws: the platform reports damaged data as one. */
+/** Wraps whatever the store throws: the platform reports damaged data as a TypeError. */
 const brokenOff = (cause: unknown): Error =>
 	new Error(
 		`n8n could not read the file to the end (${(cause as Error).message}). The file itself may be fine: retry the execution, which continues from there.`,
@@ -55,9 +55,9 @@ const brokenOff = (cause: unknown): Error =>
 	);
 
 /** Size of a chunk, in bytes and in characters. */
-const piece = 64 * 1024;
+const chunkSize = 64 * 1024;
 
-/** A file that is written while it is stored, so that no more of it is held than one piece. */
+/** A file that is stored while it is written, so that memory holds at most one chunk. */
 export interface OutputFile {
 	/** Adds text; waits while the store is behind. @throws Error where n8n cannot store it */
 	write(text: string): Promise<void>;
@@ -85,7 +85,7 @@ export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompr
 
 	async function* chunks(): AsyncGenerator<Buffer, void> {
 		for (;;) {
-			if (length >= piece || isEnded) {
+			if (length >= chunkSize || isEnded) {
 				const text = pending.join('');
 				pending = [];
 				length = 0;
@@ -108,7 +108,7 @@ export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompr
 		async write(text) {
 			pending.push(text);
 			length += text.length;
-			if (length < piece) return;
+			if (length < chunkSize) return;
 			wakeReader();
 			await Promise.race([stored, new Promise<void>((resolve) => (wakeWriter = resolve))]);
 		},
@@ -138,7 +138,7 @@ async function store(
 	}
 	const carrier = await helpers.getBinaryStream(id);
 	const stream = carrier.compose(async function* (source: AsyncIterable<unknown>) {
-		// Read to its end, so that it is closed.
+		// Reading to the end closes it.
 		const reading = source[Symbol.asyncIterator]();
 		while (!(await reading.next()).done);
 		yield* chunks;

@@ -1,24 +1,24 @@
 import { UnreadableFile } from './unreadableFile';
 
 /**
- * A row of a file: its cells, or why it cannot be read, and what stands there instead. Rows are counted
- * from 1, the header included.
+ * A row of a file: its cells, or why it cannot be read, with its text. Rows are counted from 1, the header
+ * included.
  */
 export type FileRow<Content> = { row: number } & (
 	| { content: Content; problem?: undefined; text?: string }
 	| { content?: undefined; problem: string; text: string }
 );
 
-/** Of a row that is too long, its beginning. */
+/** The beginning of a row that is too long. */
 export const shortened = (text: string): string => (text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
 
-/** Delimiters that are recognized; the order decides between equals. */
+/** Recognized delimiters; the first one wins a tie. */
 const delimiters = [',', ';', '\t', '|'] as const;
 
 /** Characters of one row; a longer one is a missing quote or not a table. */
 const maxRowLength = 1024 * 1024;
 
-/** A file with more unreadable rows than this is not read to its end. */
+/** Reading stops after this many unreadable rows. */
 const maxProblems = 1_000;
 
 const quote = 0x22;

@@ -1,4 +1,4 @@
-/** Begins what a spreadsheet takes for a formula (OWASP: CSV Injection), and our own escape of it. */
+/** The beginning of a text that a spreadsheet runs as a formula (OWASP: CSV Injection), or of our own escape of one. */
 const formula = /^'*[=+\-@\t\r]/;
 /** A phone number or a number: calculating with it does no harm. */
 const harmless = /^[+-][\d\s().,/-]*$/;
@@ -18,7 +18,7 @@ export const csvBeginning = (header: readonly string[]): string => `\uFEFF${csvR
 export const csvCells = (cells: readonly unknown[], delimiter = ','): string =>
 	cells.map((cell) => csvCell(cell, delimiter)).join(delimiter);
 
-/** Words that need neither quotes nor an apostrophe, whatever the delimiter: most cells. */
+/** Texts that need neither quotes nor an apostrophe with any delimiter: most cells. */
 const plain = /^\w[\w.@:/+-]*(?: [\w.@:/+-]+)*$/;
 
 function csvCell(value: unknown, delimiter: string): string {

@@ -34,7 +34,8 @@ export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): Async
 	try {
 		yield* through(new DecompressionStream('gzip'), all);
 	} catch (error) {
-		// What the platform throws for damaged data (Compression Standard, section 5); what reads the file throws none.
+		// The platform's error for damaged data (Compression Standard, section 5); reading the file itself
+		// throws no TypeError.
 		throw (error as Error).name === 'TypeError' ? damaged(error) : error;
 	}
 }

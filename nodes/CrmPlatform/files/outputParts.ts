@@ -2,7 +2,7 @@ import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import { outputFile, type FileKind, type OutputFile } from './binary';
 
-/** What files of rows have in common. */
+/** Common properties of files of rows. */
 export interface PartsKind extends FileKind {
 	/** The text each of them begins with. */
 	beginning: string;
@@ -10,7 +10,7 @@ export interface PartsKind extends FileKind {
 	rowsPerFile: number;
 }
 
-/** A file that was stored, and how many rows it has. */
+/** A stored file and its number of rows. */
 interface OutputPart {
 	rows: number;
 	file: IBinaryData;

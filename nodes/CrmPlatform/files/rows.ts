@@ -30,7 +30,7 @@ export const reportNames: ReadonlySet<string> = new Set<string>(Object.values(re
 export interface FileRecords {
 	/** The header of a CSV file; undefined for JSON. */
 	columns: string[] | undefined;
-	/** The columns without a name, counted from 1, in which rows that were read so far have something. */
+	/** Columns without a name, counted from 1, that have a value in any row read so far. */
 	unnamed: Set<number>;
 	/** The rows after the header, some at a time, each by the names of its columns; empty names are left out. */
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>;

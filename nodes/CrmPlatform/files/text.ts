@@ -65,7 +65,7 @@ interface Decoder {
 
 function decoderOf(encoding: Exclude<Encoding, 'auto'>): Decoder {
 	const strict = new TextDecoder(encoding, { fatal: true });
-	// The strict one does not give what stands before the error.
+	// The strict decoder discards the text before the error.
 	const lenient = new TextDecoder(encoding);
 	return {
 		decode(chunk, isLast) {

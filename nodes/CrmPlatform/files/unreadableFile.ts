@@ -1,5 +1,5 @@
 /**
- * Thrown where the content of a file proves wrong, in the user's words. Every other error, such as one of n8n's
- * binary store, says nothing of the file: another attempt may read it to its end.
+ * Thrown if the content of a file is invalid, in the user's words. Any other error, such as one of n8n's binary
+ * store, does not concern the content: another attempt may succeed.
  */
 export class UnreadableFile extends Error {}

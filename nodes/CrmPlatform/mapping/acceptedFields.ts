@@ -12,14 +12,14 @@ export interface AcceptedFields {
 	fields: Field[];
 	/** Names that records come with, read-only fields included. */
 	recordNames: ReadonlySet<string>;
-	/** The words of those names and of their labels: a file for people has labels. */
+	/** The words of those names and labels: files made for people have labels. */
 	recordWords?: ReadonlySet<string>;
 }
 
 /** @throws Error in the user's words where the fields of this item cannot be known */
 type AcceptedFieldsOf = (item: number) => AcceptedFields;
 
-/** What depends on the accepted fields alone, made once: most items have the same. */
+/** Caches what depends only on the accepted fields, which are the same for most items. */
 export function oncePerFields<Made>(make: (accepted: AcceptedFields) => Made): (accepted: AcceptedFields) => Made {
 	const made = new Map<AcceptedFields, Made>();
 	return (accepted) => {
@@ -109,12 +109,12 @@ export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
 
 function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): Field[] {
 	if (custom.length === 0) return fields;
-	// Mapped as a whole, perhaps before there were any, they are still sent.
+	// If mapped as a whole, perhaps before any existed, they are still sent.
 	if (mode === 'each') return [...fields, ...custom];
 	return [...fields.filter(({ name }) => name !== customFields), ...custom];
 }
 
-/** The custom fields that the items name, where the service does not tell which there are. */
+/** The custom fields that the items name, if the service does not list them. */
 function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]): Field[] {
 	const names = new Set([...n8n.getInputData().keys()].flatMap(namesOf));
 	return [...names].filter((name) => name.startsWith(prefix)).map((name) => ({

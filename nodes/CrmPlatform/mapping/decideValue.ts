@@ -10,7 +10,7 @@ export interface MappedValue {
 	origin: ValueOrigin;
 }
 
-/** Where a value was mapped: the same blank means something else in each. */
+/** Where a value was mapped. The meaning of a blank depends on it. */
 export type ValueOrigin =
 	/** A row of the form, a picked record, or a member of the JSON. */
 	| 'chosen'
@@ -39,7 +39,7 @@ export function decideValue({ field, value, origin }: MappedValue, nulls: 'clear
 	const blank: ValueDecision = { action: 'skip', reason: 'blank' };
 	switch (origin) {
 		case 'cellThatLeaves': {
-			// Alone in a list, an object of blanks is nothing.
+			// A list with only an object of blanks is blank.
 			const [left] = isPlainObject(value) ? (withoutBlanks([value]) as unknown[]) : [value];
 			return left === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: left };
 		}

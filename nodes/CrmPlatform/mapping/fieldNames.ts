@@ -5,7 +5,7 @@ export type Meaning = Field | string;
 
 export const meaningText = (meaning: Meaning): string => (typeof meaning === 'string' ? meaning : meaning.name);
 
-/** What a name may mean; of several, each fits as well as the others. A member of an object goes by names alone. */
+/** The possible meanings of a name, all equally good. Members of an object are matched by name only. */
 type Meanings = (name: string, isMember?: boolean) => Meaning[];
 
 /**
@@ -16,7 +16,7 @@ type Meanings = (name: string, isMember?: boolean) => Meaning[];
  * @param recordNames names that records come with: those without a field are never matched by label
  */
 export function fieldNames(fields: Field[], recordNames: ReadonlySet<string> = new Set()): Meanings {
-	// A field `a.b` is another one than the member `b` of `a`: the item's own shape tells them apart.
+	// A field `a.b` differs from the member `b` of `a`: the shape of the item distinguishes them.
 	const byDepth = [...fields].sort((one, other) => other.path.length - one.path.length);
 	const exact = (some: Field[]) => new Map(some.map((field) => [field.name, field]));
 	const [flat, nested] = [exact(byDepth), exact(byDepth.reverse())];
@@ -40,7 +40,7 @@ export function fieldNames(fields: Field[], recordNames: ReadonlySet<string> = n
 		const labeled = isMember || recordNames.has(name) ? undefined : byLabel.get(name.trim());
 		return labeled ? [...labeled] : similar(name, isMember);
 	};
-	// Items have the same names as a rule, and of 100,000 items each comparison counts.
+	// Items usually have the same names, and with 100,000 items each comparison counts.
 	const [ofNames, ofMembers] = [oncePerName((name) => meaningsOf(name, false)), oncePerName((name) => meaningsOf(name, true))];
 	return (name, isMember = false) => (isMember ? ofMembers : ofNames)(name);
 }
@@ -50,7 +50,7 @@ export function wordsOf(name: string): string {
 	return name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-/** Other texts that a field is called by. */
+/** Other names of a field. */
 const labelsOf = ({ label, path }: Field): string[] =>
 	(path[0] === 'custom_fields' ? [label, path.slice(1).join('.')] : [label]).map((one) => one.trim());
 

@@ -3,9 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Field } from '../fields/field';
 
 /**
- * A filter as the service's description wants its query parameter written.
+ * A filter as a query parameter, in the encoding of the service's description.
  *
- * @throws Error in the user's words where the service does not describe how, or would divide a value
+ * @throws Error in the user's words if the service does not describe the encoding, or would split the value
  */
 export function filterQuery({ name, encoding, label }: Field, value: unknown): IDataObject {
 	if (encoding === 'json') return { [name]: JSON.stringify(value) };
@@ -32,7 +32,7 @@ export function filterQuery({ name, encoding, label }: Field, value: unknown): I
 	throw notSent(label, value);
 }
 
-/** A value that the service would read as several. */
+/** A value that the service would read as several values. */
 export class DividedValue extends Error {}
 
 function single(label: string, value: unknown): string {

@@ -32,16 +32,16 @@ type RowKey = (typeof rowKeys)[number];
 export const storedRows = (n8n: IExecuteFunctions, parameter: string): FilterRow[] =>
 	n8n.getNodeParameter(`${parameter}.rows`, 0, [], { rawExpressions: true }) as FilterRow[];
 
-/** Who may leave a filter without a value: it is left out then, and more records are listed. */
+/** Who may leave a filter without a value. Such a filter is ignored, so more records are listed. */
 export type MayLeaveOut = 'model' | 'nobody';
 
 /**
- * Reads the rows as values of the service's filters. In a call of the node as a tool, a value that an AI
- * agent's model leaves empty is left out: it has to answer for every value it is shown.
+ * Reads the rows as values of the service's filters. In a tool call, a value that the model leaves empty is
+ * ignored, because a model has to fill in every parameter.
  *
  * @returns reads an input item, with the fields its list can be filtered by
- * @throws Error from the returned function, in the user's words, for a field or an operator the service
- * does not have, and for a row without a value
+ * @throws Error from the returned function, in the user's words, for a field or an operator the service does
+ * not have, and for a row without a value
  */
 export function filterRowValues(
 	n8n: IExecuteFunctions,
@@ -53,7 +53,7 @@ export function filterRowValues(
 		rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) }))),
 	);
 	const zone = n8n.getTimezone();
-	// In other workflows, n8n gives the default of $fromAI.
+	// Outside agents, n8n returns the default of $fromAI.
 	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
 	return (item, fields) => {
 		const values = read(item);
@@ -89,7 +89,7 @@ function rowValues(
 			return [[filter, constantOf(filter, source)]];
 		}
 		const key = (source === 'first' ? first : second)!;
-		// The other bound of a range holds.
+		// The other bound of the range still applies.
 		if (missing.includes(key)) return [];
 		const value = given[key];
 		const bound = wholeDay(field, operator, value, zone);
@@ -99,7 +99,7 @@ function rowValues(
 		if (bound) return [[filter, at.isNextDay ? bound.plus({ days: 1 }) : bound]];
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
 		const sent = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
-		// One value, whatever commas are in it.
+		// One value, even if it contains commas.
 		const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
 		return [[filter, isOne ? [sent] : sent]];
 	});

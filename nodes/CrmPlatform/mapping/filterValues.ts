@@ -18,13 +18,13 @@ import type { FieldValue } from './objectFields';
 import type { ValuesOf } from './prepareValues';
 
 /**
- * Reads the filters of a list, the rows of the parameter `parameter`, custom fields included. Names
- * of records are replaced by their ids. A filter that was dropped would list more records than the
- * user wants, perhaps for a node that deletes them.
+ * Reads the filters of a list, the rows of the parameter `parameter`, custom fields included. Names of records
+ * are replaced by their ids. Ignoring a filter would list more records than intended, perhaps for a node that
+ * deletes them.
  *
  * @returns reads an input item, as query parameters
- * @throws Error from the returned function, in the user's words, for a filter the service does not
- * have, and for one without a value
+ * @throws Error from the returned function, in the user's words, for a filter the service does not have, and
+ * for one without a value
  */
 export async function readFilters(
 	execution: Execution,
@@ -53,7 +53,7 @@ export async function readFilterValues(
 		if (hasRows && values.length === 0) execution.api.notices.add(unfiltered);
 		return values.map(([filter, given]): FieldValue => {
 			execution.api.requireDescription(`Filter ${filter.label}`);
-			// The packaged description may not have the choices of this service.
+			// The packaged description may lack choices of this service.
 			const refusal = filter.choices && execution.api.isSelfDescribed() ? whyRefused(filter, given) : undefined;
 			if (refusal !== undefined) throw new Error(refusal);
 			const value = ids(filter, given, values);
@@ -91,7 +91,7 @@ async function filterValues(
 		const { fields, unwritable } = await readCustomFields(execution.api, collection);
 		return { ...own, fields: [...own.fields, ...customFilters(list, [...fields, ...unwritable])] };
 	};
-	// What an expression names is known only for each item.
+	// The names in an expression are known only per item.
 	const mayBeCustom = (name: unknown) => /^(=|custom_fields\.)/.test(String(name));
 	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);

@@ -29,7 +29,7 @@ interface ItemValues {
 	all(item: number, accepted: AcceptedFields): MappedValue[];
 }
 
-/** @param unsent is told which values are left out */
+/** @param unsent collects the values left out */
 export function itemValues(n8n: IExecuteFunctions, stored: StoredFields, unsent: UnsentValues): ItemValues {
 	const linked = linkedRecords(n8n, stored.linked);
 	return stored.mode === 'each' ? valuesByHand(n8n, stored, linked, unsent) : valuesInObjects(n8n, stored, linked, unsent);
@@ -50,7 +50,7 @@ function valuesByHand(n8n: IExecuteFunctions, { values }: Stored<'each'>, linked
 		const records = linkedRecordValues(n8n, linked, fields, unsent);
 		return { mapped, records, evaluate: evaluateValues(n8n, mapped), mayRefer: mapped.some(({ field }) => refersToOthers(field)) };
 	});
-	// An expression that changes its item would give something else the second time.
+	// An expression that changes its item would return something else the second time.
 	const evaluatedBefore: Array<unknown[] | Error | undefined> = [];
 
 	return {
@@ -112,11 +112,11 @@ function valuesInObjects(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'j
 			const { read, records } = readerOf(accepted);
 			const object = objectOf(item);
 			const { values, unknown, noObjects } = read(object);
-			// A model takes a success for the success of all it has sent.
+			// A model would take a success to cover everything it has sent.
 			const invented = isModels ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
 			if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
 			noObjects.forEach(unsent.noObject);
-			tellUnknown(object, unknown, values, accepted, unsent);
+			noteUnknownNames(object, unknown, values, accepted, unsent);
 			const origin = originOf(item);
 			const all = [...values.map(([field, value]): MappedValue => ({ field, value, origin })), ...linkedValues(records, item)];
 			const names = Object.keys(object);
@@ -134,8 +134,8 @@ function cellOrigins(n8n: IExecuteFunctions, emptyCells: unknown): (item: number
 const linkedValues = (records: LinkedValues, item: number): MappedValue[] =>
 	records.all(item).map(([field, value]) => ({ field, value, origin: 'chosen' }));
 
-function tellUnknown(object: IDataObject, names: string[], values: FieldValue[], accepted: AcceptedFields, unsent: UnsentValues): void {
-	// A record that was read comes with values only the service writes: ids, times, counters.
+function noteUnknownNames(object: IDataObject, names: string[], values: FieldValue[], accepted: AcceptedFields, unsent: UnsentValues): void {
+	// A record that was read contains values that only the service writes: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
 	const isOfRecord = (name: string) => accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
 	for (const name of names) {
@@ -165,7 +165,7 @@ function jsonObjects(n8n: IExecuteFunctions, value: unknown): ObjectOf {
 	return (item) => (evaluated[item] ??= jsonObject(read(item)[0], isExpression(value)));
 }
 
-/** @param isEvaluated whether an expression gave it: a number put into its text may have lost digits before */
+/** @param isEvaluated whether an expression returned it: a number inserted into its text may already have lost digits */
 function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
 	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact('JSON', JSON.parse(value));

@@ -26,7 +26,7 @@ type LinkedIds = (field: Field, value: unknown, values: FieldValue[]) => unknown
  */
 type ReferenceUse = 'written' | 'filter';
 
-/** Records that an execution has found by their names: the rows of a file are looked up some thousand at a time. */
+/** Cache of the records found by name in an execution: the rows of a file are looked up some thousand at a time. */
 const foundBefore = oncePerConnection<[reference: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
 const readPartsOnce = oncePerConnection(readParts);
 
@@ -109,7 +109,7 @@ export async function findIds(
 	};
 }
 
-/** A name that no record has, or several have. */
+/** No record has the name, or several have it. */
 export class UnclearName extends Error {
 	/** Where it was looked up: `users`. */
 	readonly collection: string;

@@ -29,7 +29,7 @@ export interface IdentifiedRecord extends IDataObject {
 	id: string;
 }
 
-/** What became of looking a value up. */
+/** The outcome of looking up a value. */
 export type LookUpOutcome<Found = IdentifiedRecord> =
 	| { found: Found }
 	| { several: Found[] }
@@ -39,7 +39,7 @@ export type LookUpOutcome<Found = IdentifiedRecord> =
 	/** The service does not take this value in the filter: it says so, or the value is not text. */
 	| { refused: Error };
 
-/** The outcome for a value, and for all that the service takes for the same. */
+/** The outcome for a value, and for values that the service considers equal. */
 export type LookedUp = (value: unknown) => LookUpOutcome;
 
 /** Values of one filter in one request: more would make a long URL. */
@@ -48,13 +48,13 @@ const maxValues = 50;
 /** Requests at the same time. */
 export const parallelReads = 5;
 
-/** So many refused values, and none that is taken: it is the filter that is refused. */
+/** After this many refused values and no accepted one, the filter itself counts as refused. */
 const maxRefused = 10;
 
 const filterFor = ({ filters }: Pick<Collection, 'filters'>, { name }: Pick<Field, 'name'>): Field | undefined =>
 	filters.find((filter) => filter.name === (name === 'id' ? 'ids' : name));
 
-/** How many values of a field one request looks up; none where the list has no filter for it. */
+/** How many values of a field one request looks up; none if the list has no filter for the field. */
 export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field: Pick<Field, 'name'>): number {
 	const filter = filterFor(collection, field);
 	if (!filter || valueShape(filter) !== 'list') return filter ? 1 : 0;
@@ -62,12 +62,12 @@ export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field:
 }
 
 /**
- * Looks records up by values of a field. A value that the service refuses is told apart from those that
- * were asked for with it: the request is divided until it is alone.
+ * Looks records up by values of a field. To isolate a value that the service refuses, the request is divided
+ * until that value is alone.
  *
  * @param scope other filters that the records have to meet
  * @throws NodeApiError where the service does not answer, whatever the value
- * @throws Error in the user's words where it gives records that the filter does not let through
+ * @throws Error in the user's words if it returns records that do not match the filter
  */
 export async function lookUp(
 	collection: Collection,
@@ -84,7 +84,7 @@ export async function lookUp(
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
 		const text = String(value);
-		// A service that does not normalize or trim has the text as it was written.
+		// A service that does not normalize or trim stores the text as written.
 		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
 		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
 	}
@@ -96,7 +96,7 @@ export async function lookUp(
 	const ask = async (keys: string[]): Promise<void> => {
 		const texts = keys.flatMap((key) => asked.get(key) ?? []);
 		if (!filter) return;
-		// A request that is still on its way may show that values are taken.
+		// A request still in flight may show that the service accepts values.
 		if (isHopeless()) return void postponed.push(keys);
 		const request = async () => {
 			for (const given of valueShape(filter) === 'list' ? [texts] : texts) {
@@ -131,7 +131,7 @@ export async function lookUp(
 	};
 }
 
-/** The records that a filter lets through, each with the one of the keys that it has. */
+/** The records that match a filter, each with its key. */
 async function recordsWith(
 	{ api, path, list, fields }: Collection,
 	filters: Query,
@@ -146,7 +146,7 @@ async function recordsWith(
 			const key = matchKey(field, valueIn(record, field)) ?? '';
 			if (wanted.has(key)) found.push([key, record]);
 			else if (keys.length > 1) throw new OtherValue();
-			// Of a value that is asked for alone, the service knows best which records have it.
+			// For a single value, the service's match is trusted.
 			else if (loose(key) === loose(keys[0]!)) found.push([keys[0]!, record]);
 			else throw new Error(ignored(field.name, path));
 		}
@@ -154,16 +154,16 @@ async function recordsWith(
 	return found;
 }
 
-/** A record has none of the requested values: it spells them differently, or the filter does nothing. */
+/** A record has none of the requested values: it spells them differently, or the service ignores the filter. */
 class OtherValue extends Error {}
 
-/** The answers that are about what was asked for: not about the caller, the pace or the service. */
+/** Statuses that concern the requested values, and not the caller, the rate limit or the service. */
 const statusesOfValues = [400, 413, 414, 422, 431];
 
 /**
  * The outcome for the value of a request that failed because of it; undefined where the request succeeded.
  *
- * @throws whatever other values would fail with as well
+ * @throws errors that would affect other values as well
  */
 export async function aboutValues(
 	request: Promise<unknown>,
@@ -199,7 +199,7 @@ export function identified(records: IDataObject[], path: string): IdentifiedReco
 	});
 }
 
-/** Does the work for each, a few at the same time, and gives the results in their order. */
+/** Processes all, a few at a time, and returns the results in order. */
 export async function inParallel<In, Out>(all: In[], work: (one: In, place: number) => Promise<Out>): Promise<Out[]> {
 	const results: Out[] = [];
 	let next = 0;

@@ -17,15 +17,15 @@ export type NamedId = LookUpOutcome<unknown>;
 /** Not a word, so full-text search cannot find it. */
 const unsearched = 'external_id';
 
-/** What a text must have to be a field's value: services refuse others, and too many refusals end the look-up. */
+/** Patterns that a value of a field must match: services refuse others, and too many refusals end the look-up. */
 const shapes: Record<string, RegExp> = { email: /@/, domain: /\./ };
 
 /** Records that are read at once: of fewer, one request finds all names. */
 const maxRead = 500;
 
 /** A name to look up. */
-interface WantedName {
-	/** As it was given, which may say the field: `domain:acme.example`. */
+interface NameToFind {
+	/** The text as entered, which may include the field: `domain:acme.example`. */
 	text: string;
 	name: string;
 	/** The fields that may have it. */
@@ -37,9 +37,9 @@ interface NamedCollection extends Collection {
 }
 
 /**
- * Looks up the records of a collection by their names, in every field that may hold one: by full text where
- * the list has it, and by each field that the search does not find it in. A value that one of them refuses
- * stands nowhere there.
+ * Looks up the records of a collection by their names, in every field that may hold one: by full text where the
+ * list has it, and by each field that the search does not find it in. If a field refuses a value, no record has
+ * the value in it.
  *
  * @param isFilter whether a name that no record has may be an id in any form
  */
@@ -51,7 +51,7 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 	if (!list) throw new Error('the service does not describe how to list them.');
 	const known = new Set(description.fields.map(({ name }) => name));
 	const keys = known.size === 0 ? identifyingFields : identifyingFields.filter((key) => known.has(key));
-	const wanted = names.map((text): WantedName => {
+	const wanted = names.map((text): NameToFind => {
 		const { field, name } = parseName(text);
 		return { text, name, places: field === undefined ? ['id', ...keys] : [field] };
 	});
@@ -70,7 +70,7 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 }
 
 /** @param hasNumbers whether ids are numbers */
-async function lookUpEach(collection: NamedCollection, wanted: WantedName[], hasNumbers: boolean): Promise<NamedId[]> {
+async function lookUpEach(collection: NamedCollection, wanted: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
 	const { search } = collection.list;
 	const searched = await inParallel(wanted, async (one) => (search === undefined ? undefined : await searchFor(collection, search, one)));
 	const byField = new Map<string, LookedUp>();
@@ -86,8 +86,8 @@ async function lookUpEach(collection: NamedCollection, wanted: WantedName[], has
 	});
 }
 
-/** Whether a name is looked up in a field: where the search has found it, in the one that it leaves out. */
-const isAsked = ({ name, places }: WantedName, field: string, searched: NamedId | undefined): boolean =>
+/** Whether to look up a name in a field: after a search has found it, only in the field that search does not cover. */
+const isAsked = ({ name, places }: NameToFind, field: string, searched: NamedId | undefined): boolean =>
 	places.includes(field) && (shapes[field]?.test(name) ?? true) && (field === unsearched || !isFound(searched));
 
 /** A look-up gives ids as text. */
@@ -103,7 +103,7 @@ function idsOf({ api, reference }: NamedCollection, outcome: LookUpOutcome, areN
 
 const isFound = (outcome: NamedId | undefined): boolean => outcome !== undefined && ('found' in outcome || 'several' in outcome);
 
-/** What the answers say together: one that knows no such record counts less than one that does. */
+/** Combines the outcomes: one with a record outweighs one without. */
 function together(outcomes: NamedId[]): NamedId {
 	const ids = new Set(outcomes.flatMap((one) => ('found' in one ? [one.found] : 'several' in one ? one.several : [])));
 	if (ids.size > 0) return ids.size === 1 && !outcomes.some((one) => 'several' in one) ? { found: [...ids][0] } : { several: [...ids] };
@@ -111,14 +111,14 @@ function together(outcomes: NamedId[]): NamedId {
 	return isAnswered ? { notFound: true } : (outcomes[0] ?? { cannotBeAsked: new Error('the service has no search and no filter for it.') });
 }
 
-/** A filter that does nothing only fails its own name; other failures of the service concern all names. */
+/** A filter that the service ignores fails only its own name; other failures affect all names. */
 function unlessAnswered(error: Error): LookedUp {
 	if (error instanceof NodeApiError) throw error;
 	return () => ({ cannotBeAsked: error });
 }
 
 /** @returns undefined where the search finds more than can be read */
-async function searchFor(collection: NamedCollection, search: string, wanted: WantedName): Promise<NamedId | undefined> {
+async function searchFor(collection: NamedCollection, search: string, wanted: NameToFind): Promise<NamedId | undefined> {
 	if (!isWellFormed(wanted.name)) return { refused: new Error(notWellFormed(wanted.name)) };
 	const searching = candidatesIn(collection, { [search]: wanted.name });
 	const refusal = await aboutValues(searching);
@@ -140,7 +140,7 @@ async function findById({ api, path: place }: Collection, id: string, otherwise:
 
 interface Candidates {
 	records: IDataObject[];
-	/** Whether there are no others. */
+	/** Whether the list is complete. */
 	isWhole: boolean;
 }
 
@@ -155,7 +155,7 @@ async function candidatesIn({ api, reference, path: place, list }: NamedCollecti
 	return { records, isWhole };
 }
 
-function findIn({ records }: Candidates, { places, name }: WantedName): NamedId {
+function findIn({ records }: Candidates, { places, name }: NameToFind): NamedId {
 	const word = foldedName(name);
 	const isCalled = (record: IDataObject) =>
 		places.map((place) => record[place]).some((value) => hasText(value) && foldedName(value) === word);

@@ -2,7 +2,7 @@ import type { Field } from '../fields/field';
 import { isDigits, matchesPattern } from '../fields/conversions';
 import { fieldKinds } from '../fields/fieldKinds';
 
-/** Fields by which a record is known; all of them, as any record may have any. */
+/** Fields that identify a record. All are tried, since a record may have any of them. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
 
 /** Whether a value is a name, or may be one; where ids are numbers, all but digits. */
@@ -35,10 +35,10 @@ export function parseName(text: string): { field?: string; name: string } {
 	return field === undefined || name === undefined ? { name: text.trim() } : { field, name };
 }
 
-/** The text that is read as the name in this field only: another record may have it in another field. */
+/** The text that limits a name to this field: another record may have it in another field. */
 export const textOfName = (field: string, name: string): string => `${field}:${name}`;
 
-/** What was picked from a list is an ID, even one that reads like a name. */
+/** A value picked from a list is an ID, even if it reads like a name. */
 export function asId(field: Field, picked: unknown): unknown {
 	if (Array.isArray(picked)) return picked.map((one) => asId(field, one));
 	return isName(field, picked) ? textOfName('id', picked) : picked;

@@ -16,19 +16,20 @@ import { onlyBlanks, unsentValues } from './unsentValues';
 export type ValuesOf = (item: number) => IDataObject;
 
 /**
- * Prepares what turns an input item into the body of its write, in three steps: what the parameters say
- * (`storedFields`), what that is for the item (`itemValues`), and what the service takes (`decideValue`, then
- * `apiValue` and IDs for names). The first is done here, and what all items share; the others for each item.
+ * Prepares the conversion of input items into bodies, in three steps: the parameters as stored
+ * (`storedFields`), their values for the item (`itemValues`), and the values for the service (`decideValue`,
+ * then `apiValue` and IDs for names). The first step, and everything that items share, runs once; the others
+ * run per item.
  *
- * A picked record takes precedence over a mapped value. Names in a field that holds the id of
- * another record are replaced by the id.
+ * A picked record takes precedence over a mapped value. Names in a field that holds the id of another record
+ * are replaced by the id.
  *
  * @param parameter the node's, such as `fields`
  * @param fields the fields the service takes
  * @param nulls what clearing a field does in this operation
- * @param others names of values that the items have for other purposes
- * @throws Error from the returned function, in the user's words, where a value does not fit its
- * field, and where an item has values of which none can be sent
+ * @param others names of item values with other purposes
+ * @throws Error from the returned function, in the user's words, if a value does not fit its field, or if none
+ * of an item's values can be sent
  */
 export async function prepareValues(
 	execution: Execution,
@@ -40,7 +41,7 @@ export async function prepareValues(
 	return await prepareStoredValues(execution, storedFields(execution.n8n, parameter), fields, nulls, others);
 }
 
-/** The same for parameters that are read already: evaluates them, finds the records they name, and converts. */
+/** The same for parameters already read: evaluates them, finds the records they name, and converts. */
 export async function prepareStoredValues(
 	execution: Execution,
 	stored: StoredFields,

@@ -61,7 +61,7 @@ export function partNamed(parts: Part[], text: string, owners: unknown[]): Named
 
 const isPartOf = ({ whole }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(whole);
 
-/** Those of one name, with what tells them apart, in an error. */
+/** Parts of one name, with what distinguishes them, for an error. */
 export const partsWithIds = (parts: Part[], ids: unknown[]): string =>
 	parts
 		.filter(({ id }) => ids.includes(id))
@@ -69,10 +69,10 @@ export const partsWithIds = (parts: Part[], ids: unknown[]): string =>
 		.map(({ wholeName, id }) => `${String(id)}${wholeName && ` of ${wholeName}`}`)
 		.join(', ');
 
-/** Names in an error; more would not be read. */
+/** Maximum number of names in an error. */
 const maxNamed = 20;
 
-/** Which parts there are, in an error. */
+/** The available parts, for an error. */
 export function choiceOf(parts: Part[], owners: unknown[]): string {
 	const named = parts.filter((part) => isPartOf(part, owners)).map(({ name }) => name);
 	const names = [...new Set(named.filter(hasText))];

@@ -2,12 +2,12 @@ import type { Connection } from '../api/connection';
 import { hasText } from './nameSyntax';
 
 /** By collection, or `pipelines.stages`, and id. */
-const known = new WeakMap<Connection, Map<string, Map<unknown, string>>>();
+const namesByConnection = new WeakMap<Connection, Map<string, Map<unknown, string>>>();
 
-/** Remembers the names of records that were read, as long as the connection: it is that of one execution. */
+/** Remembers the names of records read, for the lifetime of the connection, which is one execution. */
 export function rememberNames(api: Connection, collection: string, records: Array<{ id?: unknown; name?: unknown }>): void {
-	const collections = known.get(api) ?? new Map<string, Map<unknown, string>>();
-	known.set(api, collections);
+	const collections = namesByConnection.get(api) ?? new Map<string, Map<unknown, string>>();
+	namesByConnection.set(api, collections);
 	const names = collections.get(collection) ?? new Map<unknown, string>();
 	collections.set(collection, names);
 	for (const { id, name } of records) if (hasText(name)) names.set(id, name);
@@ -15,4 +15,4 @@ export function rememberNames(api: Connection, collection: string, records: Arra
 
 /** The name of a record that was read; undefined where it was not, or has none. */
 export const rememberedName = (api: Connection, collection: string, id: unknown): string | undefined =>
-	known.get(api)?.get(collection)?.get(id);
+	namesByConnection.get(api)?.get(collection)?.get(id);

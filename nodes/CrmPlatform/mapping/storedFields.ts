@@ -5,7 +5,7 @@ import { isUnfilled } from './decideValue';
 import { evaluateValues } from './expressions/evaluateValues';
 import { isByName, locatorValue } from './locator';
 
-/** What the parameters say of the fields and their values, as the workflow stores it: no expression is evaluated. */
+/** The fields and values in the parameters as stored: no expression is evaluated. */
 export type StoredFields = {
 	/** Records picked from lists beside the values, in the order shown. */
 	linked: StoredLink[];
@@ -46,7 +46,7 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 	const mode = modeOf(n8n, parameter);
 	if (mode === 'json') return { linked, mode, json: stored(n8n, `${parameter}Json`) };
 	const { mappingMode, value } = mapperOf(n8n, parameter);
-	// The second is how n8n's own nodes say it, and so workflows that were not made in the editor.
+	// n8n's own nodes use the second form, and so do workflows generated outside the editor.
 	if (mode === 'automatic' || mappingMode === 'autoMapInputData') {
 		return { linked, mode: 'automatic', emptyCells: stored(n8n, 'options.emptyCells', 'leave') };
 	}
@@ -63,12 +63,12 @@ function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLink[
 	});
 }
 
-/** Whether an AI agent's model fills in the value: it answers for every field it is shown. */
+/** Whether a model fills in the value. A model has to fill in every field. */
 export function isFilledByModel(value: unknown): boolean {
 	return typeof value === 'string' && /\$fromAI\s*\(/i.test(value.replace(comment, ' '));
 }
 
-/** What follows the slashes of a URL is removed, too: such a value is treated as the user's. */
+/** Also matches after the slashes of a URL: such a value is treated as the user's. */
 const comment = /\/\*[^]*?\*\/|\/\/.*/g;
 
 /** The field the user chose to match on (upsert). */
@@ -95,7 +95,7 @@ export function matchingColumn(n8n: IExecuteFunctions, parameter: string, mapper
 	};
 }
 
-/** How n8n's own nodes say it, and so workflows that were not made in the editor. */
+/** The form of n8n's own nodes, and of workflows generated outside the editor. */
 function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
 	return modeOf(n8n, parameter) === 'each' ? (mapperOf(n8n, parameter).matchingColumns?.[0] ?? '') : '';
 }

@@ -13,7 +13,7 @@ export interface UnsentValues {
 	noValue(field: Field): void;
 }
 
-/** @param others names that belong to no field, and are known */
+/** @param others known names that belong to no field */
 export function unsentValues(api: Connection, others: ReadonlySet<string>): UnsentValues {
 	const { notices } = api;
 	const noValue = noticeOf(
@@ -62,7 +62,7 @@ export function nothingToSend(names: string[], fields: Field[]): Error {
 	);
 }
 
-/** The error for values of an AI agent's model under names of its own making. */
+/** The error for values under names that a model has invented. */
 export function inventedFields(names: string[], fields: Field[]): Error {
 	const known = fields.map(({ name }) => name);
 	return new Error(
@@ -79,7 +79,7 @@ export function onlyBlanks(labels: string[]): Error {
 
 const shown = (list: string[]): string => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
 
-/** Most names in one notice; the rest are counted. */
+/** Maximum number of names in one notice; the rest are counted. */
 const maxNamed = 10;
 
 /** @returns adds a name to the notice */

@@ -225,5 +225,5 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 /** @returns Infinity where all records go into one file */
 function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
 	const given: unknown = n8n.getNodeParameter('options.rowsPerFile', item, null);
-	return readWholeNumber('Rows per File', given, { least: 1, otherwise: Infinity });
+	return readWholeNumber('Rows per File', given, { min: 1, otherwise: Infinity });
 }

@@ -26,7 +26,7 @@ export function importFile(): Operation {
 		},
 
 		properties: () => importProperties,
-		// The keys of jobs contain Write Once Per: an execution finds those that another, which died, has started.
+		// The keys of jobs contain Write Once Per, so that an execution finds the jobs of another one that died.
 		options: [...importOptions, writeOncePerOption],
 		output: null,
 		write: ({ upsert, create }) => upsert ?? create,
@@ -83,7 +83,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	};
 }
 
-/** @throws Error in the user's words for a custom field that several records may have the same value of */
+/** @throws Error in the user's words for a custom field whose values need not be unique */
 async function refuseRepeatable({ api }: Execution, path: string, matchOn: string): Promise<void> {
 	const custom = await customFieldsOnce(api, path);
 	const field = custom?.fields.find(({ name }) => name === matchOn);

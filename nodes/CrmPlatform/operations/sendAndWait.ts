@@ -26,7 +26,7 @@ const properties: INodeProperties[] = [
 		default: '',
 		required: true,
 		placeholder: 'e.g. Altamira: amount from 1,200 to 12,000',
-		description: 'What is to be approved, in the task’s text',
+		description: 'What to approve, as the task’s text',
 	},
 	{
 		displayName: 'About',
@@ -59,7 +59,7 @@ const properties: INodeProperties[] = [
 /** The default, in hours. */
 const week = 7 * 24;
 
-/** Gives somebody a task, and waits until it is completed or deleted; n8n makes a human review for agents of it. */
+/** Gives somebody a task, and waits until it is completed or deleted. n8n offers the operation to agents as a human review. */
 export function sendAndWait(): Operation {
 	return {
 		option: {
@@ -92,7 +92,7 @@ export function sendAndWait(): Operation {
 				const hours = Number(n8n.getNodeParameter('options.limitWaitHours', item, week));
 				if (!(hours > 0 && hours <= maxHours)) throw new Error(`Limit Wait Time (Hours): enter a number of hours up to ${maxHours}.`);
 				const message = read('message');
-				if (message === '') throw new Error('Message: say what is to be approved.');
+				if (message === '') throw new Error('Message: enter what to approve.');
 				return await askForApproval(execution, {
 					title: read('approvalTitle') || 'Approval required',
 					message,

@@ -25,8 +25,8 @@ export function sendRequest(): Operation {
 		output: null,
 
 		async prepare(execution) {
-			// The header that the service takes elsewhere: only the description of the very request
-			// promises that it counts.
+			// The header of other requests: only the description of this very request promises that the service
+			// honors it.
 			const usual = (await execution.api.describe('/contacts'))?.create;
 			return async (item) => {
 				const request = requestOf(execution, item);
@@ -66,7 +66,7 @@ function bodyOf(value: unknown): object {
 	return body;
 }
 
-/** @throws Error in the user's words where it is not JSON, or may have lost digits */
+/** @throws Error in the user's words if it is not JSON, or its numbers may have lost digits */
 function jsonOf(value: unknown, name: string): object {
 	checkExact(name, value);
 	const parsed = typeof value === 'string' ? parseJson(value.trim() || '{}') : value;
@@ -74,7 +74,7 @@ function jsonOf(value: unknown, name: string): object {
 	throw new Error(`${name}: “${String(value)}” is not JSON such as { "key": "value" }`);
 }
 
-/** Names and values as JSON has them, where a date is text; null marks a value an expression did not find. */
+/** Names and values as in JSON, with dates as text; null marks a value that an expression did not find. */
 function pairsOf(values: object): Array<[string, unknown]> {
 	const json = parseJson(JSON.stringify(values)) as object;
 	return Object.entries(json).filter(([, value]) => value !== null);

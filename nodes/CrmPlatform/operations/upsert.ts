@@ -46,11 +46,12 @@ export function upsert(action: string): Operation {
 				const body = requireAnyValue(fieldsOf(item));
 				const field = matchFor(item);
 				if (field === undefined || !match) {
-					// The record it finds is unknown, so items keep their order, and a repeated write may create another record.
+					// The matching record is unknown beforehand, so items keep their order, and a repeated
+					// write may create another record.
 					return { collection: path, path, body, hasOtherNames: true, isRepeatable: false, mayExist: true };
 				}
 				const query = { [match.name]: field };
-				// Services take “Ada@…” and “ada@…” for one address. The value only keeps writes in order.
+				// Services treat “Ada@…” and “ada@…” as one address. The value only keeps writes in order.
 				const value = (matchValue(field, body) ?? refuse(field)).normalize('NFC').trim().toLowerCase();
 				return {
 					collection: path,

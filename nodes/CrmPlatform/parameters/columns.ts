@@ -59,7 +59,7 @@ export const columnProperties: INodeProperties[] = [
 ];
 
 /**
- * The column of each field; undefined where they are mapped automatically.
+ * The column of each field; undefined with automatic mapping.
  *
  * @throws Error in the user's words where a column has no field, a field two columns, or no column is mapped
  */

@@ -37,8 +37,8 @@ export function mapperProperty(
 }
 
 /**
- * n8n 2.41 asks for the fields of a new node before it assigns the credential, and not again when it has. The form
- * then begins with a field that is not shown, which this depends on.
+ * n8n 2.41 asks for the fields of a new node before it assigns the credential, and not again when it has. The
+ * form then begins with a hidden field, on which this notice depends.
  *
  * @param mapper the name of the form
  */
@@ -70,7 +70,7 @@ export function fieldsProperties(
 			resourceMapperMethod: 'getFields',
 			fieldWords: { singular: 'field', plural: 'fields' },
 			multiKeyMatch: false,
-			// Specify Fields offers it: n8n would put a second selector of the mode below the first.
+			// Specify Fields selects the mode. n8n would add a second selector below it.
 			supportAutoMap: false,
 			...special,
 		},
@@ -88,7 +88,7 @@ export function fieldsProperties(
 const knownFields = (path = ''): Record<string, string[]> =>
 	(choices as Record<string, Record<string, string[]>>)[path] ?? {};
 
-/** What builders of workflows read of fields: they see no form. */
+/** Describes the fields to AI builders, which see no form. */
 export const asObject =
 	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name.';
 
@@ -103,7 +103,7 @@ export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>
 		})
 		.join('; ');
 
-/** What can be chosen: JSON does not show it. */
+/** The choices, which JSON does not show. */
 function choicesNotice(resource: Resource | undefined): INodeProperties[] {
 	const chosen = Object.entries(knownFields(resource?.path)).filter(([, values]) => values.length > 0);
 	if (chosen.length === 0) return [];
@@ -164,7 +164,7 @@ export function matchOnProperty(
 	};
 }
 
-/** What Match On says where it may be left empty. */
+/** Description of a Match On that may be left empty. */
 export const matchOnDescription =
 	'The unique field that identifies a record, such as email.';
 
@@ -211,7 +211,7 @@ export const emptyCellsOption: INodeProperties = {
 	displayOptions: { hide: { '/fieldsMode': ['each', 'json'] } },
 };
 
-/** What a blank does to a record that exists already, where values are filled in and where they are mapped. */
+/** The effect of a blank on an existing record, with values filled in and with automatic mapping. */
 export const blankNotices: INodeProperties[] = [
 	{
 		displayName:

@@ -105,7 +105,7 @@ export const importOptions: INodeProperties[] = [
 	encodingOption,
 ];
 
-/** What the user says of the file to read. @throws Error in the user's words for an unknown choice */
+/** The user's settings for the file to read. @throws Error in the user's words for an unknown choice */
 export function fileSettingsOf(n8n: IExecuteFunctions, item: number): FileSettings {
 	const format = chosenOption<FileFormat>(n8n, item, importFormat);
 	const encoding = chosenOption<Encoding>(n8n, item, encodingOption, 'options.encoding');

@@ -64,7 +64,7 @@ const options: INodeProperties[] = [
 		name: 'cursor',
 		type: 'string',
 		default: '',
-		description: 'The next_cursor of the page before, read with the same filters',
+		description: 'The next_cursor of the previous page, with the same filters',
 	},
 	{
 		displayName: 'One Page',

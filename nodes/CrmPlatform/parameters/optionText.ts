@@ -21,7 +21,7 @@ export function chosenOption<Value extends string>(
 /**
  * The text of a parameter; empty where it is left empty.
  *
- * @throws Error in the user's words where an expression gives none: that would turn off what the parameter is for
+ * @throws Error in the user's words if an expression returns no text, which would disable the parameter
  */
 export function parameterText(n8n: IExecuteFunctions, { displayName, name }: INodeProperties): string {
 	const stored = n8n.getNodeParameter(name, 0, '', { rawExpressions: true });

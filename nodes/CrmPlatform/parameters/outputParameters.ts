@@ -20,7 +20,7 @@ export const outputFieldsOption: INodeProperties = {
 	description: 'Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>',
 };
 
-/** What becomes of many records: n8n stores each item that a node outputs. */
+/** How many records are output: n8n stores each item that a node outputs. */
 export const outputOption: INodeProperties = {
 	displayName: 'Output',
 	name: 'output',

@@ -12,9 +12,8 @@ const id = mapperField(
 );
 
 /**
- * The fields an import fills, each of which takes the name of a column as text. n8n 2.41 tells an opened
- * node its parameters and nothing of its input (LoadOptionsContext), so the columns of the file are
- * not known here.
+ * The fields an import fills, each of which takes the name of a column as text. n8n 2.41 gives an opened node
+ * its parameters but not its input (LoadOptionsContext), so the columns of the file are unknown here.
  */
 export async function getColumnFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	return await orNotice(async () => {
@@ -30,7 +29,7 @@ export async function getColumnFields(this: ILoadOptionsFunctions): Promise<Reso
 	});
 }
 
-/** What is entered is the name of a column, and not a value of the field. */
+/** The user enters the name of a column, not a value of the field. */
 function asColumn({ name, path, label, description, required, important }: Field): Field {
 	return { name, path, label, description, required, kind: 'text', ...(important && { important }) };
 }

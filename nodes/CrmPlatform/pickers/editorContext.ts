@@ -54,9 +54,8 @@ function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
 }
 
 /**
- * The connection of an opened node. Without a credential that can be used, it describes what the
- * packaged description says, and its requests fail: n8n 2.41 asks for fields before it assigns the
- * credential to a node that is added behind another.
+ * The connection of an opened node. Without a usable credential, it uses the packaged description, and its
+ * requests fail: n8n 2.41 requests fields before it assigns the credential to a node added behind another.
  */
 export async function editorConnection(n8n: ILoadOptionsFunctions): Promise<Connection> {
 	const connecting = connect(n8n);
@@ -85,7 +84,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 	};
 }
 
-/** What the fields of a form are marked with that n8n asked for before the node had its credential. */
+/** Marks the fields of a form that n8n requested before the node had its credential. */
 export const beforeCredential = 'beforeCredential';
 
 function packagedNotice(n8n: ILoadOptionsFunctions, { message }: Error): string {

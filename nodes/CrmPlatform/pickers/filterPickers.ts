@@ -32,7 +32,7 @@ export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<I
 	const hasChoices = (await choicesOf(context.api, field)).length > 0;
 	const isSearch = field.name === context.description.list?.search;
 	const offered = operatorsOf(field).filter(({ value }) => value !== (hasChoices ? 'isOneOf' : 'isOneOfChoices'));
-	// No one filters by exact times, and true and false have operators of their own.
+	// Nobody filters by exact times, and true and false have their own operators.
 	const isTyped = hasTypedOperators(field) && offered.length > 1;
 	const options = offered
 		.filter(({ value }) => !(isTyped && value === 'is'))
@@ -49,7 +49,7 @@ export async function getFilterChoices(this: ILoadOptionsFunctions): Promise<INo
 	return field ? await choicesOf(context.api, field) : [];
 }
 
-/** One of those that have the same name but take their value another way. */
+/** One operator per name: some have the same name but a different input. */
 const distinct = (operators: FilterOperator[]) =>
 	operators.filter(({ name }, i) => operators.findIndex((other) => other.name === name) === i);
 
@@ -66,11 +66,11 @@ function option({ name, value, filters }: FilterOperator, field: FilteredField, 
 	const [first, ...others] = filters;
 	const [comparison, given] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;
-	// The service says whether case matters. Of a whole day and of a constant it says something else.
+	// The service says whether case matters; for a whole day or a constant, its text does not apply.
 	const isSaid = given === 'first' && others.length === 0 && !isInstant(field);
 	const choices = value === 'is' && field.filters.get('is')?.choices;
 	if (choices) return { ...shown, description: choices.map(({ label }) => label).join(', ') };
-	// One sentence has no full stop in n8n.
+	// In n8n, a single sentence has no full stop.
 	return isSaid && description ? { ...shown, description: description.replace(/^([^.]*)\.$/, '$1') } : shown;
 }
 
@@ -80,7 +80,7 @@ async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): 
 	return (await offeredFields(context)).find((field) => field.name === name);
 }
 
-/** The fields that are offered; beside the other parameters of a list, without what Changed Since stands for. */
+/** The offered fields; beside the other parameters of a list, without those that Changed Since covers. */
 async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 	const { description, operation } = context;
 	const { changed, deleted } = description.list ?? {};

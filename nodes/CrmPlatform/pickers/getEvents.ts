@@ -5,7 +5,7 @@ import { labelFor } from '../fields/field';
 import { editorConnection } from './editorContext';
 import { firstRecords } from './recordLabels';
 
-/** The events to choose from: every one, then all of a resource and one by one. */
+/** The events to choose from: all events, then all of each resource and each by itself. */
 export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const api = await editorConnection(this);
 	const offer = await api.describeEvents();

@@ -8,10 +8,10 @@ const trueOrFalse = [
 	{ name: 'False', value: false },
 ];
 
-/** Choices of a list that its label names to a model. */
+/** Maximum number of choices in the label of a list, for a model. */
 const maxNamed = 8;
 
-/** Characters of a label that n8n shows. */
+/** Maximum characters of a label that n8n shows. */
 const maxShown = 26;
 
 /**
@@ -73,12 +73,12 @@ function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: b
 	return isChosen || valueShape(field) !== 'list' ? label : `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}`;
 }
 
-/** How to type in one value; plain text needs no explanation, and a person needs none to name a company. */
+/** The format of one value. Plain text needs no explanation, nor does a person who names a company. */
 function formOf({ kind, reference }: Field, isTool: boolean): string {
 	return fieldKinds[kind].note ?? (reference === undefined || !isTool ? '' : 'Name or ID');
 }
 
-/** How to type in several values: with commas, as far as there is room. */
+/** The format of several values: with commas, as far as there is room. */
 function severalOf({ choices = [] }: Field, room: number): string {
 	if (choices.length === 0) return 'comma-separated';
 	const named = choices.slice(0, maxNamed).map(({ label }) => label);

@@ -20,7 +20,7 @@ export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMa
 	return await orNotice(async () => await fieldsToWrite(this, await editorContext(this)));
 }
 
-/** The fields an upsert can find the record by, after the one it uses unless told otherwise. */
+/** The fields an upsert can match on, after its default. */
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { fields, write } = await writableFields(await editorContext(this));
 	const names = write.match ? matchableNames(write.match, fields) : [];
@@ -53,12 +53,12 @@ export async function fieldsToWrite(
 	const isTool = isToolCall(n8n);
 	const stored = storedValues(n8n, parameter);
 	const mapped = [...new Set([...needed, ...fields])].map((one) => {
-		// An upsert requires them of new records alone.
+		// An upsert requires them for new records only.
 		const field = write.match ? { ...one, required: false } : one;
 		const options = valueShape(field) === 'list' ? undefined : (references.get(field.name) ?? choiceOptions(field));
 		const isBeside = isPickedBeside(context, one) && options === undefined;
-		// n8n keeps what it is told first. Without the service nobody knows whether the records are few, so
-		// the field is shown and the next answer decides.
+		// n8n keeps the first answer. Without the service, the number of records is unknown, so the field is
+		// shown and the next answer decides.
 		const isOpen = isBeside && field.reference !== undefined && !isSettled;
 		if (isOpen && shown.has(one)) return mapperField(field, options, { required: true }, isTool);
 		// Records that are too many for a list are picked beside the mapper.
@@ -74,7 +74,7 @@ function isPickedBeside(
 	{ reference, linksTo, required }: Field,
 ): boolean {
 	if (reference !== undefined) return isLinked && !required;
-	// Links would be JSON, which nobody needs to write if they can be picked.
+	// Links would be JSON, which is unnecessary if they can be picked.
 	return isLinked && linksTo !== undefined;
 }
 
@@ -106,7 +106,7 @@ export async function writableFields({ api, resource, description, operation, co
 
 	const all = write.fields.find(({ name }) => name === allCustomFields);
 	const custom = all ? (await customFieldsOf(api, collection))?.fields : undefined;
-	// Where they are known one by one, a record needs no entry for all of them, also where there are none.
+	// If the custom fields are known, even if there are none, a record needs no single entry for all of them.
 	const own = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
 	// The definition of a custom field says what new records need.
 	const makesNew = write.method === 'POST' || write.match !== undefined;
@@ -167,11 +167,11 @@ function withSource({ notices }: Connection, fields: ResourceMapperField[]): Res
 	return { fields: [notice === beforeCredential ? sourceMark : sourceLine(notice), ...fields] };
 }
 
-/** The fields with another one before them, and behind what says where they come from. */
+/** The fields preceded by another one, but after the line on their source. */
 export const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
 	fields[0] === sourceMark ? [sourceMark, first, ...fields.slice(1)] : [first, ...fields];
 
-/** Shown as nothing: a notice of the form is shown as long as it is the first field (`missingFieldsNotice`). */
+/** Invisible. While it is the first field, the form shows a notice (`missingFieldsNotice`). */
 const sourceMark: ResourceMapperField = {
 	id: beforeCredential,
 	displayName: beforeCredential,
@@ -187,7 +187,7 @@ const sourceMark: ResourceMapperField = {
 /** n8n's own entry, in the menu above the fields. */
 const howToRefresh = 'Custom fields and lists: ⋮ → Refresh Field List';
 
-/** A disabled choice, of which n8n stores nothing: its mapper cannot show a notice beside fields. */
+/** A disabled choice, which n8n does not store: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({
 	id: 'fieldsSource',
 	displayName: notice,

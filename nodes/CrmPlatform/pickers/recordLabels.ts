@@ -25,7 +25,7 @@ export function matchingName<Item extends { name: string }>(items: Item[], filte
 }
 
 /**
- * A record as a list shows it: its title, and what tells it from others with the same title.
+ * A record in a list: its title, and what distinguishes it from others with the same title.
  *
  * @param value the field that is picked
  * @param company the name of the company it belongs to
@@ -64,7 +64,7 @@ export function distinctListItems(
 
 /** The beginning of a text, for records without a name. */
 const contentFields = ['url', 'body', 'text', 'event_type', 'type', 'operation'];
-/** Characters of a content; more would not fit. */
+/** Maximum characters of a content. */
 const maxCharacters = 60;
 
 function amountOf({ amount, currency }: IDataObject): string | undefined {

@@ -6,7 +6,7 @@ import { openEventLog } from '../api/eventLog';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { matchingName } from './recordLabels';
 
-/** How many of the newest events a list is made of: one read takes a second or two. */
+/** Maximum number of events for a list, the newest first: reading them takes a second or two. */
 const maxEvents = 10_000;
 
 /** Who made changes, and when. */
@@ -17,7 +17,7 @@ interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
 	changes: number;
 }
 
-/** The executions, workflows, or users and keys, whichever the node undoes, that the log has changes of. */
+/** The executions, workflows, users or keys with changes in the log, depending on what the node undoes. */
 export async function searchCausers(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
 	const of = String(this.getCurrentNodeParameter('undoOf'));
 	const own = originOf(this.getInstanceId(), String(this.getWorkflow().id));
@@ -54,7 +54,7 @@ const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === 
 function causerOf(of: string, { workflow, execution }: KeyOrigin, own: KeyOrigin): NamedCauser | undefined {
 	const isOwn = workflow === own.workflow;
 	if (of === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
-	// Without an execution, several share the write: Write Once Per.
+	// Without an execution, several executions share the write (Write Once Per).
 	if (execution === undefined) return undefined;
 	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `workflow/${workflow}/executions/${execution}` };
 }

@@ -88,7 +88,7 @@ export async function searchList(
 
 const companyField = 'company_id';
 
-/** Companies whose records a search looks for. */
+/** Maximum number of companies whose records a search includes. */
 const companiesSearched = 20;
 
 /**

@@ -11,12 +11,12 @@ export async function getSyncMatchFields(this: ILoadOptionsFunctions): Promise<I
 	return await matchFieldsAfter.call(this, 'Choose a Field');
 }
 
-/** The fields it can find them by otherwise. */
+/** The alternative fields to find records by. */
 export async function getSyncOtherMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	return await matchFieldsAfter.call(this, 'None');
 }
 
-/** @param unset what the list says where nothing is chosen: a sync guesses no field to match on */
+/** @param unset label of the empty choice: a sync guesses no field to match on */
 async function matchFieldsAfter(this: ILoadOptionsFunctions, unset: string): Promise<INodePropertyOptions[]> {
 	const named = (await getMatchFields.call(this)).filter(({ value }) => value !== '');
 	return [{ name: unset, value: '' }, ...named, byId];

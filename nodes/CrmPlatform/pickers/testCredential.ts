@@ -17,11 +17,11 @@ import { retryPolicy } from '../api/http/retry';
 import { refuseOldN8n } from '../api/oldN8n';
 import type { ApiCredential } from '../api/signIn';
 import { testing } from '../api/http/transport';
-import { roomForOthers } from '../api/waits';
+import { readReserve } from '../api/waits';
 
 /**
  * Reads one contact with the credential the user entered, as the service documents it for verifying
- * credentials, and tells in the user's words what is wrong.
+ * credentials, and reports problems in the user's words.
  */
 export async function testCredential(
 	this: ICredentialTestFunctions,
@@ -43,7 +43,7 @@ async function readOneContact(
 	credential: ApiCredential,
 ): Promise<void> {
 	const address = serviceAddress(credential.baseUrl);
-	roomForOthers(credential.leaveRoom);
+	readReserve(credential.leaveRoom);
 	const secret = credential.apiKey;
 	const signed = testing(helpers, `Bearer ${secret}`);
 	// The user is waiting: no retries.

@@ -13,7 +13,7 @@ import { outputField, outputValue, type OutputField } from './simplify';
 export interface ExportColumn {
 	header: string;
 	path: OutputField['path'];
-	/** What the cell has instead of the value. */
+	/** Converts the value to the text of the cell. */
 	textOf?: ((value: unknown) => unknown) | undefined;
 }
 
@@ -23,10 +23,10 @@ export function writtenFields({ create, update }: ResourceDescription, custom: C
 	return [...new Map(all.map((field) => [field.name, field])).values()];
 }
 
-/** What people do not need in a table, besides objects that cannot be written member by member. */
+/** Fields that people do not need in a table, besides objects that cannot be written member by member. */
 const technicalFields = ['object', 'version'];
 
-/** Where no fields are chosen, those that people read. */
+/** The default fields of a table for people. */
 export function forPeople(reading: ListQuery, description: ResourceDescription): ListQuery {
 	const { deleted } = reading.list;
 	const without = new Set(technicalFields);
@@ -41,11 +41,11 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 }
 
 /**
- * The chosen fields, or all of the record: members of objects that can be written one by one, such as
- * an address, and the account's custom fields have columns of their own.
+ * The chosen fields, or all of the record: members of objects that can be written one by one, such as an
+ * address, and the account's custom fields have columns of their own.
  *
- * @param reserved if given, the table is for people: a column is called by its label, where no other has the same
- * and an import reads it as it reads the name; these mean something else in an import
+ * @param reserved labels with another meaning in an import. If present, the table is for people: a column has
+ * its label as name if the label is unique and an import reads it like the name
  */
 export function exportColumns(
 	{ fields, recordFields }: ListQuery,

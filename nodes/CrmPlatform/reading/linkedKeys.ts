@@ -9,10 +9,10 @@ import { lookUp, type LookUpOutcome } from '../mapping/lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from '../mapping/nameSyntax';
 import { readParts } from '../mapping/recordParts';
 
-/** Linked records of one kind that are remembered: some 10 MB. */
+/** Maximum number of remembered linked records per kind: some 10 MB. */
 const maxRemembered = 100_000;
 
-/** What a record is called instead of its id. */
+/** A value that replaces the id of a record. */
 interface Key {
 	/** Its field. */
 	place: string;
@@ -23,13 +23,13 @@ interface Key {
 type Keys = Map<unknown, Key | undefined>;
 
 /**
- * Replaces the ids of linked records by a value that is unique among them and the same in any account,
- * such as the domain of a company, and those of their parts, such as a stage, by the name: Import File
- * finds the records by it. Each value says its field, as `external_id:100123` does. An id without such a
- * value stays, and a notice says so.
+ * Replaces the ids of linked records by a value that is unique among them and the same in any account, such as
+ * the domain of a company, and those of their parts, such as a stage, by the name: Import File finds the
+ * records by it. Each value says its field, as `external_id:100123` does. An id without such a value stays, and
+ * a notice says so.
  *
- * Names are for people: Import File finds the record of a name as well, and refuses one that several records
- * have. Where the service does not tell names, ids stay.
+ * Names are for people: Import File finds records by name as well, and refuses ambiguous names. If the service
+ * does not return names, ids stay.
  *
  * @param fields of the records; those that refer to other records are replaced
  * @returns replaces those of some records, and remembers what it has read for the next
@@ -43,7 +43,7 @@ export function linkedKeys(
 	const links = fields.filter(refersToRecords);
 	const parts = fields.filter(({ part }) => part !== undefined);
 	const remembered = new Map<string, Keys>();
-	/** Of parts, by the name of the field. */
+	/** Names of parts, by the name of the field. */
 	const partNames = new Map<string, Keys>();
 
 	const remember = async (records: IDataObject[]): Promise<void> => {
@@ -129,7 +129,7 @@ function keyIn(outcome: LookUpOutcome, fields: string[]): Key | undefined {
 	return place === undefined ? undefined : { place, text: String(record![place]).trim() };
 }
 
-/** Whether an import takes a text for a name in any field, and not for an id or a name that says its field. */
+/** Whether an import reads a text as a name in any field, and not as an id or a name with its field. */
 const isReadAsName = (field: Field, text: string): boolean => isName(field, text) && parseName(text).field === undefined;
 
 const withoutKey = (reference: string): string =>

@@ -15,7 +15,7 @@ import {
 	type OutputField,
 } from './simplify';
 
-/** What a user asks of a list for one item. */
+/** The user's query of a list for one item. */
 export interface ListQuery {
 	/** Collection path with version prefix. */
 	path: string;
@@ -76,8 +76,8 @@ export function listQueryOf(
 		query,
 		onePage: readBoolean('One Page', options.onePage, { otherwise: false }),
 		cursors: readWholeNumber('Parallel Reads', options.parallelReads, {
-			least: 1,
-			most: maximumCursors,
+			min: 1,
+			max: maximumCursors,
 			otherwise: defaultCursors,
 		}),
 		recordFields: fields.map(({ name }) => name),
@@ -85,7 +85,7 @@ export function listQueryOf(
 	if (reading.onePage && isSummary(n8n)) throw new Error(pageIsNoSummary);
 	if (options.cursor) reading.cursor = options.cursor;
 	if (!readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))) {
-		reading.limit = readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { least: 1 });
+		reading.limit = readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
 	}
 	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary, fields })(item);
 	if (!output) return reading;
@@ -107,15 +107,15 @@ export function recordOutput({ fields }: ListQuery): (record: IDataObject) => ID
 }
 
 /**
- * The query with only the fields it needs, if the service lets one choose: asking for less is
- * faster than throwing away.
+ * The query limited to the necessary fields, if the service supports that: requesting less is faster than
+ * discarding.
  *
  * @param needed fields that are needed for reading, whether or not they are output
  */
 export function withNeededFields(reading: ListQuery, needed: string[] = []): ListQuery {
 	const { list, fields, query, recordFields } = reading;
 	if (!fields || list.fields === undefined) return reading;
-	// The id tells records that a service repeats from new ones.
+	// The id distinguishes repeated records from new ones.
 	const id = recordFields.includes('id') ? ['id'] : [];
 	const names = new Set([...fields.map(({ path: [name] }) => name), ...needed, ...id]);
 	return { ...reading, query: { ...query, [list.fields]: [...names] } };

@@ -3,8 +3,8 @@ import { toChoice } from '../fields/conversions';
 import type { Field } from '../fields/field';
 
 /**
- * How people read the values of a field: a choice by its label, a list with commas. An import reads the same
- * from it; a value of which it would not stays as it is.
+ * Converts the values of a field for people: a choice to its label, a list to text with commas. A value stays
+ * unchanged if an import would not read the same value from its text.
  */
 export function readableText(field: Field | undefined): (value: unknown) => unknown {
 	const isRead = ({ label, value }: { label: string; value: unknown }) =>
@@ -14,7 +14,7 @@ export function readableText(field: Field | undefined): (value: unknown) => unkn
 	return (value) => (Array.isArray(value) ? listText(value.map(labelOf)) : labelOf(value));
 }
 
-/** A list as text; the list itself where its text would be read as another one. */
+/** A list as text; the list itself if its text would be read as a different list. */
 function listText(values: unknown[]): unknown {
 	if (values.some((one) => typeof one === 'object')) return values;
 	const text = values.join(', ');

@@ -16,9 +16,9 @@ import { readBoolean } from '../values/readers';
 export interface OutputField {
 	name: string;
 	path: [field: string, ...steps: string[]];
-	/** Whether only the members that have a value are output, of an object. */
+	/** For an object: whether to output only members with a value. */
 	isFilledOnly?: true;
-	/** Beside the ID of another record, its name. */
+	/** For the ID of another record: also outputs its name. */
 	beside?: { name: string; of(id: unknown): string | undefined };
 }
 
@@ -42,9 +42,9 @@ export function chosenFields(
 	if (chosen.length === 0) return undefined;
 
 	const places = chosen.flatMap((name) => placeOf(name, fields) ?? []);
-	if (places.length === 0) throw new Error(`Output Fields: ${notThere(chosen)}`);
+	if (places.length === 0) throw new Error(`Output Fields: ${missingFieldsText(chosen)}`);
 	const unknown = chosen.filter((name) => !places.some((field) => field.name === name));
-	if (unknown.length > 0) api.notices.add(notThere(unknown));
+	if (unknown.length > 0) api.notices.add(missingFieldsText(unknown));
 	return places;
 }
 
@@ -56,13 +56,14 @@ function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
 	return isThere ? { name, path: [first, ...steps] } : undefined;
 }
 
-const notThere = (names: string[]) =>
+const missingFieldsText = (names: string[]) =>
 	`The records do not have ${names.join(', ')}. Open the node and choose the output fields again.`;
 
 /**
  * The fields of a simplified record.
  *
- * @param api of an execution, which may know the names of linked records; a trigger's would outlive them
+ * @param api of an execution, which may have cached names of linked records; a trigger's connection would
+ * outlive them
  * @param isWritten whether the records are written: then, each item's choice is read before that
  * @returns gives them for an item; undefined if the whole record is wanted, or its fields are unknown
  */
@@ -81,7 +82,7 @@ export function summaryFields(
 	return (item) => (isSimple(evaluate(item)[0]) ? fields : undefined);
 }
 
-/** An account may have dozens of custom fields, few of which a record has values for. */
+/** An account may have dozens of custom fields, of which a record uses few. */
 function summaryField(name: string, all: RecordField[], api: Connection | undefined): OutputField {
 	if (name === 'custom_fields') return { ...outputField(name), isFilledOnly: true };
 	const { linked, isPlain } = all.find((field) => field.name === name) ?? {};
@@ -91,8 +92,8 @@ function summaryField(name: string, all: RecordField[], api: Connection | undefi
 }
 
 /**
- * Simplifies the records that a write is answered with, if the user wants it. What was just written stays, and so
- * does what records do not have when they are read: a secret that is shown once, the outcome of an upsert.
+ * Simplifies the records in responses to writes, if the user chose that. Keeps the written values, and members
+ * that reading does not return: a secret shown once, the outcome of an upsert.
  */
 export async function simplifyWritten(
 	execution: Execution,

@@ -24,7 +24,7 @@ type WriteAction = 'update' | 'create' | 'delete';
 
 /** The outcome of a plan. */
 export interface AppliedPlan {
-	/** In the order of the plan: as it was planned, or as the CRM had it otherwise. */
+	/** In the order of the plan: as planned, or corrected to what the CRM reported. */
 	done: PlannedChange[];
 	failures: SyncFailure[];
 	/** How many changes were not tried after a failure. */
@@ -32,8 +32,8 @@ export interface AppliedPlan {
 }
 
 /**
- * The order in which changes are made. Records that the source does not have come last: what becomes of its
- * items may show that one of them is such a record.
+ * The order in which changes are made. Records missing in the source come last: the outcome of its items may
+ * show that one of them is such a record.
  */
 const steps: Array<[action: WriteAction, areMissing: boolean]> = [
 	['update', false],
@@ -115,7 +115,7 @@ export async function applyPlan(
 /** The record as the service answered it, or why the CRM did not take the change. */
 type WriteOutcome = { record: IDataObject } | { reason: string; error: Error };
 
-/** The writes of one step, as the one writer takes them. */
+/** The writes of one step, for the writer. */
 function writesOf(
 	execution: Execution,
 	collection: string,
@@ -125,7 +125,7 @@ function writesOf(
 ): Run | Batched {
 	const { identity, operation } = execution;
 	return writeRecords(
-		// Each step has keys of its own; options of the operation are not the sync's.
+		// Each step has its own keys; options of the operation do not apply to a sync.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: `${identity.run}/${step}` } },
 		description,
 		(index) => writeOf(collection, changes[index]!),
@@ -156,7 +156,7 @@ function writeOf(collection: string, { record, patch }: PlannedChange): Write {
 	};
 }
 
-/** The change as it was made: a service that keeps the version has stored these values before. */
+/** The change as made: if the version is unchanged, the service had stored these values before. */
 function written(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
 	const { patch = {}, ...made } = change;
 	if (change.action === 'delete') return change;
@@ -171,7 +171,7 @@ function written(change: PlannedChange, answered: IDataObject, changedField: str
 	return { ...made, record: unclear, reason: answeredAsBefore };
 }
 
-/** Why the CRM refused a change that it would have taken when it was planned; undefined for errors. */
+/** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 function conflictIn(error: Error): string | undefined {
 	if (isAnsweredWith(error, 412)) return changedMeanwhile;
 	if (isGone(error)) return deletedMeanwhile;

@@ -25,9 +25,9 @@ export interface Difference {
 }
 
 /**
- * Compares records as the service stores them: what it keeps in lower case is equal in any case, and
- * two notations of one instant are equal. Only values that are given count, also within objects and
- * within the objects of a list. No value, null, an empty text and an empty list are the same.
+ * Compares records as the service stores them: texts that it stores in lower case are equal in any case, and
+ * two notations of one instant are equal. Only values present in the source count, also within objects and the
+ * objects of a list. A missing value, null, an empty text and an empty list are equal.
  *
  * @param fields the fields that records are written with
  */

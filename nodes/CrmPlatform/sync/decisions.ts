@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { nodeContext } from '../writing/runState';
 import type { PlannedChange } from './plannedChange';
 
-/** What was overwritten by a rule in an attempt that failed, by the ids of the records. */
+/** Values that a rule overwrote in a failed attempt, by record id. */
 interface Decisions {
 	/** Run of the node in this execution. */
 	run: number;
@@ -17,8 +17,8 @@ const runOf = (n8n: IExecuteFunctions) => n8n.getWorkflowDataProxy(0).$runIndex 
 const maxReported = 20;
 
 /**
- * Keeps what was decided by When Both Changed for the next attempt at this execution: a node that fails has
- * no output, and the next run finds values that agree.
+ * Keeps the decisions of When Both Changed for the next attempt at this execution: a failed node has no output,
+ * and the next attempt finds equal values.
  *
  * @returns the same for the error: in words, and all of it as data
  */

@@ -1,12 +1,12 @@
 import { isBlank, isNo } from '../values/blank';
 import type { CrmRecord } from './matching';
 
-/** Members that have a time or are true for a record that was deleted, but is still listed. */
+/** Members with a time, or true, in a deleted record that is still listed. */
 const marks = ['deleted_at', 'archived_at', 'deactivated_at', 'deleted', 'archived', 'deactivated', 'is_deleted', 'is_archived', 'is_deactivated', 'trashed', 'is_trashed'];
 /** Members that state the status of a record in one word. */
 const states = ['status', 'state'];
 
-/** The members that tell a record that was deleted, but is still listed. */
+/** The members that mark a deleted record that is still listed. */
 export const goneFields = [...marks, ...states];
 
 /** Whether the CRM has deleted, archived or deactivated a record already: deleting it again would change nothing. */

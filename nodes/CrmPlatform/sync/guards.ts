@@ -9,20 +9,20 @@ export interface DeletionLimits {
 	number: number;
 }
 
-/** A share of a small list is less than one record: up to so many may go, as long as no fewer stay. */
+/** A share of a small list may be less than one record: this many may be deleted as long as at least as many remain. */
 const fewRecords = 3;
 
 /** What was read to find the records that the source does not have. */
 export interface Readings {
 	/** Records in scope that were read. */
 	inScope: number;
-	/** Those of them that a source can have: they have a key, and are not deleted already. */
+	/** Records among them that a source can contain: they have a key, and are not deleted already. */
 	comparable: number;
 	/** Records in scope as the service counts them; undefined where it does not. */
 	counted?: number | undefined;
-	/** Records of the source that were understood. */
+	/** Readable records of the source. */
 	inSource: number;
-	/** Items whose record is unknown: they have no key, or a value that is not understood. */
+	/** Items whose record is unknown: they have no key, or an unreadable value. */
 	unknown: number;
 }
 
@@ -62,7 +62,7 @@ function refusal(
 	if (counted > inScope) {
 		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
 	}
-	// In this form, a limit that is not a number refuses.
+	// Written so that a limit of NaN refuses.
 	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
 	if (!isFew && !(count * 100 <= share * comparable)) {

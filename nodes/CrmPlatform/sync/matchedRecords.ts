@@ -20,7 +20,7 @@ export function decideMatched(source: SourceRecord, record: CrmRecord, field: nu
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
 	if (!rules.checksVersions) return { ...base, action: 'update', patch };
 	const version = context.versionOf(record);
-	// A version counts only for the record that it came with.
+	// A version is valid only for the record it was read from.
 	const isOwn = source.id === undefined ? field === 0 : source.id === record.id;
 	const seenVersion = isOwn ? source.seenVersion : undefined;
 	if (seenVersion !== undefined && seenVersion === version) return { ...base, action: 'update', patch };
@@ -34,8 +34,8 @@ export function decideMatched(source: SourceRecord, record: CrmRecord, field: nu
 }
 
 /**
- * Decides field by field where it is known what both systems agreed on last: what one side alone has
- * changed is taken from it. What both have changed, and all where that is not known, goes by the rule.
+ * Merges field by field if the last agreed values are known: a value changed on one side only is taken from it.
+ * The rule decides about values changed on both sides, and about all values if the agreed ones are unknown.
  */
 function merged(
 	{ item, values, agreed, changedAt }: Omit<SourceRecord, 'agreed'> & { agreed?: IDataObject | undefined },
@@ -66,7 +66,7 @@ function merged(
 	return { action: 'update', item, record, changes: marked, patch, ...(!isPlain && { reason }) };
 }
 
-/** Which side's values count where both have changed them; undefined for a conflict. */
+/** Which side wins if both have changed a value; undefined for a conflict. */
 function ruling(
 	rule: SyncRules['bothChanged'],
 	source: TimeSpan | undefined,
@@ -80,7 +80,7 @@ function ruling(
 		case 'conflict':
 			return { why: '' };
 		case 'latest':
-			// Of two times within the same second, minute or day, as far as they are kept, none is later.
+			// At the stored precision (second, minute or day), equal times have no later one.
 			if (source && crm && source.from > crm.to) return { winner: 'source', why: 'The source was changed later.' };
 			if (source && crm && crm.from > source.to) return { winner: 'crm', why: 'The CRM was changed later.' };
 			return { why: noOrder };

@@ -38,7 +38,7 @@ export interface CrmIndex {
 /** @param match the fields that records are found by */
 export function indexRecords(records: CrmRecord[], match: ComparedField[]): CrmIndex {
 	const indexes = match.map((field) => {
-		// Few keys have several records, and a list for each of 100,000 is memory.
+		// Few keys have several records, and 100,000 lists would take much memory.
 		const index = new Map<string, CrmRecord | CrmRecord[]>();
 		for (const record of records) {
 			const key = matchKey(field, valueIn(record, field));
@@ -58,12 +58,12 @@ export function indexRecords(records: CrmRecord[], match: ComparedField[]): CrmI
 }
 
 interface Matches {
-	/** Index of the field that found them: the first that finds any decides. */
+	/** Index of the field that found them. The first field that finds any decides. */
 	field: number;
 	records: readonly CrmRecord[];
 }
 
-/** The records that a source record may be. */
+/** The records that match a source record. */
 export function matchesOf({ keys }: SourceRecord, crm: CrmIndex): Matches {
 	for (const [field, key] of keys.entries()) {
 		const records = key === undefined ? [] : crm.find(field, key);
@@ -94,9 +94,9 @@ export function ownersOf(
 export function duplicateKeys(source: SourceRecord[], matchLabels: readonly string[]): Map<SourceRecord, string> {
 	const duplicates = new Map<SourceRecord, string>();
 	for (const [field, label] of matchLabels.entries()) {
-		// Records that an earlier field identifies are told apart by it.
+		// An earlier field already distinguishes these records.
 		const isToldApart = ({ keys }: SourceRecord) => keys.findIndex((key) => key !== undefined) < field;
-		// Two passes: most keys belong to one record, and a list for each of 100,000 is memory.
+		// Two passes: most keys belong to one record, and 100,000 lists would take much memory.
 		const seen = new Set<string>();
 		const shared = new Map<string, SourceRecord[]>();
 		for (const record of source) {

@@ -3,8 +3,8 @@ import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
 
 /**
- * Refuses to look for records that the source does not have where the items are some of its records: those of
- * the other rounds of a loop would be deleted. A loop over several scopes has all records of each.
+ * Refuses to act on records missing in the source if the items are only a part of it: records of a loop's other
+ * rounds would be deleted. A loop over several scopes has all records of each.
  *
  * @throws Error in the user's words
  */

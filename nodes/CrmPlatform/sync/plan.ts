@@ -5,12 +5,11 @@ import { asConflict, type Context, type PlannedChange } from './plannedChange';
 import { recordsPointedAt, type Pointer } from './presence';
 
 /**
- * Decides what is done with each record. Nothing is read and nothing is written, so that a preview
- * and a run decide the same.
+ * Decides about each record. Reads and writes nothing, so that a preview and a run decide the same.
  *
  * @param source in the order of the input items
- * @returns a decision for each source record, in their order; then for the records in scope that the
- * source does not have, unless they are left alone
+ * @returns a decision for each source record, in their order; then for the records in scope that the source
+ * does not have, unless they are left alone
  */
 export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Context): PlannedChange[] {
 	const duplicates = duplicateKeys(source, context.matchLabels);
@@ -37,7 +36,7 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		if (items.length > 1) return conflict(matchedTwice(match.id, items), match);
 		const outside = context.outside(match);
 		if (outside !== undefined) return conflict(outside, match);
-		// Another key tells of another record; an ID that finds none is of a record that is gone.
+		// A different key means a different record; an unknown ID belongs to a deleted record.
 		const own = context.keysOf(match);
 		const other = record.keys.findIndex((key, i) => i < field && key !== own[i] && (own[i] ?? match.id) !== match.id);
 		if (other !== -1) return conflict(hasOtherKey(match.id, own[other]!, context.matchLabels, field, other), match);
@@ -45,7 +44,7 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 	});
 	if (context.rules.missingInSource === 'leave') return planned;
 
-	// A record that any key of any item finds is in the source, whichever of them is right.
+	// A record that matches any key of any item is in the source, whichever match is right.
 	const present = new Set(
 		source.flatMap(({ keys }) =>
 			keys.flatMap((key, field) => (key === undefined ? [] : crm.find(field, key).map(({ id }) => id))),

@@ -32,7 +32,7 @@ export interface PlannedChange {
 	record?: CrmRecord;
 	/** The source's values, where the CRM has no record. */
 	values?: IDataObject;
-	/** The id under which the source has seen a record that is to be created. */
+	/** The id that the source has stored for a record that is to be created. */
 	seenId?: string;
 	/** What is sent to create or to update. */
 	patch?: IDataObject;
@@ -43,7 +43,7 @@ export interface PlannedChange {
 
 export interface Context {
 	rules: SyncRules;
-	/** The field that each key is of, in words. */
+	/** The label of the field of each key. */
 	matchLabels: readonly string[];
 	/** The fields of which no two records may have the same value. */
 	unique: readonly UniqueField[];
@@ -53,7 +53,7 @@ export interface Context {
 	changedAtOf(record: CrmRecord): TimeSpan | undefined;
 	/** The keys of a record, of each field to match on. */
 	keysOf(record: CrmRecord): Array<string | undefined>;
-	/** Why a record is outside the scope, though the service gave it. */
+	/** Why a record is outside the scope although the service returned it. */
 	outside(record: CrmRecord): string | undefined;
 }
 

@@ -22,7 +22,7 @@ export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown 
 /** The list that a unique field has the main value of. */
 export const listNameOf = ({ name }: Pick<UniqueField, 'name'>): string => `${name}s`;
 
-/** What a value of the source says of a record that no key has found. */
+/** A value of the source that points to a record no key has found. */
 export interface Pointer {
 	/** The items that have it, the first at the start. */
 	items: number[];
@@ -30,10 +30,10 @@ export interface Pointer {
 }
 
 /**
- * The records that a unique value of the source points to, whichever of its items has it, and whatever
- * becomes of that item: they are not missing in the source.
+ * The records that a unique value of the source points to, whichever item has it and whatever its outcome: they
+ * are not missing in the source.
  *
- * @param isUnmatched whether no record was found for an item: its key may be one in another notation
+ * @param isUnmatched whether no record was found for an item, whose key may be in another notation
  * @returns the first such value of each record, by the record's id
  */
 export function recordsPointedAt(
@@ -46,7 +46,7 @@ export function recordsPointedAt(
 	const ids = new Map<string, string[]>();
 	const namesOf = (field: UniqueField, value: unknown): string[] => {
 		const key = matchKey(field, value);
-		// Whether the service tells capitals apart is not always said.
+		// Services do not always state whether case matters.
 		return key === undefined ? [] : [JSON.stringify([field.name, key.toLowerCase()]), JSON.stringify([field.name, looseText(key), 'loosely'])];
 	};
 	for (const record of records) {

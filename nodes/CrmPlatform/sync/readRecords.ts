@@ -8,12 +8,12 @@ import { identified, lookUp, parallelReads, valuesPerRequest, withFields, type C
 import type { CrmRecord } from './matching';
 
 /**
- * Reads all records that the filters let through, each once: pages that move while they are read may give one
- * twice, and leave out another.
+ * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and
+ * another omitted.
  *
  * @throws Error in the user's words where the list cannot be read to its end
  */
-export async function readWhole(
+export async function readWholeList(
 	{ api, path, list, fields }: Collection,
 	scope: Query,
 ): Promise<CrmRecord[]> {
@@ -41,14 +41,14 @@ export interface KeyToFind {
 /** Values to look records up by. */
 export interface KeysToFind {
 	count: number;
-	/** They are put together only where they are needed: those of 100,000 records take much memory. */
+	/** Built only on demand: the keys of 100,000 records take much memory. */
 	keys(): KeyToFind[];
 }
 
 /**
- * Finds the records in scope that have one of the values, with as few requests as it takes: by
- * filters, or by reading the whole list where that takes fewer. A value that the service refuses as a
- * filter no record is found by, as none in the whole list has it: it refuses to write it, too.
+ * Finds the records in scope that have one of the values, with as few requests as it takes: by filters, or by
+ * reading the whole list where that takes fewer. No record has a value that the service refuses as a filter,
+ * since it refuses to write such a value, too.
  *
  * @param scope filters that the records have to meet
  * @throws Error in the user's words
@@ -67,25 +67,25 @@ export async function findRecords(
 	const wanted = (await isMoreThanPages(fewest)) ? undefined : byField(keys());
 	const requests = [...(wanted ?? [])].map(([field, { size }]) => size / valuesPerRequest(collection, field));
 	const all = requests.reduce((sum, some) => sum + Math.ceil(some), scopeRequests);
-	const found = wanted && !(await isMoreThanPages(all)) ? await heldValues(collection, wanted) : undefined;
+	const found = wanted && !(await isMoreThanPages(all)) ? await findByFilters(collection, wanted) : undefined;
 	const ids = found && (await idsInScope(collection, scope, found.records.map(({ id }) => id)));
-	if (!found || !ids) return inWholeList(await readWhole(collection, scope), isScoped);
+	if (!found || !ids) return inWholeList(await readWholeList(collection, scope), isScoped);
 	return { records: found.records.filter(({ id }) => ids.has(id)), holdersOf: found.holdersOf };
 }
 
 /** The values of each field, by their keys. */
-type Wanted = Map<ComparedField, Map<string, unknown>>;
+type ValuesByField = Map<ComparedField, Map<string, unknown>>;
 
-function byField(keys: KeyToFind[]): Wanted {
-	const wanted: Wanted = new Map();
+function byField(keys: KeyToFind[]): ValuesByField {
+	const wanted: ValuesByField = new Map();
 	for (const { field, key, value } of keys) {
 		wanted.set(field, (wanted.get(field) ?? new Map<string, unknown>()).set(key, value));
 	}
 	return wanted;
 }
 
-/** The records that have one of the values; undefined where the service cannot be asked for one of them. */
-async function heldValues(collection: Collection, wanted: Wanted): Promise<FoundRecords | undefined> {
+/** The records that have one of the values; undefined if the service cannot filter by one of them. */
+async function findByFilters(collection: Collection, wanted: ValuesByField): Promise<FoundRecords | undefined> {
 	const records = new Map<string, CrmRecord>();
 	const holders = new Map<string, string[]>();
 	const nameOf = (field: ComparedField, key: string) => JSON.stringify([field.name, key]);
@@ -102,7 +102,7 @@ async function heldValues(collection: Collection, wanted: Wanted): Promise<Found
 	return { records: [...records.values()], holdersOf: (field, key) => holders.get(nameOf(field, key)) };
 }
 
-/** What is known of a list that was read whole; outside of a scope, nothing is. */
+/** The result of reading the whole list; nothing is known outside a scope. */
 export function inWholeList(records: CrmRecord[], isScoped: boolean): FoundRecords {
 	const holders = holdersIn(records);
 	return { records, holdersOf: (field, key) => (isScoped ? undefined : holders(field, key)) };
@@ -133,7 +133,7 @@ function indexBy(records: CrmRecord[], field: ComparedField): Map<string, string
 /**
  * The ids that are in scope.
  *
- * @returns undefined where the list cannot be asked for ids, or is by the scope already
+ * @returns undefined if the list cannot be filtered by ids, or the scope already does so
  */
 async function idsInScope(
 	collection: Collection,

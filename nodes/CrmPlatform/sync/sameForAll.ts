@@ -4,8 +4,7 @@ import { evaluateValues } from '../mapping/expressions/evaluateValues';
 import { dependsOnItem } from '../schedule';
 
 /**
- * Refuses settings whose expressions give something else for some of the items: a sync has one of each, for
- * all items together.
+ * Refuses settings whose expressions differ between items: a sync has one value of each for all items.
  *
  * @throws Error in the user's words
  */

@@ -16,7 +16,7 @@ interface ScopedField {
 	field: Field;
 	comparison: Comparison;
 	wanted: unknown[];
-	/** Whether a record without the field has no value, and not one that the list leaves out. */
+	/** Whether a record without the field has no value, as opposed to one that the list omits. */
 	isGiven: boolean;
 }
 
@@ -32,7 +32,7 @@ export function scopedFields(scope: FieldValue[], fields: Field[], recordFields:
 		const path = name.split(/[.[\]]+/).filter((part) => part !== '');
 		const field = own ?? (recordFields.has(path[0] ?? '') ? { ...filter, name, path } : undefined);
 		if (!field || isObject(given)) return [];
-		// What the filter says of its values counts where the field itself does not say it.
+		// Properties of the filter's values apply where the field itself does not define them.
 		const isAnyCase = /case does not matter|case.insensitive/i.test(filter.description);
 		const compared = isAnyCase && !field.lowerCase ? { ...field, lowerCase: [''] } : field;
 		return [{ field: compared, comparison, wanted: [given].flat(), isGiven: recordFields.has(field.path[0] ?? '') }];
@@ -92,7 +92,7 @@ function spanOf({ kind }: Field, value: unknown): { from: number; to: number } |
 	const { order } = fieldKinds[kind];
 	const number = order && exactNumber(String(value));
 	if (order !== 'day' && order !== 'instant') return number === undefined ? undefined : { from: number, to: number };
-	// Seconds since 1970, where milliseconds would be a time before 1973.
+	// Seconds since 1970 if milliseconds would mean a time before 1973.
 	const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
 	const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');
 	const isLocal = typeof value === 'string' && number === undefined && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(value.trim());

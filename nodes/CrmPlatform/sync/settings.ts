@@ -37,7 +37,7 @@ import {
 import type { Collection } from '../mapping/lookUp';
 import type { SourceFields } from './syncSource';
 
-/** What the user has set, and what the service says of the records. */
+/** The user's settings, and the service's description of the records. */
 export interface SyncSettings {
 	collection: Collection;
 	scope: Query;
@@ -163,7 +163,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
 		workflow: n8n.getWorkflow().id ?? '',
 		execution: originalExecution(n8n, n8n.getExecutionId() ?? ''),
 		node: n8n.getNode().id,
-		// An attempt plans again and must not repeat the keys of an earlier one.
+		// Each attempt plans anew and must not reuse the keys of an earlier one.
 		run: randomUUID(),
 	};
 	return { n8n, api, resource, operation, identity };

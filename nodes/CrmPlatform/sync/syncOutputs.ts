@@ -4,7 +4,7 @@ import { mergePatch } from '../api/answeredRecord';
 import { failureJson, nodeFailure } from '../failure';
 import type { PlannedChange, SyncAction } from './plannedChange';
 
-/** The outputs of the node, in their order: those that need a look come before Unchanged. */
+/** The outputs of the node in their order: those that need attention come before Unchanged. */
 export const outputNames = ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged'] as const;
 
 const outputs: Record<SyncAction, number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
@@ -18,9 +18,9 @@ export interface SyncFailure {
 /**
  * The items of each output.
  *
- * @param names the fields of a record that come out
- * @param failures records that were not written; they go to Conflict, from where n8n moves them to its
- * error output if the node has one
+ * @param names the fields of a record to output
+ * @param failures records that were not written; they go to Conflict, from where n8n moves them to its error
+ * output if the node has one
  */
 export function outputOf(
 	n8n: IExecuteFunctions,

@@ -9,7 +9,7 @@ import { missingInSourceProperties } from './missingInSource';
 /** The operation whose fields, and fields to match on, a sync offers. */
 export const syncedOperation = 'upsert';
 
-/** Whether the records of a resource can be kept in step: they are listed, and found by a unique field. */
+/** Whether the records of a resource can be synced: they can be listed, and found by a unique field. */
 export const isSynced = ({ operations }: Resource): boolean =>
 	[syncedOperation, 'getMany', 'create', 'update', 'delete'].every((value) =>
 		operations.some(({ option }) => option.value === value),

@@ -9,7 +9,7 @@ import type { Execution } from '../model';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import type { SourceRecord } from './matching';
 
-/** What is read of each input item beside its values. */
+/** What is read from each input item besides its values. */
 export interface SourceFields {
 	/** The fields to match on, in the order of their precedence. */
 	match: Array<ComparedField & { label: string }>;
@@ -31,11 +31,11 @@ export interface Source {
 }
 
 /**
- * Reads the input items as records of the other system. n8n stands in for an empty source with one
- * item without values (Always Output Data): it is not a record.
+ * Reads the input items as records of the other system. For an empty source, n8n passes one item without values
+ * (Always Output Data), which is not a record.
  *
  * @param read the mapped values of an item
- * @throws Error in the user's words where no item has one of the fields that are named, and some have another
+ * @throws Error in the user's words if no item has one of the named fields, while some have another
  */
 export function readSource({ n8n, api }: Execution, read: ValuesOf, fields: SourceFields): Source {
 	const source: Source = { records: [], failures: [] };
@@ -44,7 +44,7 @@ export function readSource({ n8n, api }: Execution, read: ValuesOf, fields: Sour
 	const named = [['Version Field', fields.version], ['Agreed Values Field', fields.agreed], ['Changed At Field', fields.changedAt]] as const;
 	const absent = named.filter(([, name]) => name !== '' && !items.some(({ json }) => Object.hasOwn(json, name)));
 	for (const [label, name] of absent) {
-		// Items that have one of them come from where the others should be; without a time, nothing is overwritten.
+		// Items with one of the fields come from the source of the others; without a time, nothing is overwritten.
 		if (label !== 'Changed At Field' && absent.length < named.filter(([, one]) => one !== '').length) throw new Error(`${noSuchField(label, name)} Nothing was written.`);
 		api.notices.add(noSuchField(label, name));
 	}
@@ -96,8 +96,8 @@ function readSourceRecord(
 }
 
 /**
- * The values with a unique one as it is compared: a table often has a space after a key, or letters with
- * accents composed otherwise than the CRM's, which would then get a second record.
+ * The values with the unique one in canonical form: a table often has a space after a key, or composes accents
+ * differently from the CRM, which would then get a second record.
  */
 function withPlainText(values: IDataObject, [name = '', ...more]: string[]): IDataObject {
 	const value = ownMember(values, name);

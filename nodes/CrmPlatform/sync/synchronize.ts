@@ -18,18 +18,18 @@ import { outputNames, outputOf } from './syncOutputs';
 import { planChanges } from './plan';
 import { asConflict, type PlannedChange } from './plannedChange';
 import { listNameOf } from './presence';
-import { countRecords, findRecords, inWholeList, readWhole, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
+import { countRecords, findRecords, inWholeList, readWholeList, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';
 import { namesOfScope, outsiders, scopedFields } from './scope';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './syncSource';
 
 /**
- * Keeps records of the CRM in step with the input items: reads what it has to, plans all changes, and
- * makes them unless it is a preview.
+ * Synchronizes records of the CRM with the input items: reads what is necessary, plans all changes, and makes
+ * them unless it is a preview.
  *
  * @returns the items of each output
- * @throws NodeApiError or NodeOperationError where the CRM cannot be read (nothing is written then), and
- * for the first record that fails; if the node is set to continue on fail, these are items of Conflict
+ * @throws NodeApiError or NodeOperationError where the CRM cannot be read (nothing is written then), and for
+ * the first record that fails; if the node is set to continue on fail, these are items of Conflict
  */
 export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	if (n8n.getInputData().length === 0) return outputNames.map(() => []);
@@ -37,7 +37,7 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 		return await run(syncExecution(n8n, await connect(n8n)));
 	} catch (error) {
 		const failure = nodeFailure(n8n, error as Error, undefined);
-		// Of a node that throws, n8n 2.41 puts the input items out on the first output, which is Created.
+		// If a node throws, n8n 2.41 outputs the input items on the first output, which is Created.
 		if (!n8n.continueOnFail()) throw failure;
 		const failures = n8n.getInputData().map((_, item) => ({ item, error: failure }));
 		return outputOf(n8n, [], failures, new Set());
@@ -70,8 +70,8 @@ async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 }
 
 /**
- * Reads the input items and the CRM, and plans. A function of its own so that the values of the items are
- * garbage while the plan is carried out: of 100,000 they take as much memory as the records.
+ * Reads the input items and the CRM, and plans. A separate function, so that the values of the items can be
+ * garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
  */
 async function prepare(execution: Execution) {
 	const { n8n, api } = execution;
@@ -80,12 +80,12 @@ async function prepare(execution: Execution) {
 	const { failures } = source;
 	const [first] = failures;
 	if (first && !n8n.continueOnFail()) {
-		const count = `${failures.length} of ${n8n.getInputData().length} items cannot be understood`;
+		const count = `${failures.length} of ${n8n.getInputData().length} items could not be read`;
 		if (!sync.isPreview) {
-			const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them on Conflict.`] : [];
+			const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them in Conflict.`] : [];
 			throw withLines(nodeFailure(n8n, first.error, first.item), ['Nothing was written.', ...lines, ...api.notices]);
 		}
-		api.notices.add(`${count}. They are on Conflict with the reasons. A run stops before it writes anything, unless they are corrected or On Error is set to Continue.`);
+		api.notices.add(`${count}. They are in Conflict with the reasons. Correct them, or set On Error to Continue; otherwise a run stops before it writes anything.`);
 	}
 	const collection = { ...sync.collection, fields: neededFields(sync, source) };
 	const planned = await plan(execution, { ...sync, collection }, source);
@@ -124,8 +124,8 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	const gone = goneFields.filter((name) => rules.missingInSource === 'delete' && recordFields.has(name));
 	const read = { ...collection, fields: [...collection.fields, ...namesOfScope(scoped, recordFields), ...gone] };
 	const found: FoundRecords = isWhole
-		? inWholeList(await readWhole(read, scope), isScoped)
-		: await findRecords(read, wantedBy(source, match), scope);
+		? inWholeList(await readWholeList(read, scope), isScoped)
+		: await findRecords(read, keysToFind(source, match), scope);
 	const outside = outsiders(found.records, scoped);
 	const outsider = isWhole ? found.records.map(outside).find((reason) => reason !== undefined) : undefined;
 	if (outsider !== undefined) throw new Error(`${outsider} ${nothingWritten}`);
@@ -158,8 +158,8 @@ async function plan(execution: Execution, sync: SyncSettings, source: Source): P
 	return planned;
 }
 
-/** The values that the source's records may be found by. */
-function wantedBy({ records }: Source, match: Field[]): KeysToFind {
+/** The values to look up the source's records by. */
+function keysToFind({ records }: Source, match: Field[]): KeysToFind {
 	const keysOf = ({ values, keys }: SourceRecord): KeyToFind[] =>
 		match.flatMap((field, i) => {
 			const key = keys[i];

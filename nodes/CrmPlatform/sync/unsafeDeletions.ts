@@ -7,8 +7,9 @@ import { idText } from '../api/http/json';
 import type { PlannedChange } from './plannedChange';
 
 /**
- * What the answers of a run cast doubt on: an item that was refused, or taken as a record that exists, may be
- * a record that seemed to be missing in the source, under another key. Those records are left until that is settled.
+ * Deletions that the responses of a run make doubtful: an item that was refused, or accepted as an existing
+ * record, may be a record that seemed to be missing in the source, under another key. Those records are left
+ * alone until that is settled.
  */
 export class UnsafeDeletions {
 	/** Ids of records that answers name. */
@@ -25,7 +26,7 @@ export class UnsafeDeletions {
 		this.known = new Set(planned.flatMap(({ record }) => (record ? [record.id] : [])));
 	}
 
-	/** Takes note of a change that was refused, or failed. */
+	/** Notes a change that was refused or has failed. */
 	add({ item, record }: PlannedChange, error: Error): void {
 		if (item === undefined) return;
 		const refusal = error instanceof NodeApiError ? error : undefined;
@@ -38,7 +39,7 @@ export class UnsafeDeletions {
 	}
 
 	/**
-	 * Takes note of what the CRM answered to a change that it took.
+	 * Notes the CRM's response to an accepted change.
 	 *
 	 * @returns why a creation did not create a record, as far as the answer tells; undefined where it did
 	 */
@@ -55,7 +56,7 @@ export class UnsafeDeletions {
 		this.known.add(id);
 		if (action !== 'create') return undefined;
 		if (isKnown) return tookFor(id);
-		// One key that is kept finds the record again; a key that is not answered may be kept.
+		// One unchanged key finds the record again; a key missing in the response may be unchanged.
 		const keys = this.match.filter((field) => field.name !== 'id' && matchKey(field, valueIn(patch, field)) !== undefined);
 		const isKept = (field: Field) =>
 			valueIn(answered, field) === undefined || matchKey(field, valueIn(answered, field)) === matchKey(field, valueIn(patch, field));
@@ -65,7 +66,7 @@ export class UnsafeDeletions {
 		return otherNotation(first.label, id, String(valueIn(answered, first) ?? ''));
 	}
 
-	/** Why the record is left; undefined where nothing speaks against its change. */
+	/** Why the record is left alone; undefined if nothing speaks against its change. */
 	about({ record }: PlannedChange): string | undefined {
 		return this.named.get(record?.id ?? '') ?? this.general;
 	}
@@ -77,6 +78,6 @@ const isAboutRecord = (error: Error): boolean => isGone(error) || isAnsweredWith
 export const withoutRecord =
 	'The CRM returned no record for this item, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';
 const otherNotation = (label: string, id: string, key: string) =>
-	`${label}: record ${id} was created, and the CRM stored its key as “${key.slice(0, 100)}”, by which this item does not find it: the next run would create another one. Write the key as the CRM does, or match on another field.`;
+	`${label}: record ${id} was created, but the CRM stored its key as “${key.slice(0, 100)}”. This item will not find it, so the next run would create another one. Write the key as the CRM does, or match on another field.`;
 const tookFor = (id: string) =>
 	`The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the key of the item or of the record.`;

@@ -8,7 +8,7 @@ import type { KeyOrigin } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { madeBy } from './origin';
 
-/** What the user chose to get of an event. */
+/** The user's choice of output for an event. */
 export interface EventOutput {
 	/** Its record as it was then, its record as it is now, or the event as it came. */
 	shape: 'record' | 'current' | 'event';
@@ -17,8 +17,8 @@ export interface EventOutput {
 }
 
 /**
- * What an event becomes in the workflow. Its id is always in it: as `event.id` beside a record, or
- * as `id`; and so is `made_by`, unless the service does not report who caused an event.
+ * Converts an event to the item that starts the workflow. The item always contains the event's id, as
+ * `event.id` beside a record or as `id`, and `made_by`, unless the service does not report who caused events.
  *
  * @param api opened only if something has to be read
  * @throws NodeApiError if the record cannot be read

@@ -31,7 +31,7 @@ export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boo
 type MadeBy = 'this_workflow' | 'this_n8n' | 'other';
 
 /**
- * Who caused an event, seen from a workflow.
+ * Who caused an event, from a workflow's point of view.
  *
  * @param own of the workflow
  * @returns undefined if the service does not report it

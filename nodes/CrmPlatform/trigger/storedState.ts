@@ -2,12 +2,12 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 /**
- * Where a trigger has got to, kept in the workflow's static data.
+ * The progress of a trigger, in the workflow's static data.
  *
- * n8n 2.41 gives each trigger that it registers a copy of the static data of that moment
- * (computeTriggerDiff registers changed triggers only), and each store writes one such copy as a whole.
- * So what another trigger has stored meanwhile would be set back. Therefore this process remembers the
- * newest state of every trigger, and whoever stores writes all of them.
+ * n8n 2.41 gives each trigger a copy of the static data when it registers it (computeTriggerDiff registers
+ * changed triggers only), and each store writes such a copy as a whole, which would reset states that other
+ * triggers have stored meanwhile. Therefore this process remembers the newest state of every trigger, and each
+ * store writes all of them.
  */
 export type StateKeeper = Pick<ITriggerFunctions, 'getInstanceId' | 'getNode' | 'getWorkflow' | 'getWorkflowStaticData'>;
 
@@ -23,11 +23,11 @@ const entry = z.object({
 type Entry = z.infer<typeof entry>;
 
 /** The newest states this process knows: by workflow, then by trigger. */
-const known = new Map<string, Map<string, Entry>>();
+const newestStates = new Map<string, Map<string, Entry>>();
 
 /** Clears the memory of this process, as a restart would. */
 export function forgetStates(): void {
-	known.clear();
+	newestStates.clear();
 }
 
 /** The state this trigger has stored last; undefined if there is none, or none that can be read. */
@@ -46,7 +46,7 @@ export function stateInCopy<State>(n8n: StateKeeper, schema: z.ZodType<State>): 
 export function storeState(n8n: StateKeeper, state: object): void {
 	const states = learn(n8n);
 	const name = nameOf(n8n);
-	// By the clock, so that a process that has missed revisions takes a later state for newer.
+	// By the clock, so that even a process that has missed revisions recognizes a later state as newer.
 	const revision = Math.max((states.get(name)?.revision ?? 0) + 1, Date.now());
 	states.set(name, { ...ownerOf(n8n), revision, state: plain(state) });
 	const data = n8n.getWorkflowStaticData('global');
@@ -55,12 +55,12 @@ export function storeState(n8n: StateKeeper, state: object): void {
 	}
 }
 
-/** Takes in the states of this copy of the static data that are newer, and gives those of the workflow. */
+/** Merges newer states from this copy of the static data, and returns those of the workflow. */
 function learn(n8n: StateKeeper): Map<string, Entry> {
 	const { instance, workflow } = ownerOf(n8n);
 	const owner = `${instance} ${workflow}`;
-	const states = known.get(owner) ?? new Map<string, Entry>();
-	known.set(owner, states);
+	const states = newestStates.get(owner) ?? new Map<string, Entry>();
+	newestStates.set(owner, states);
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
 		if (!isStateName.test(name)) continue;
 		const found = ownEntry(n8n, value);
@@ -73,7 +73,7 @@ const ownerOf = (n8n: StateKeeper) => ({ instance: n8n.getInstanceId(), workflow
 
 const isStateName = /^crmPlatform\w*:/;
 
-/** By the node's id: n8n's own state for a node goes by its name, which a rename changes. */
+/** By the node's id: n8n's own node state uses the name, which may change. */
 function nameOf(n8n: StateKeeper): string {
 	const { type, id } = n8n.getNode();
 	return `${type.slice(type.lastIndexOf('.') + 1)}:${id}`;

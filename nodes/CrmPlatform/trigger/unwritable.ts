@@ -9,13 +9,14 @@ const storedMessage =
 const soughtMessage =
 	'CRM Platform: the position is being looked for. No execution was started, and nothing has failed.';
 
-/** Milliseconds; n8n before 2.35 does not answer for an execution that it could not write. */
-const maxAnswerLength = 3_000;
+/** Milliseconds to wait for n8n's answer. Before 2.35, n8n does not answer for an execution that it could not write. */
+const answerTimeout = 3_000;
 
 /**
  * Has n8n store static data without starting anything.
  *
- * @param onNotStored called where n8n could not, as its database is away; n8n before 2.35 does not tell
+ * @param onNotStored called if n8n could not, because its database is unavailable; n8n before 2.35 does not
+ * report that
  */
 export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () => undefined): void {
 	emitUnwritable(n8n, storedMessage).catch((error: Error) => {
@@ -32,7 +33,7 @@ export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: C
 	return (await answerFor(n8n, soughtMessage, clock, key)) === 'known';
 }
 
-/** Whether this n8n tells what it could not start, as it does since 2.35. */
+/** Whether this n8n reports executions that it could not start (since 2.35). */
 export async function tellsFailures(n8n: ITriggerFunctions, clock: Clock): Promise<boolean> {
 	return (await answerFor(n8n, soughtMessage, clock)) === 'refused';
 }
@@ -48,14 +49,14 @@ async function answerFor(
 		() => 'known' as const,
 		() => 'refused' as const,
 	);
-	const late = clock.sleep(maxAnswerLength, answered.signal).then(
+	const timeout = clock.sleep(answerTimeout, answered.signal).then(
 		() => 'none' as const,
 		() => 'none' as const,
 	);
-	return await Promise.race([answer, late]).finally(() => answered.abort());
+	return await Promise.race([answer, timeout]).finally(() => answered.abort());
 }
 
-/** These items cannot be written down, so no execution comes of them; n8n notes the reason in its log. */
+/** Emits items that cannot be serialized, so that no execution starts; n8n logs the reason. */
 async function emitUnwritable(n8n: ITriggerFunctions, reason: string, key?: string): Promise<unknown> {
 	const unwritable = {
 		toJSON: () => {

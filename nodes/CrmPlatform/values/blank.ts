@@ -5,13 +5,13 @@ import { isPlainObject } from '../api/http/ownMembers';
 /** Whether a value is blank: null, undefined, white space, or a list of blanks. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
 
-/** What is nested too deep is not a blank: it is refused where it is sent. */
+/** A value nested too deep is not blank: it is refused when it is sent. */
 function isBlankAt(depth: number, value: unknown): boolean {
 	if (Array.isArray(value)) return depth <= maxLevels && value.every((one) => isBlankAt(depth + 1, one));
 	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
-/** Whether a value says nothing: a blank, and an object whose members all say nothing. */
+/** Whether a value is blank, or an object whose members are all unset. */
 export const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isUnset));
 
 /**

@@ -4,8 +4,8 @@ import { isBlank } from './blank';
 import { parseMoment } from './dates';
 
 /**
- * What a parameter reads where it is blank: an expression that gives undefined, null or empty text.
- * Without it a blank is refused. Give none where the default would write, delete or return more.
+ * The value for a blank parameter: an expression that returns undefined, null or empty text. Without it a blank
+ * is refused. Omit it if the default would write, delete or return more.
  */
 interface Blank<Value> {
 	otherwise?: Value;
@@ -18,10 +18,10 @@ const booleans = new Map([
 	['0', false],
 ]);
 
-/** The boolean that a value means; undefined where it means none. */
+/** The boolean that a value represents; undefined if it represents none. */
 export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
 
-/** @throws Error in the user's words where the value means neither */
+/** @throws Error in the user's words if the value is neither true nor false */
 export function readBoolean(label: string, value: unknown, blank: Blank<boolean> = {}): boolean {
 	return read(label, value, blank, booleanIn, 'true or false');
 }
@@ -30,23 +30,23 @@ export function readBoolean(label: string, value: unknown, blank: Blank<boolean>
 export function readWholeNumber(
 	label: string,
 	value: unknown,
-	{ least = 0, most = Infinity, ...blank }: Blank<number> & { least?: number; most?: number } = {},
+	{ min = 0, max = Infinity, ...blank }: Blank<number> & { min?: number; max?: number } = {},
 ): number {
-	const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`;
+	const range = max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`;
 	const within = (input: unknown) => {
 		const number = numberIn(input);
-		return Number.isSafeInteger(number) && number! >= least && number! <= most ? number : undefined;
+		return Number.isSafeInteger(number) && number! >= min && number! <= max ? number : undefined;
 	};
 	return read(label, value, blank, within, `a whole number ${range}`);
 }
 
 /** Reads a percentage: 10, `10` and `10 %`. @throws Error in the user's words for anything else */
-export function readPercent(label: string, value: unknown, { most = 100, ...blank }: Blank<number> & { most?: number } = {}): number {
+export function readPercent(label: string, value: unknown, { max = 100, ...blank }: Blank<number> & { max?: number } = {}): number {
 	const percent = (input: unknown) => {
 		const number = numberIn(typeof input === 'string' ? input.replace(/\s*%\s*$/, '') : input);
-		return number !== undefined && number >= 0 && number <= most ? number : undefined;
+		return number !== undefined && number >= 0 && number <= max ? number : undefined;
 	};
-	return read(label, value, blank, percent, `a percentage from 0 to ${most}`);
+	return read(label, value, blank, percent, `a percentage from 0 to ${max}`);
 }
 
 /** @throws Error in the user's words where the value is not one of the choices */

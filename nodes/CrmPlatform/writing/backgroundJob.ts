@@ -58,18 +58,18 @@ export const startedJob = ({ path }: JobDescription, id: string): StartedJob => 
 /** Milliseconds between two requests for a job's status: fewer requests the longer it takes. */
 const firstPause = 200;
 const maxPause = 5_000;
-/** Small, so that the end is noticed soon after it: after a tenth of the time it took, on average. */
+/** Small, so that the end is noticed soon: on average after another tenth of the job's duration. */
 const pauseGrowth = 1.2;
 
 const ends = ['completed', 'failed', 'canceled', 'cancelled'];
 
-/** Seconds, where the user has set no Maximum Wait: that of a request is too short for most jobs. */
+/** Seconds without a Maximum Wait of the user: that of a request is too short for most jobs. */
 const maxJobTime = 3600;
 
 /**
  * Waits until a job has ended, however it ended.
  *
- * @param stopped rejects where nobody waits for it any more
+ * @param stopped rejects when nobody waits for the job any more
  * @returns the job
  * @throws Error in the user's words where it takes longer than the user's Maximum Wait, or an hour
  */
@@ -105,8 +105,8 @@ export async function waitForJob(
 const resultsPerRequest = 1_000;
 
 /**
- * Reads the results of a job that has ended, a part at a time. A part may be shorter than it was asked
- * for: they end with the last of them, and with a part that is empty.
+ * Reads the results of a job that has ended, a part at a time. A part may be shorter than requested. The
+ * results end after their total number, or with an empty part.
  *
  * @param path of the job
  * @param total how many there are, as far as that is known
@@ -146,7 +146,7 @@ export async function* readJobResults(
 	}
 }
 
-/** What tells a result from others: its line, or the id of its record. */
+/** Identifies a result: its line, or the id of its record. */
 const nameOf = ({ index, id }: IDataObject): string | undefined =>
 	index === undefined && id === undefined ? undefined : JSON.stringify([index, id]);
 

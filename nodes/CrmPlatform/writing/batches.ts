@@ -16,18 +16,18 @@ import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOn
 interface Circumstances {
 	/** How many there are; by default, one for each input item. */
 	count?: number;
-	/** Whether they are to be done only to the versions they name. */
+	/** Whether they apply only to the versions they name. */
 	isVersioned?: boolean;
-	/** Whether some are to be done only to the record that was read, as its list tells no version. */
+	/** Whether some apply only to the record as read, because its list returns no version. */
 	isReadFirst?: boolean;
 	/** The meaning of a refusal, if it is not simply an error. */
 	refused?(error: Error, item: number): Result | Error;
 }
 
 /**
- * The one way records are written: several in batches where the service takes them, otherwise by plain
- * requests, a few at a time; read, changed and written where the service replaces whole records. Where the
- * user turned batches off, one request goes after another.
+ * Writes records, for all operations: in batches if the service supports them, otherwise with single requests,
+ * a few at a time; with read, change and write if the service replaces whole records. If the user turned
+ * batches off, requests are sent one after another.
  *
  * @param read reads the write of an item; throws Error in the user's words
  * @param answer makes the item's output of the record the service answered with, the status and what was sent
@@ -90,10 +90,10 @@ export function writeRecords(
 	};
 
 	/**
-	 * The outcome of each item of a batch. One that the service put off is sent alone, unless that could
-	 * write it twice: that waits, and is retried under a key of its own, while the batch's would give the same
-	 * answer for good. Once that ends with the item put off as well, the rest is not tried: each would wait as
-	 * long.
+	 * The outcome of each item of a batch. An item that the service deferred is sent alone, unless that could
+	 * write it twice: it waits, and is retried under its own key, because the batch's key would always return
+	 * the same response. If the service defers that request as well, the remaining items are not tried: each
+	 * would wait as long.
 	 */
 	const outcomesOf = async (
 		results: Array<BatchResult | Error>,
@@ -106,7 +106,7 @@ export function writeRecords(
 			const one = results[place]!;
 			const write = writes[place]!;
 			if (!('problem' in one) || sharesRecord(write, writes)) return false;
-			return one.problem.status === rateLimited || (one.problem.status === unavailable && isHarmlessAgain(description, write));
+			return one.problem.status === rateLimited || (one.problem.status === unavailable && isSafeToRepeat(description, write));
 		};
 		const outcomes = results.map((one, place) => (isAgain(place) ? undefined : outcome(one, items[place]!, writes[place]!)));
 		for (const [place, write] of writes.entries()) {
@@ -182,9 +182,8 @@ function itemOf({ id, version, body }: Write, { takesVersion }: BatchDescription
 }
 
 /**
- * The places of the writes that go into each request, and why others go into none. Items that an
- * earlier attempt has sent together stay together, even if others can be read now: under another
- * key, they would be written again.
+ * The places of the writes in each request, and the errors of those in none. Items that an earlier attempt has
+ * sent together stay together, even if others are readable now: under another key, they would be written again.
  */
 function requestsFor(items: number[], writes: Array<Write | Error>, sent: SentRequests) {
 	const refused = new Map<number, Error>();
@@ -223,10 +222,10 @@ function batchSizeOption({ n8n }: Execution): number {
 }
 
 /**
- * Whether a change that may have been made can be made again: it has the same effect. Not to a version, which
- * is another one then, and not a deletion, of which the record would be missing.
+ * Whether a change that may have been made can be repeated with the same effect. Not a change of a specific
+ * version, which would have changed, nor a deletion, whose record would be missing.
  */
-const isHarmlessAgain = ({ method }: WriteDescription, { version }: Write): boolean =>
+const isSafeToRepeat = ({ method }: WriteDescription, { version }: Write): boolean =>
 	(method === 'PUT' || method === 'PATCH') && version === undefined;
 
 function valueOrError(read: () => Write): Write | Error {
@@ -237,7 +236,7 @@ function valueOrError(read: () => Write): Write | Error {
 	}
 }
 
-/** Two writes of one value wait for each other; what cannot be evaluated fails when it is sent. */
+/** Two writes of one value wait for each other; a value that cannot be evaluated fails when it is sent. */
 function onceValue(execution: Execution, item: number): string {
 	try {
 		return writeOncePer(execution, item);

@@ -30,7 +30,7 @@ export async function describedWrite({ api, resource, operation }: Execution): P
 	throw notOffered(operation.option.name, resource, api.descriptionNotice());
 }
 
-/** @param notice why the description that was read is not the service's own, or not all of it */
+/** @param notice why the description is not the service's own, or incomplete */
 function notOffered(what: string, { path }: Resource, notice: string | undefined): Error {
 	const why = notice ?? 'Check the base URL and the API description URL in the credential.';
 	return new Error(`The API description does not include ${what} for ${path}. ${why}`);

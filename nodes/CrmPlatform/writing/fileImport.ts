@@ -7,19 +7,19 @@ import { importSlice } from './importSlice';
 import { plannedSlices, type ImportPlan, type PlannedRow } from './importPlan';
 import { reportFiles, rowText, type ReportFiles } from './importReport';
 
-/** Jobs at the same time. Rows that change records keep their order: of two, the later has the last word. */
+/** Maximum number of concurrent jobs. Rows that change records keep their order: the later of two wins. */
 const jobsAtOnce = 3;
 
 /**
- * Imports the rows of a file in jobs of a few thousand rows each, a few at a time, or tries the first
- * rows without writing anything.
+ * Imports the rows of a file in jobs of a few thousand rows each, a few at a time, or previews the first rows
+ * without writing anything.
  *
- * The key of a job names its place in the file, so that a run that was cut short finds the jobs it has
- * started. A file that cannot be read to its end is imported up to there, and the result says so.
+ * The key of a job contains its place in the file, so that an interrupted run finds the jobs it has started. A
+ * file that cannot be read to its end is imported up to that point, and the result says so.
  *
  * @returns counts, and the files `done` and `failed`
- * @throws NodeApiError where a job cannot be started or read; Error in the user's words where nothing
- * of the file can be read
+ * @throws NodeApiError where a job cannot be started or read; Error in the user's words where nothing of the
+ * file can be read
  */
 export async function importRows(
 	execution: Execution,
@@ -68,7 +68,7 @@ export async function importRows(
 	/** Rejects with the first job that fails, whichever is waited for. */
 	const failure = new Promise<never>((_, reject) => (fail = reject));
 	failure.catch(() => (hasFailed = true));
-	/** A job leaves the list once it has ended: until then, the answer to its start is waited for. */
+	/** A job leaves the list once it has ended; until then, the response to its start is awaited. */
 	const recordNext = async () => {
 		const rows = await Promise.race([running[0]!, failure]);
 		void running.shift();
@@ -99,17 +99,17 @@ export async function importRows(
 			delete files.done;
 			if (counts.failed === 0) delete files.failed;
 		}
-		tellUser(execution, counts, { unnamed: file.unnamed, problem, isPreview });
-		tellUnseen(execution, plan);
+		noteOutcome(execution, counts, { unnamed: file.unnamed, problem, isPreview });
+		noteMissingColumns(execution, plan);
 		return { json: resultOf(plan, { counts, jobs, samples, reasons, problem }), files };
 	} catch (error) {
 		fail(error);
-		// Nothing new is started, and no job is waited for: only the answers to what was sent, so that a
-		// next attempt finds it.
+		// Starts nothing new and waits for no job, only for responses to requests in flight, so that the next
+		// attempt finds their jobs.
 		await Promise.allSettled(running);
 		await report?.end().catch(() => undefined);
 		// n8n shows nothing else of a canceled execution.
-		if (jobs.length > 0) tell('; stopped. Jobs under way end by themselves');
+		if (jobs.length > 0) tell('; stopped. Running jobs will finish');
 		if (counts.rows > 0) {
 			execution.api.notices.add(
 				`${counts.done} rows were written and ${counts.failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
@@ -133,7 +133,7 @@ function problemOfFile(error: unknown, place: number): string {
 /** Number of mapped rows that a preview shows. */
 const sampleSize = 5;
 
-/** Rows whose reason the item has, so that nobody opens a file for them; all are in the files. */
+/** Number of rows whose reason is in the item, to save opening a file; the files have all of them. */
 const reasonsShown = 3;
 
 type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;
@@ -148,13 +148,13 @@ function resultOf(
 	return { preview: true, ...ending, rows, ready: rows - failed, failed, reasons, samples };
 }
 
-function tellUnseen({ api }: Execution, { unseen }: ImportPlan): void {
+function noteMissingColumns({ api }: Execution, { unseen }: ImportPlan): void {
 	if (!unseen?.size) return;
 	const names = [...unseen].map((name) => `“${name}”`).join(', ');
 	api.notices.add(`Not imported because no row has this column: ${names}. Correct the name in Columns, or in the file, and import it again with Create or Update.`);
 }
 
-function tellUser(
+function noteOutcome(
 	{ api }: Execution,
 	{ rows, failed, unknown }: Counts,
 	{ unnamed, problem, isPreview }: { unnamed: Set<number>; problem: string | undefined; isPreview: boolean },

@@ -23,7 +23,7 @@ export interface ImportPlan {
 	description: JobDescription;
 	/** The fields the operation takes. */
 	fields: Field[];
-	/** Of the records, without version prefix, the ids of its parents filled in. */
+	/** Path of the records, without version prefix and with the ids of the parents. */
 	path: `/${string}`;
 	/** The query that starts a job. */
 	query: Query;
@@ -33,27 +33,27 @@ export interface ImportPlan {
 	clearsEmpty: boolean;
 	/** The column of each field; automatic where absent. */
 	columns?: ReadonlyMap<string, string>;
-	/** Of those columns, the ones that no row has had so far. */
+	/** Mapped columns that no row has had so far. */
 	unseen?: Set<string>;
 	/** By how much a job's line can exceed its row: the length of the file's column names. */
 	namesPerLine: number;
-	/** Whether nothing is written, and each value is held against the description. */
+	/** Whether to write nothing and to check each value against the description. */
 	isPreview: boolean;
 }
 
-/** Rows of one job: what is held in memory, and what a service that stops has to repeat at most. */
+/** Maximum rows of one job: the number held in memory, and the most that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;
 /**
- * Characters of the rows of one job, with the names of their columns; services take some 50 MB. They are
- * counted in the file, which a retry finds as it was, and not in the lines, where it may find more to send.
+ * Characters of the rows of one job, with the names of their columns; services take some 50 MB. Counted in the
+ * file, which is the same for a retry, and not in the lines, of which a retry may have more to send.
  */
 const charactersPerJob = 4 * 1024 * 1024;
-/** Bytes of one line that services take. */
+/** Maximum bytes of one line. */
 const maxLineLength = 1024 * 1024;
 
 /**
- * A row of the file, and what is to be done with it. Thousands wait for their job, so each is kept as texts,
- * which take a fraction of the memory of the objects they are made of.
+ * A row of the file with its line. Thousands wait for their job, so each is kept as texts, which take a
+ * fraction of the memory of objects.
  */
 export interface PlannedRow extends ReportedRow {
 	/** The line of the job, as JSON; undefined where the row is not sent, and once it is sent. */
@@ -61,11 +61,11 @@ export interface PlannedRow extends ReportedRow {
 }
 
 /**
- * Reads the rows of a file as the lines of jobs, in slices for one job each. What was read before the
- * file proved unreadable comes first.
+ * Reads the rows of a file as the lines of jobs, in slices for one job each. Rows read before the file proved
+ * unreadable are yielded first.
  *
- * Rows are planned as soon as they are read: waiting for their job, thousands of them would outlive
- * V8's young generation, and n8n's process would grow by all of them until its next full collection.
+ * Rows are planned as soon as they are read: waiting for their job, thousands of them would outlive V8's young
+ * generation, and n8n's process would grow by all of them until its next full collection.
  *
  * @param textOf gives a row as the report has it
  * @throws UnreadableFile; any other error of reading immediately
@@ -83,7 +83,7 @@ export async function* plannedSlices(
 	const iterator = rows[Symbol.asyncIterator]();
 	for (;;) {
 		const next = await iterator.next().catch((error: unknown) => {
-			// What came of the file before it broke off is imported with a later attempt.
+			// Rows read before the file broke off are imported by a later attempt.
 			if (!(error instanceof UnreadableFile)) throw error;
 			failure = error;
 			return undefined;
@@ -133,7 +133,7 @@ async function planRows(
 		return planned;
 	});
 	const unnamed = all.flatMap(({ refusal }) => (refusal?.code === 'invalid_value' && refusal.field === undefined ? [refusal] : []));
-	// The mapping has read the custom fields, if it knows that a value does not fit one.
+	// If the mapping knows that a value does not fit a custom field, it has already read the custom fields.
 	const fields = unnamed.length > 0 ? await allFields(execution, plan) : [];
 	for (const refusal of unnamed) Object.assign(refusal, fieldIn(refusal.message, fields));
 	return all;
@@ -161,7 +161,7 @@ function requiredFields({ operation, fields }: ImportPlan, checked: Field[]): Fi
 	return [...new Set([...fields, ...checked])].filter(isAsked);
 }
 
-/** The field that an error is about: its words begin with the field's label. */
+/** The field of an error, whose message begins with the field's label. */
 function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
 	const about = fields.filter(({ label, name }) => [label, name].some((called) => message.startsWith(`${called}: `)));
 	const [field] = about.sort((one, other) => other.label.length - one.label.length);
@@ -177,7 +177,7 @@ function refusedValue(line: IDataObject, checked: Field[]): Refusal | undefined 
 	return undefined;
 }
 
-/** Why a line is not sent: it is too long or lacks a value, that of a new record or the one it is found by. */
+/** Why a line is not sent: it is too long, or lacks a required value or the value to match on. */
 function refusalBefore(line: IDataObject, text: string, required: Field[], matchOn?: string): Refusal | undefined {
 	if (matchOn !== undefined && isBlank(matchValue(matchOn, line))) {
 		return { field: matchOn, code: 'required', message: noMatchValue(matchOn) };
@@ -188,7 +188,7 @@ function refusalBefore(line: IDataObject, text: string, required: Field[], match
 		if (value !== undefined && value !== null) continue;
 		return { field: name, code: 'required', message: `${label} is empty, but a new record needs it.` };
 	}
-	// No character takes more than three bytes for each of its units.
+	// No UTF-16 code unit takes more than three bytes.
 	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;
 	return { code: 'too_large', message: 'The record is larger than 1 MB.' };
 }

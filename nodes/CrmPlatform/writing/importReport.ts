@@ -18,14 +18,14 @@ export interface Refusal {
 	message: string;
 	/** The text of a row that cannot be read. */
 	text?: string;
-	/** Whether the row may have been written all the same. */
+	/** Whether the row may have been written nevertheless. */
 	isUnknown?: true;
 }
 
 /** A row and its outcome. */
 export interface ReportedRow {
 	row: number;
-	/** What `rowText` gives. */
+	/** The result of `rowText`. */
 	text: string;
 	done: Done | undefined;
 	refusal: Refusal | undefined;
@@ -35,7 +35,7 @@ export interface ReportedRow {
 const rowsAtOnce = 100;
 
 /**
- * Gives the text of a row's own cells or members; without content, of a row that cannot be read.
+ * Returns the text of a row's own cells or members; without content, of an unreadable row.
  *
  * @param columns of a CSV file
  */
@@ -57,8 +57,8 @@ const doneColumns = ['row', 'id', 'action'] as const;
 const failedColumns = ['row', 'field', 'code', 'message', 'text'] as const;
 
 /**
- * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import that is given one of
- * them reads the columns of the user and none of the report's.
+ * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's
+ * columns and ignores the report's.
  *
  * @param columns of a CSV file
  */

@@ -2,15 +2,15 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { resultsByPlace, type ItemResult } from '../api/batchResults';
 import { problemOfItem } from '../api/http/problem';
-import { leavesOutcomeOpen } from '../api/http/retry';
+import { isOutcomeUnknown } from '../api/http/retry';
 import type { Execution } from '../model';
 import { readJobResults, statedCount, type StartedJob } from './backgroundJob';
 import type { ImportPlan, PlannedRow } from './importPlan';
 import type { Refusal } from './importReport';
 
 /**
- * Reads the outcome of the rows of a job. A row without a result that is
- * understood stays unknown: taken for refused, it would be imported again, and so written twice.
+ * Reads the outcome of the rows of a job. A row without a readable result stays unknown: if it counted as
+ * refused, it would be imported again and so written twice.
  *
  * @param sent the rows, in the order of the job's lines
  * @param ended the job
@@ -26,12 +26,12 @@ export async function readImportResults(
 	for await (const part of readJobResults(execution, path, sent.length, plan.description.withoutRecords)) {
 		for (const { index, status, id, data, error } of part) {
 			const own = { index, status, id: id ?? (data as IDataObject | null | undefined)?.id, error };
-			// Parts may overlap: what comes again is one result.
+			// Parts may overlap: a repeated result counts once.
 			given.set(JSON.stringify(own), own);
 		}
 	}
 	const all = [...given.values()];
-	// Without the first line, the results may count from 1, and each be another row's.
+	// Without a result for line 0, the service may count from 1, and each result would belong to another row.
 	const areFromFirst = all.some(({ index }) => String(index) === '0');
 	const results = new Map(areFromFirst ? resultsByPlace({ results: all }, sent.map(() => ({}))) : []);
 	const withoutResult = restOf(ended, results.size === all.length ? all.length : undefined);
@@ -42,7 +42,7 @@ export async function readImportResults(
 }
 
 function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemResult): Partial<PlannedRow> {
-	if (leavesOutcomeOpen({ status, headers: {} })) {
+	if (isOutcomeUnknown({ status, headers: {} })) {
 		return { refusal: unknown(`The service answered ${status} for this row, so it may have been written.`) };
 	}
 	if (status >= 400) return { refusal: refusalOf(status, error) };

@@ -11,7 +11,7 @@ import { startedJobs, type SentJob } from './startedJobs';
 /** The place of a slice in its file, and what all slices share. */
 interface Slices {
 	place: number;
-	/** Ids of the jobs, in the order in which they are known. */
+	/** Ids of the jobs, in the order in which they became known. */
 	jobs: string[];
 	/** Rejects where another slice has failed. */
 	stopped: Promise<never>;
@@ -84,7 +84,7 @@ async function startJob(
 	}
 }
 
-/** An attempt whose answer is not known has sent other values under the same key. */
+/** An earlier attempt, whose response is unknown, has sent other values under the same key. */
 function changedSince(execution: Execution, sent: PlannedRow[]): Error {
 	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(

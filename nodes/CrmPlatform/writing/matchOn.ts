@@ -8,12 +8,12 @@ import type { MatchingColumn } from '../mapping/storedFields';
 import type { Execution } from '../model';
 
 /**
- * The field that records are found by: the one the user chose, if the service finds records by it, as
- * another record would be overwritten otherwise; left blank, the service's default.
+ * The field to match on: the user's choice if the service supports it, since another record would be
+ * overwritten otherwise; the service's default if left blank.
  *
  * @returns reads it for an item; undefined where the service decides
- * @throws Error from the returned function, in the user's words: the service does not find records by it,
- * its description does not say how or could not be read, or an expression gives nothing
+ * @throws Error from the returned function, in the user's words: the service does not find records by it, its
+ * description does not say how or could not be read, or an expression gives nothing
  */
 export function fieldToMatchOn(
 	{ api }: Execution,

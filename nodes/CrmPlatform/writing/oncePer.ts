@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { checkExact } from '../api/http/numbers';
 import type { Execution } from '../model';
 
-/** Option of writes that are to be done once, in whichever execution. */
+/** Option for writes that must happen once across all executions. */
 export const writeOncePerOption: INodeProperties = {
 	displayName: 'Write Once Per',
 	name: 'writeOncePer',
@@ -13,7 +13,7 @@ export const writeOncePerOption: INodeProperties = {
 	description: 'What identifies the item, such as an order number, or the file to import. It is written once in all executions of a day.',
 };
 
-/** Whether the user has set Write Once Per. n8n keeps options of an operation that was chosen before. */
+/** Whether the user has set Write Once Per. n8n keeps options of a previously chosen operation. */
 export function hasWriteOncePer({ n8n, operation }: Execution): boolean {
 	if (!operation.options?.some(({ name }) => name === writeOncePerOption.name)) return false;
 	const { options } = n8n.getNode().parameters as { options?: { writeOncePer?: unknown } };

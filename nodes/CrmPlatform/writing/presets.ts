@@ -5,15 +5,15 @@ import { labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../values/blank';
 
-/** What an operation with a purpose of its own makes of the fields a write takes. */
+/** How a special operation changes the fields of a write. */
 export interface Presets {
-	/** Written always, and not asked for. */
+	/** Always written, and not shown in the form. */
 	preset?: IDataObject | undefined;
-	/** The fields that are asked for, of all there are. */
+	/** The only fields shown in the form. */
 	only?: string[] | undefined;
-	/** Fields that are not asked for. */
+	/** Fields not shown in the form. */
 	without?: string[] | undefined;
-	/** Fields this operation makes no sense without. */
+	/** Fields that this operation requires. */
 	required?: string[] | undefined;
 }
 

@@ -13,9 +13,8 @@ export interface KeyHeader extends KeyFormat {
 }
 
 /**
- * The decisions of a run's first attempt that its later ones must repeat, or what was written would
- * be written again under other keys: the description of the service, and which items can be read,
- * may change in between.
+ * Decisions of a run's first attempt that later attempts must repeat; otherwise records would be written again
+ * under other keys. The description of the service, and which items are readable, may change in between.
  */
 interface RunState {
 	run: number | string;
@@ -63,8 +62,8 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 }
 
 /**
- * The header for the requests of this run, as its first attempt chose it. One that was not promised
- * then gives way to one that is promised now.
+ * The header for the requests of this run, as its first attempt chose it. A header that was not promised then
+ * is replaced by one that is promised now.
  *
  * @param kind whether the request writes one record or a batch
  */
@@ -81,7 +80,7 @@ export function keyHeaderOf(
  * The header for a request to any path.
  *
  * @param declared what the service's description says of this very request
- * @param usual what it says of others: the same header may be honored here, without a promise
+ * @param usual the header of other requests, which the service may honor here without a promise
  */
 export function requestKeyHeader(
 	execution: Execution,
@@ -89,7 +88,7 @@ export function requestKeyHeader(
 	usual: IdempotencyHeader | undefined,
 ): KeyHeader | undefined {
 	const header = declared && headerIn(execution, declared);
-	// A description that could be read and declares nothing for this path is taken at its word.
+	// If the service's own description declares no header for this path, none is sent.
 	if (!header && execution.api.isSelfDescribed()) return usual && unpromised(headerIn(execution, usual));
 	return pinned(execution, 'request', header ?? (usual && unpromised(headerIn(execution, usual))));
 }
@@ -117,8 +116,8 @@ const unpromised = (header: KeyHeader | undefined): KeyHeader | undefined =>
 	header && { ...header, isPromised: false };
 
 /**
- * How this run divides its items into requests, as the first attempt that sent any decided. The path of
- * a batch from the packaged description gives way to one from the service's own: keys leave it out.
+ * How this run divides its items into requests, as the first attempt that sent any decided. A batch path from
+ * the packaged description is replaced by one from the service's own: keys do not contain it.
  */
 export function batchingOf(
 	execution: Execution,
@@ -130,7 +129,7 @@ export function batchingOf(
 		delete state.size;
 		delete state.batchPath;
 	}
-	// A limit of 0 records makes no sense, and slices of no items would never end.
+	// A limit of 0 records is invalid: empty slices would never end.
 	state.size ??= Math.max(1, Math.floor(batch ? Math.min(wantedSize, batch.maximum) : 1));
 	const isOwn = execution.api.isSelfDescribed();
 	if (batch && (!state.batchPath || (isOwn && !state.batchPath.isOwn))) {
@@ -150,7 +149,7 @@ export function fixBatching(execution: Execution): void {
 export interface SentRequests {
 	/** Notes a request before it is sent. */
 	add(items: readonly number[]): void;
-	/** Forgets one that was refused as a whole, so that its items can be divided otherwise. */
+	/** Forgets a request that was refused as a whole, so that its items can be divided differently. */
 	remove(items: readonly number[]): void;
 	/** The items an earlier attempt has sent together with this one, itself included. */
 	with(item: number): readonly number[] | undefined;

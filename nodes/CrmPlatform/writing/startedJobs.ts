@@ -6,7 +6,7 @@ import { nodeContext } from './runState';
 export interface SentJob {
 	/** Places of the rows in their slice of the file, as ranges: `0-16,18-4999`. */
 	rows: string;
-	/** Its id; undefined where the answer to its start is not known. */
+	/** Its id; undefined if the response to its start is unknown. */
 	id?: string;
 }
 
@@ -19,9 +19,9 @@ interface StartedJobs {
 const stateName = 'imports';
 
 /**
- * The jobs that were started for a slice of a file, also by an earlier attempt: n8n keeps the node's context for
- * Retry On Fail and for a retry of the execution. Add one before it is sent. An attempt that can read
- * a row that was unreadable before, because its company exists now, learns from them which rows are written.
+ * The jobs that were started for a slice of a file, also by an earlier attempt: n8n keeps the node's context
+ * for Retry On Fail and for a retry of the execution. Add one before it is sent. They tell a later attempt
+ * which rows are written, even if it can read more rows, for example because a company exists by now.
  */
 export function startedJobs({ n8n, identity }: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {
 	const context = nodeContext(n8n);

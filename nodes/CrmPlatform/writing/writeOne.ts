@@ -12,7 +12,7 @@ import type { Execution } from '../model';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { keyHeaderOf, type KeyHeader } from './runState';
 
-/** The record the service answered with, empty for an answer without a body; and the HTTP status. */
+/** The record in the response, empty without a body; and the HTTP status. */
 export interface Written {
 	record: IDataObject;
 	status: number;
@@ -42,7 +42,7 @@ export async function writeOne(
 }
 
 /**
- * The record that a write was answered with; where it was answered without one, what is known of it.
+ * The record in the response to a write; without one, what is known of the record.
  *
  * @param id of a record that existed before
  * @returns NodeApiError where the description promises the record, and the answer says less than 204 does of
@@ -56,10 +56,10 @@ export function writtenRecord(
 ): IDataObject | NodeApiError {
 	const failure = (message: string, code: string, description = mayBeWritten) =>
 		api.failure({ message, description, status, details: { status, code }, mayBeDone: true });
-	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) return failure(notDeleted, 'not_deleted', 'Look at the record.');
+	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) return failure(notDeleted, 'not_deleted', 'Check the record.');
 	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
 	if (other !== undefined) {
-		return failure(`The service returned record ${other} instead of ${id}, which was to be changed`, unknownOutcome);
+		return failure(`The service returned record ${other} instead of ${id}, which the node tried to change`, unknownOutcome);
 	}
 	if (status === 202) api.notices.add(accepted);
 	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
@@ -73,7 +73,7 @@ export function writtenRecord(
 }
 
 const unknownOutcome = 'no_record';
-/** Whether a write was accepted and not answered with the record, or with another one. */
+/** Whether a write was accepted, but its response lacks the record or has another one. */
 export const isWithoutRecord = (error: Error): boolean =>
 	error instanceof NodeApiError && (error.context.data as { code?: unknown } | undefined)?.code === unknownOutcome;
 
@@ -135,7 +135,7 @@ export function idempotencyOf(
 	return { idempotency: { header: header.name, key, isPromised: header.isPromised } };
 }
 
-/** Tells a user whose node is to retry that the service may then do the write again. */
+/** Warns a user whose node retries that the service may then repeat the write. */
 export function warnOfRetries({ n8n, api }: Execution, request: ApiRequest): void {
 	const isKeyed = request.idempotency?.isPromised === true;
 	if (isKeyed || !n8n.getNode().retryOnFail) return;

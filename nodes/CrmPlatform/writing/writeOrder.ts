@@ -8,12 +8,12 @@ export interface Write {
 	collection: string;
 	/** Path of a request for this record alone. */
 	path: string;
-	/** The record that is changed, where it exists already. */
+	/** The record to change, if it already exists. */
 	id?: string;
 	body?: IDataObject;
 	/** The version that was read: a record that has a newer one is not written. */
 	version?: string | number;
-	/** The record that was read: where the service has no versions, the values that it is compared by. */
+	/** The record as read: without versions, changes are detected by comparing its values. */
 	before?: IDataObject;
 	query?: Query;
 	/** Whether it changes a record that exists already, and creates one otherwise. */
@@ -48,7 +48,7 @@ export function groupByRequest(writes: Array<Write | Error>): number[][] {
 	return groups;
 }
 
-/** Whether another write of the group changes the same record: sent later, this one would undo it. */
+/** Whether another write of the group changes the same record. Sent later, this one would undo it. */
 export function sharesRecord(write: Write, group: Write[]): boolean {
 	const name = nameOf(write);
 	return name !== undefined && group.some((other) => other !== write && nameOf(other) === name);

@@ -28,7 +28,7 @@ export const parameters = {
 		description: 'A write is carried out once for each key',
 		schema: { type: 'string', maxLength: maxKeyLength },
 	},
-	After: query('after', 'Continue after this place: the next_cursor of the page before', text),
+	After: query('after', 'Continue after this place: the next_cursor of the previous page', text),
 	PageSize: query('page_size', 'How many records a page holds', {
 		type: 'integer',
 		minimum: 1,

@@ -9,7 +9,7 @@ export interface Clock {
 
 export const systemClock: Clock = { now: Date.now, sleep: abortableSleep, random: Math.random };
 
-/** Waits. Up to n8n 2.30, the `sleep` of n8n-workflow knows no signal and would go on after a cancel. */
+/** Up to n8n 2.30, the `sleep` of n8n-workflow ignores the signal and keeps waiting after an abort. */
 async function abortableSleep(ms: number, signal?: AbortSignal): Promise<void> {
 	if (!signal) return await sleep(ms);
 	signal.throwIfAborted();

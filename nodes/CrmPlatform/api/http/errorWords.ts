@@ -8,17 +8,16 @@ interface ErrorWords {
 /** What happened (empty if the service's own text suffices), and what to do. */
 type Telling = readonly [happened: string, advice: string, own?: typeof forPrograms];
 
-/** The service's own text is for those who write programs. */
+/** The service's text is meant for programmers. */
 const forPrograms = 'forPrograms';
 
-/** What servers answer where they have nothing to say. */
+/** Standard phrases of servers, which say no more than the status. */
 const phrase =
 	/^(bad request|unauthorized|forbidden|not found|method not allowed|conflict|gone|unprocessable (entity|content)|too many requests|internal server error|bad gateway|service unavailable|gateway timeout)\.?$/i;
 
 /**
- * One sentence on what happened and one on what to do: by the service's error code where the
- * contract names it, else by the HTTP status. A sentence of the service takes the place of ours: it says the
- * same and more.
+ * One sentence on what happened and one on what to do: by the service's error code if the contract names it,
+ * otherwise by the HTTP status. A sentence from the service replaces ours, as it is more specific.
  *
  * @param text the service's own
  */
@@ -123,7 +122,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	failed_dependency: () => [
 		'Not processed because another item in the same request failed',
 		'Correct that item and try again.',
-		// It counts the items of the request, not those of the node.
+		// It counts the items of the request, not the node's.
 		forPrograms,
 	],
 };

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { safeRegExp } from './pattern';
 
 /** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
-const enough = 32;
+const minHashLength = 32;
 
 /** Identifies one logical write of a workflow. */
 export interface WriteIdentity {
@@ -18,7 +18,7 @@ export interface WriteIdentity {
 	run: number | string;
 	/** Indexes of the input items it is done for. */
 	items: readonly number[];
-	/** Id of the deletion that it undoes, if any: this names the write, whichever execution does it. */
+	/** Id of the deletion that the write undoes, if any. It identifies the write across executions. */
 	deletion?: string;
 }
 
@@ -58,8 +58,8 @@ export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}):
 	return keyOf({ instance, workflow, execution }, hash, format);
 }
 
-/** What the keys under which a deleted record is created again have in common: see `originOfKey`. */
-export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]).slice(0, enough);
+/** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
+export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]).slice(0, minHashLength);
 
 /**
  * The key of a write that is to be done once for a value, such as an order number, in whichever
@@ -76,15 +76,15 @@ export function valueKey(
 	return keyOf({ instance, workflow }, hashOf([instance, workflow, 'once per', node, value]), format);
 }
 
-/** A key of a write that is never tried again, except by the sender itself. */
+/** A key for a write that only the sender itself retries. */
 export function freshKey(format: KeyFormat = {}): string {
 	const uuid = randomUUID();
 	return fits(uuid, format) ? uuid : keyOf({ instance: '', workflow: '' }, hashOf([uuid]), format);
 }
 
 /**
- * The workflow and the execution a key was made by, so that a trigger recognizes changes of its own making,
- * and an undo those of an execution. `hash` says which write it was: as many digits as any key has.
+ * The workflow and the execution a key was made by, so that a trigger recognizes changes of its own making, and
+ * an undo those of an execution. `hash` identifies the write, with as many digits as every key has.
  *
  * @returns undefined for a key of another program, or of a service whose keys have no room for it
  */
@@ -92,7 +92,7 @@ export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undef
 	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)\/)?([0-9a-f]{32,64})$/.exec(key);
 	if (!parts) return undefined;
 	const [, instance = '', workflow = '', execution, hash = ''] = parts;
-	return { instance, workflow, ...(execution !== undefined && { execution }), hash: hash.slice(0, enough) };
+	return { instance, workflow, ...(execution !== undefined && { execution }), hash: hash.slice(0, minHashLength) };
 }
 
 /**
@@ -149,17 +149,17 @@ function* keysFrom(
 		const ofWorkflow = `n8n/${instance}/${workflow}/`;
 		for (const prefix of [...(execution === undefined ? [] : [`${ofWorkflow}${execution}/`]), ofWorkflow]) {
 			const room = Math.min(maxLength, 255) - prefix.length;
-			if (room >= enough) yield prefix + hash.slice(0, room);
+			if (room >= minHashLength) yield prefix + hash.slice(0, room);
 		}
-		for (let length = Math.min(maxLength, hash.length); length >= enough; length--) yield hash.slice(0, length);
+		for (let length = Math.min(maxLength, hash.length); length >= minHashLength; length--) yield hash.slice(0, length);
 		// 22 characters of base64url hold the same 128 bits.
-		yield Buffer.from(hash.slice(0, enough), 'hex').toString('base64url');
+		yield Buffer.from(hash.slice(0, minHashLength), 'hex').toString('base64url');
 	}
 	yield* uuids();
 	for (const uuid of uuids()) yield uuid.toUpperCase();
 	if (isUuid) return;
-	for (let length = hash.length; length >= enough; length--) yield hash.slice(0, length).toUpperCase();
-	const number = BigInt(`0x${hash.slice(0, enough)}`);
+	for (let length = hash.length; length >= minHashLength; length--) yield hash.slice(0, length).toUpperCase();
+	const number = BigInt(`0x${hash.slice(0, minHashLength)}`);
 	yield ulidOf(number);
 	yield ulidOf(number).toLowerCase();
 	yield String(number).padStart(39, '0');

@@ -3,8 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { withExactNumbers } from './numbers';
 
 /**
- * The value of a JSON text; undefined where the text is not JSON. A number that JavaScript cannot hold
- * comes as the text it is.
+ * The value of a JSON text; undefined where the text is not JSON. A number that JavaScript cannot hold becomes
+ * text.
  */
 export function parseJson(text: string): unknown {
 	try {
@@ -30,6 +30,6 @@ export function isObject(value: unknown): value is IDataObject {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An id as text, as services write one and the same as a number and as text; undefined for none. */
+/** An id as text, since services write the same id as a number or as text; undefined for none. */
 export const idText = (id: unknown): string | undefined =>
 	(typeof id === 'string' && id !== '') || Number.isFinite(id) ? String(id) : undefined;

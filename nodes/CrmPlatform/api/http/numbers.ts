@@ -24,13 +24,13 @@ export function withExactNumbers(json: string): string {
 	);
 }
 
-/** From 2^53 on, every whole number is a text: the ids of a service are to be alike. */
+/** From 2^53 on, every whole number becomes text, so that all ids of a service have one type. */
 function isKept(token: string): boolean {
 	const number = exactNumber(token);
 	return number !== undefined && !isRounded(number);
 }
 
-/** The number that a text stands for; undefined where it is none (`0x1F`), or JavaScript would change its value. */
+/** The number in a text; undefined if it is not a decimal number (`0x1F`), or if JavaScript would change its value. */
 export function exactNumber(text: string): number | undefined {
 	const number = Number(text);
 	if (text.trim() === '' || !Number.isFinite(number)) return undefined;
@@ -38,7 +38,7 @@ export function exactNumber(text: string): number | undefined {
 	return written !== undefined && written === decimal(String(number)) ? number : undefined;
 }
 
-/** The same text for the same value, however it is written: `12.50`, `1.25e1`. */
+/** A canonical text of a number: `12.50` and `1.25e1` become equal. */
 function decimal(text: string): string | undefined {
 	const [, sign, whole = '', fraction = '', exponent = '0'] =
 		/^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
@@ -52,15 +52,15 @@ function decimal(text: string): string | undefined {
 /** Whether a text is a decimal number, of any size and precision. */
 export const isDecimal = (text: string): boolean => /\d/.test(text) && decimal(text.trim()) !== undefined;
 
-/** Whether a number may have lost digits before it came here: from 2^53 on, JavaScript rounds. */
+/** Whether a number may already have lost digits: from 2^53 on, JavaScript rounds. */
 const isRounded = (value: unknown): value is number =>
 	typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/** Levels of objects and lists; some 5,000 are more than JavaScript can write as JSON. */
+/** Maximum nesting of objects and lists. At some 5,000 levels, JSON.stringify fails. */
 export const maxLevels = 500;
 
 /**
- * @param label of the value, for the words
+ * @param label of the value, for the error
  * @throws Error in the user's words for a number, also within, that may have lost digits, and for a value
  * nested too deep
  */

@@ -12,22 +12,22 @@ export function setMember(object: object, name: string, value: unknown): void {
 	} else (object as IDataObject)[name] = value as IDataObject;
 }
 
-/** Whether a value is an object as JSON has them: a list is none, and a Date or a DateTime is one value. */
+/** Whether a value is a plain object: not a list, nor a Date or a DateTime. */
 export function isPlainObject(value: unknown): value is object {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
 	const prototype: unknown = Object.getPrototypeOf(value);
-	// Of any context: n8n evaluates expressions in one of their own.
+	// From any realm: n8n evaluates expressions in their own.
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** Sets the member at a path, making the objects on the way. Members that were set one by one stay. */
+/** Sets the member at a path and creates the objects on the way. Members that were set individually stay. */
 export function setAtPath(body: IDataObject, path: string[], value: unknown): void {
 	const key = path[0] ?? '';
 	if (path.length <= 1) {
 		// A member set by itself takes precedence over the whole object.
 		const parts = ownMember(body, key);
 		if (!isPlainObject(parts)) setMember(body, key, value);
-		// Nor does an object without a value take away what a member of it has.
+		// Nor does an empty value for the object remove a member's value.
 		else if (value !== null) setMember(body, key, isPlainObject(value) ? { ...value, ...parts } : value);
 		return;
 	}

@@ -1,9 +1,9 @@
 import { DateTime } from 'luxon';
 
-/** Maximum time (ms) for which a refusal that names no window is taken at its word: it may concern one path only. */
-export const longestPause = 60_000;
-/** Milliseconds; no window is longer, and no date fails. */
-const longestWindow = 366 * 24 * 60 * 60_000;
+/** Cap (ms) on the Retry-After of a 429 that reports no window: the limit may concern one path only. */
+export const maxRetryAfter = 60_000;
+/** Cap (ms) on the length of a window, so that its end is a valid date. */
+const maxWindowLength = 366 * 24 * 60 * 60_000;
 
 /** The caller's rate-limit window, as the service reported it. */
 export interface RateWindow {
@@ -26,77 +26,75 @@ export function rateWindow(headers: Headers, now: number): RateWindow | undefine
 	const remaining = wholeNumber(headers['x-ratelimit-remaining']);
 	const reset = wholeNumber(headers['x-ratelimit-reset']);
 	if (remaining === undefined || reset === undefined) return undefined;
-	return { remaining, resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), longestWindow) };
+	return { remaining, resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), maxWindowLength) };
 }
 
 /**
- * The window after an answer: answers overtake each other, and within one window the remainder only
- * falls.
+ * The window after a response. Responses arrive out of order, and within one window the remainder only falls.
  *
- * @param known the window before
- * @param told the window the answer reports
+ * @param current the window before
+ * @param reported the window in the response
  * @param now Unix epoch milliseconds
  */
 export function latestWindow(
-	known: RateWindow | undefined,
-	told: RateWindow | undefined,
+	current: RateWindow | undefined,
+	reported: RateWindow | undefined,
 	now: number,
 ): RateWindow | undefined {
-	if (!told) return known;
-	if (!known || known.resetsAt <= now) return told;
-	const apart = told.resetsAt - known.resetsAt;
-	// The Date header has whole seconds, so one window may seem to end at two moments.
-	if (Math.abs(apart) > 1_000) return apart > 0 ? told : known;
+	if (!reported) return current;
+	if (!current || current.resetsAt <= now) return reported;
+	const difference = reported.resetsAt - current.resetsAt;
+	// The Date header is precise to the second, so the end of one window may vary by a second.
+	if (Math.abs(difference) > 1_000) return difference > 0 ? reported : current;
 	return {
-		remaining: Math.min(known.remaining, told.remaining),
-		resetsAt: Math.min(known.resetsAt, told.resetsAt),
+		remaining: Math.min(current.remaining, reported.remaining),
+		resetsAt: Math.min(current.resetsAt, reported.resetsAt),
 	};
 }
 
 /**
- * How many requests may be under way: the share of what is left that this process has used lately, half
- * of it at a time. Answers in flight have not said yet what they took, and other processes send, too.
+ * How many requests may be in flight: an eighth of this process's share of the remainder, which does not
+ * include requests in flight.
  *
  * @param share of the plan, 0 to 1
  */
-export function mostUnderWay({ remaining }: RateWindow, share: number): number {
+export function concurrencyLimit({ remaining }: RateWindow, share: number): number {
 	if (remaining <= 0) return 0;
-	// The addition lets one who has used little catch up. One is always allowed: it may be the last.
+	// The added 1/64 lets a process with a small share catch up. One request is always allowed.
 	return Math.max(1, Math.floor(remaining * (share / 8 + 1 / 64)));
 }
 
 /**
- * The share of the plan that this process uses, as far as the answers of one window tell: of the requests
- * that the service has counted, at least those answered are ours, and at most those under way, too.
+ * The share of the plan that this process uses, measured within one window. Of the requests that the service
+ * has counted, this process sent at least those with a response, and at most those plus the ones in flight.
  *
- * @param share as it was known before
- * @param counted requests that the service counted since the window's first answer
- * @param answered requests of this process among them that were answered
+ * @param share the previous share
+ * @param counted requests that the service has counted since the first response of the window
+ * @param responses responses to this process since then
  */
-export function measuredShare(share: number, counted: number, answered: number, underWay: number): number {
-	// A few requests say nothing about other clients.
+export function measuredShare(share: number, counted: number, responses: number, inFlight: number): number {
+	// Too few requests to tell the share of other clients.
 	if (counted < 10) return share;
-	return Math.min(1, Math.max(share, answered / counted), (answered + underWay) / counted);
+	return Math.min(1, Math.max(share, responses / counted), (responses + inFlight) / counted);
 }
 
 /**
- * `Retry-After` in milliseconds from now, given as digits or HTTP date (RFC 9110, section 10.2.3).
+ * `Retry-After` in milliseconds from now: seconds or an HTTP date (RFC 9110, section 10.2.3).
  *
  * @param now Unix epoch milliseconds
- * @returns undefined where it is absent or anything else
+ * @returns undefined if it is absent or malformed
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
 	const value = headers['retry-after']?.trim();
 	if (!value) return undefined;
-	if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, longestWindow);
+	if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, maxWindowLength);
 	const date = DateTime.fromHTTP(value);
-	return date.isValid ? Math.min(Math.max(0, date.toMillis() - serverTime(headers, now)), longestWindow) : undefined;
+	return date.isValid ? Math.min(Math.max(0, date.toMillis() - serverTime(headers, now)), maxWindowLength) : undefined;
 }
 
 /**
- * The unit of X-RateLimit-Reset is documented nowhere and differs between services: epoch
- * milliseconds, epoch seconds (GitHub) and seconds from now (RateLimit drafts) cannot be mistaken
- * for each other by their size.
+ * The unit of X-RateLimit-Reset is undocumented and differs between services. Its magnitude tells epoch
+ * milliseconds, epoch seconds (GitHub) and seconds from now (RateLimit drafts) apart.
  */
 function untilReset(reset: number, serverNow: number): number {
 	if (reset > 1e12) return reset - serverNow;
@@ -104,7 +102,7 @@ function untilReset(reset: number, serverNow: number): number {
 	return reset * 1000;
 }
 
-/** The server's own clock where the answer has a Date: a user's machine may be minutes off. */
+/** The server's clock if the response has a Date: the clock of this machine may be minutes off. */
 function serverTime(headers: Headers, now: number): number {
 	const date = Date.parse(headers.date ?? '');
 	return Number.isNaN(date) ? now : date;

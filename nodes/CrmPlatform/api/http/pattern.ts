@@ -13,20 +13,20 @@ export function isSafePattern(pattern: string): boolean {
 	const count = (what: RegExp) => plain.match(what)?.length ?? 0;
 	const isRepeated = /\)(?:[*+]|\{)/.test(plain);
 	const varies = /[*+?|]|\{\d+,/.test(plain.replace(/\)[*+?]/g, ')'));
-	// One after another, each may multiply by the length of the text, and each `?` by two.
-	// One may stand in the other.
+	// In a sequence, each repetition may multiply the time by the length of the text, and each `?` by two.
+	// Repetitions may be nested.
 	const areRepeated = count(/\)(?:[*+]|\{\d+,)/g) > 1;
 	return !(isRepeated && varies) && !areRepeated && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
 }
 
-/** Parts that each begin with a separator that they cannot contain, as in `en-US`: there is only one way to divide them. */
+/** Parts that begin with a separator and cannot contain it, as in `en-US`, can be divided in only one way. */
 const separated = /\((?:\?:)?[-.,:;/ ]\[(?:[A-Za-z\d](?:-[A-Za-z\d])?)+\](?:\{\d+(?:,\d*)?\}|[+*])?\)(?:[*+?]|\{\d+(?:,\d*)?\})/g;
 
 const read = new Map<string, RegExp | undefined>();
 
 /** The regular expression; undefined where it cannot be read, or may take for ever. */
 export function safeRegExp(pattern: string): RegExp | undefined {
-	// Each service has a few, and each write needs one.
+	// A cache: a service has a few patterns, and every write uses one.
 	if (read.size > 1_000) read.clear();
 	if (!read.has(pattern)) read.set(pattern, isSafePattern(pattern) ? new RegExp(pattern, 'u') : undefined);
 	return read.get(pattern);

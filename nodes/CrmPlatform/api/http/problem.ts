@@ -15,11 +15,11 @@ export interface Problem {
 	status?: number;
 	/** The service's own error code, such as `duplicate`. */
 	code?: string;
-	/** Everything a program or a support desk may want to know. */
+	/** Details for programs and for support. */
 	details: IDataObject;
 	/** Unix epoch milliseconds from which a retry makes sense. */
-	returnAt?: number;
-	/** Whether one of the attempts may have been carried out, whatever the last one was answered. */
+	retryAt?: number;
+	/** Whether any attempt may have been carried out, regardless of the last response. */
 	mayBeDone?: boolean;
 }
 
@@ -34,7 +34,7 @@ interface ErrorAnswer {
 export function problemOf(answer: ErrorAnswer): Problem {
 	const { status, headers, text } = answer;
 	const isHtml = isPage(text);
-	// Where there is no API, a web server says so with a page.
+	// A web page instead of JSON means that there is no API at this address.
 	if (status === 404 && isHtml) return unreadableProblem(answer, 'JSON');
 	const body = parseJson(text) ?? (isHtml ? undefined : text);
 	return problemOfItem(status, body, headers);
@@ -43,7 +43,7 @@ export function problemOf(answer: ErrorAnswer): Problem {
 /**
  * The problem a JSON body reports: of a whole answer, or of one item of a batch.
  *
- * @param headers of the answer, which say what the body may leave out
+ * @param headers of the response, for details that the body may omit
  */
 export function problemOfItem(
 	status: number,
@@ -87,7 +87,7 @@ export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isW
 	return { ...problem, description: `${problem.description}\n${hint}`, ...(isWrite && { mayBeDone: true }) };
 }
 
-/** The problem of a request that was not sent, since the wait for the rate limit is too long. */
+/** The problem of a request that was not sent because the wait for the rate limit would be too long. */
 export function rateLimitProblem(): Problem {
 	const limited = problemOfItem(rateLimited, undefined);
 	const why =
@@ -129,7 +129,7 @@ export function unreadableProblem(answer: ErrorAnswer, expected: string): Proble
  */
 export function unreachableProblem(address: string, code: string): Problem {
 	const [reason, description] = connectionErrorWords(code);
-	// The code is left to `details`: n8n replaces a message that contains one.
+	// The code goes into `details`, since n8n replaces messages that contain one.
 	return { message: `Could not reach ${address}: ${reason}`, description, details: { reason: code } };
 }
 

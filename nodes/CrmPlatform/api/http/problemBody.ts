@@ -24,9 +24,9 @@ export interface ProblemBody {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Reads an error body member by member, since a member that cannot be read says nothing about the
- * others. Beside RFC 9457 it knows the reasons of JSON:API (`source`), FastAPI (`loc`, `msg`),
- * RFC 7807's example (`invalid-params`), maps of fields to texts, and plain text.
+ * Reads an error body member by member, so that one unreadable member does not hide the others. Beside RFC 9457
+ * it knows the reasons of JSON:API (`source`), FastAPI (`loc`, `msg`), RFC 7807's example (`invalid-params`),
+ * maps of fields to texts, and plain text.
  *
  * @param json the parsed body, of any type; a text is its own detail
  */
@@ -90,13 +90,13 @@ const outcomeMembers = ['status', 'result', 'state', 'outcome', 'type', 'object'
 const failedOutcome =
 	/^(error|err|fail|failed|failure|ko|nok|not[ _-]?ok|exception|fault|rejected|refused|denied|unsuccessful)$/i;
 
-/** Whether the value of a member that is there for errors says that there was one. */
+/** Whether the value of an error member reports an error. */
 export function saysError(error: unknown): boolean {
 	if (error === true || listOf(error).length > 0 || isFilledObject(error)) return true;
 	return isText(error) && !/^(0|false|none|null|no|ok)$/i.test(String(error).trim());
 }
 
-/** Members that hold reasons, the most telling first. */
+/** Members that hold reasons, the most specific first. */
 const reasonMembers = [
 	'errors',
 	'detail',
@@ -125,10 +125,10 @@ function firstReasons(bodies: readonly Members[]): Reason[] {
 }
 
 /** Deeper than any real field, and far from a stack overflow. */
-const deepest = 6;
+const maxDepth = 6;
 
 function reasonsIn(value: unknown, place = '', depth = 0): Reason[] {
-	if (depth > deepest) return [];
+	if (depth > maxDepth) return [];
 	const said = text(value);
 	if (said !== undefined) return [place === '' ? { detail: said } : { pointer: place, detail: said }];
 	if (Array.isArray(value)) return value.flatMap((one) => reasonsIn(one, place, depth + 1));
@@ -159,7 +159,7 @@ function reasonOf(members: Members, place: string): Reason | undefined {
 		if (named !== undefined) pointer = `/${named.replace(/^\//, '').replace(/\./g, '/')}`;
 		else if (place !== '') pointer = place;
 	}
-	// A map of fields to texts may have a field called `message`: a reason says where, or has a code.
+	// A map of fields to texts may have a field called `message`. A reason has a place or a code.
 	const isReason = detail !== undefined || (code !== undefined && (pointer ?? parameter) !== undefined);
 	if (!isReason) return undefined;
 	return {
@@ -170,7 +170,7 @@ function reasonOf(members: Members, place: string): Reason | undefined {
 	};
 }
 
-/** Longer texts are for machines. */
+/** Maximum length; longer texts are not meant for people. */
 const maxTextLength = 1_000;
 
 /** A text, or a number as one; undefined for anything else, and for blank text. */

@@ -1,30 +1,30 @@
 import { failedAttempt, ndjson, readAnswer } from './answer';
 import { systemClock, type Clock } from './clock';
+import type { Priority } from './fairQueue';
 import { queryString, type Query } from './path';
 import { isUnreadable, rateLimitProblem, uncertainProblem, type Problem } from './problem';
-import { queueOf, RequestQueue, type Turns } from './requestQueue';
+import { queueFor, RequestQueue, type QueueOptions } from './requestQueue';
 import {
 	asksToWait,
 	decideRetry,
-	leavesOutcomeOpen,
+	isOutcomeUnknown,
 	rateLimited,
 	retryPolicy,
 	type RetryDecision,
 	type RetryPolicy,
 } from './retry';
 import type { HttpRequest, HttpResponse, Transport } from './transport';
-import type { Rank } from './turnOrder';
 
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** From the service's address on, such as `/v1/contacts`. */
+	/** Relative to the service's address, such as `/v1/contacts`. */
 	path: string;
 	query?: Query;
 	/** Sent as JSON. */
 	body?: object;
-	/** JSON texts, sent instead of a body as newline-delimited JSON. */
+	/** JSON texts, sent as newline-delimited JSON in place of `body`. */
 	lines?: string[];
-	/** Sent beside the node's own headers or replacing them; lower-case names. */
+	/** Added to the node's own headers, or replacing them; lower-case names. */
 	headers?: Record<string, string>;
 	/** Lets the service recognize a repeated write. */
 	idempotency?: Idempotency;
@@ -32,14 +32,14 @@ export interface ApiRequest {
 	isRepeatable?: boolean;
 }
 
-/** An idempotency key on its way. */
+/** The idempotency key of a request. */
 export interface Idempotency {
 	/** Name of the header. */
 	header: string;
 	key: string;
 	/**
-	 * False where the service's description of this operation does not promise that the key is
-	 * honored. It is sent anyway, but the write is not retried because of it.
+	 * False if the service's description does not promise to honor the key. The key is sent anyway, but does
+	 * not make the write repeatable.
 	 */
 	isPromised?: boolean;
 }
@@ -47,7 +47,7 @@ export interface Idempotency {
 export interface ApiResponse {
 	status: number;
 	headers: HttpResponse['headers'];
-	/** Parsed JSON; undefined where the service sent nothing (204). */
+	/** Parsed JSON; undefined if the service sent no body (204). */
 	body: unknown;
 }
 
@@ -57,119 +57,120 @@ interface SenderOptions {
 	transport: Transport;
 	/** Address of the service without version prefix. */
 	address: string;
-	/** The address as the user reads it; by default the address itself. */
+	/** The address in error messages; by default the address itself. */
 	shownAddress?: string;
-	/** Aborts waits; the transport itself aborts a request under way. */
+	/** Aborts waits; the transport aborts requests in flight. */
 	signal?: AbortSignal | undefined;
 	clock?: Clock;
 	policy?: RetryPolicy;
 	/** Milliseconds a connection may be silent. */
 	timeout?: number;
-	/** Milliseconds until an answer must be complete. */
-	deadline?: number;
-	/** By default, the sender shares the rate limit with nobody. */
-	turns?: Turns;
+	/** Milliseconds until a response must be complete. */
+	totalTimeout?: number;
+	/** By default, the sender has a queue of its own. */
+	queueOptions?: QueueOptions;
 	/**
-	 * Called before each wait with its length in milliseconds as far as it is known, and with the number of
-	 * other workflows that wait. It returns what is called afterwards.
+	 * Called before each wait with its expected length in milliseconds and the number of other workflows that
+	 * wait. The returned function is called when the wait ends.
 	 */
-	waiting?(ms: number, others: number): () => void;
+	onWait?(ms: number, otherWorkflows: number): () => void;
 }
 
 type Sender = (request: ApiRequest) => Promise<RequestOutcome>;
 
-/** Requests of an execution that go before bulk: a form, a look-up, a few pages. */
-const few = 20;
+/** Requests after which an execution counts as bulk: more than a form, a look-up or a few pages need. */
+const bulkThreshold = 20;
 
-/** Milliseconds; a page or a batch takes seconds, an export over a slow line minutes. */
-const maxAnswerLength = 5 * 60_000;
+/** Milliseconds. A page or a batch takes seconds, an export over a slow connection minutes. */
+const defaultTotalTimeout = 5 * 60_000;
 
 /**
- * The only way to the service: transient errors are retried, rate limits are respected, and every
- * answer becomes data or a problem in the user's words.
+ * All requests to the service pass through a sender. It retries transient errors, respects rate limits, and
+ * turns every response into data or a problem in the user's words.
  */
 export function createSender(options: SenderOptions): Sender {
-	const { transport, address, signal, clock = systemClock, policy = retryPolicy, turns } = options;
-	const { timeout = 60_000, deadline = maxAnswerLength } = options;
-	const { workflow = '' } = turns ?? {};
-	const own = turns ? undefined : new RequestQueue(clock);
-	const queue = () => own ?? queueOf(turns?.account ?? '', clock);
-	const execution = turns?.execution || options;
-	const rankNow = (): Rank => (queue().sentBy(execution) < few ? turns?.rank : turns?.rankOfMany) ?? 'ordinary';
+	const { transport, address, signal, clock = systemClock, policy = retryPolicy, queueOptions } = options;
+	const { timeout = 60_000, totalTimeout = defaultTotalTimeout } = options;
+	const { workflow = '' } = queueOptions ?? {};
+	const privateQueue = queueOptions ? undefined : new RequestQueue(clock);
+	const queue = () => privateQueue ?? queueFor(queueOptions?.account ?? '', clock);
+	const execution = queueOptions?.execution || options;
+	const currentPriority = (): Priority =>
+		(queue().sentCount(execution) < bulkThreshold ? queueOptions?.priority : queueOptions?.laterPriority) ?? 'ordinary';
 
 	return async (request) => {
-		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, deadline };
+		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
 		const hasKey = request.idempotency !== undefined;
 		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
 		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 		let mayBeDone = false;
-		/** The same for the last attempt, which decides for a repeatable write. */
-		let isOpen = false;
+		/** Whether the last attempt may have been carried out: for a repeatable write, only that matters. */
+		let isUnknown = false;
 		let waited = 0;
 		let queued = 0;
 		let tries = 1;
 		let refusals = 0;
 		let problem: Problem | undefined;
 
-		/** Says in the problem that the write may have been carried out, if it may. */
+		/** Adds a hint if the write may have been carried out. */
 		const finalProblem = (last: Problem) => {
-			const isUncertain = request.method !== 'GET' && (repeatable ? isOpen : mayBeDone);
+			const isUncertain = request.method !== 'GET' && (repeatable ? isUnknown : mayBeDone);
 			return isUncertain ? uncertainProblem(last, repeatable) : last;
 		};
 		const wait = async (ms: number) => {
 			if (ms <= 0) return;
-			const ended = options.waiting?.(ms, 0);
-			await clock.sleep(ms, signal).finally(ended);
+			const onWaitEnd = options.onWait?.(ms, 0);
+			await clock.sleep(ms, signal).finally(onWaitEnd);
 			waited += ms;
 		};
-		const sendInTurn = async (rank: Rank, maxWait: number) => {
-			const asked = clock.now();
-			const forOthers = rank === 'bulk' ? (turns?.forOthers ?? 0) : 0;
-			let ended = options.waiting?.(queue().delay(forOthers), queue().othersThan(workflow));
-			const end = () => {
-				ended?.();
-				ended = undefined;
+		const sendQueued = async (priority: Priority, maxWait: number) => {
+			const enqueuedAt = clock.now();
+			const reserve = priority === 'bulk' ? (queueOptions?.reserve ?? 0) : 0;
+			let onWaitEnd = options.onWait?.(queue().expectedDelay(reserve), queue().countOtherWorkflows(workflow));
+			const endWait = () => {
+				onWaitEnd?.();
+				onWaitEnd = undefined;
 			};
-			const turn = {
-				rank,
+			const queuedRequest = {
+				priority,
 				workflow,
 				execution,
-				until: asked + maxWait - waited - queued,
-				forOthers,
-				deadline,
-				isRepeated: refusals > 0,
+				timeoutAt: enqueuedAt + maxWait - waited - queued,
+				reserve,
+				totalTimeout,
+				isRetry: refusals > 0,
 				signal,
 			};
 			const send = async () => {
-				end();
-				queued += clock.now() - asked;
+				endWait();
+				queued += clock.now() - enqueuedAt;
 				return await transport(http);
 			};
-			return await queue().inTurn(turn, send).finally(end);
+			return await queue().enqueue(queuedRequest, send).finally(endWait);
 		};
 
 		for (;;) {
 			signal?.throwIfAborted();
-			const rank = rankNow();
-			const maxWait = rank === 'awaited' ? policy.maxWait : (turns?.maxWait ?? policy.maxWait);
-			const answer = await sendInTurn(rank, maxWait);
-			// Another refusal would use up the shared plan and tell nothing new.
-			if ('returnAt' in answer) return failed(problem ? finalProblem(problem) : rateLimitProblem(), answer.returnAt);
-			// A request that an ended execution breaks off is not a failure of the connection.
+			const priority = currentPriority();
+			const maxWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxWait ?? policy.maxWait);
+			const answer = await sendQueued(priority, maxWait);
+			// Another attempt would only be refused, at the cost of the shared plan.
+			if ('retryAt' in answer) return failed(problem ? finalProblem(problem) : rateLimitProblem(), answer.retryAt);
+			// A request aborted by a canceled execution is not a connection failure.
 			if (!('headers' in answer)) signal?.throwIfAborted();
 			const outcome = readAnswer(answer, options.shownAddress ?? address, request.method);
 			if (outcome.ok) return outcome;
 			const failure = failedAttempt(answer, outcome);
 
-			// The record is gone because an earlier attempt, whose answer was lost, has deleted it.
+			// An earlier attempt, whose response was lost, has deleted the record.
 			const isGone = (failure.status === 404 || failure.status === 410) && !isUnreadable(outcome.problem.details);
 			if (mayBeDone && request.method === 'DELETE' && isGone) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
-			// A web page in place of a record says nothing about the record.
+			// A success without readable data does not show what became of the record.
 			const isWithoutRecord = (failure.status ?? 500) < 300 && !outcome.isFinal;
-			isOpen = isWithoutRecord || leavesOutcomeOpen(failure, hasKey);
-			mayBeDone ||= isOpen;
+			isUnknown = isWithoutRecord || isOutcomeUnknown(failure, hasKey);
+			mayBeDone ||= isUnknown;
 			problem = { ...outcome.problem, mayBeDone: mayBeDone || outcome.problem.mayBeDone === true };
 			if (asksToWait(failure)) refusals += 1;
 			const decision: RetryDecision =
@@ -181,7 +182,7 @@ export function createSender(options: SenderOptions): Sender {
 							failure.status === rateLimited ? { ...policy, maxWait } : policy,
 						);
 			if (!decision.retry) {
-				return failed(finalProblem(problem), decision.returnAt);
+				return failed(finalProblem(problem), decision.retryAt);
 			}
 			if (decision.counts) tries += 1;
 			await wait(decision.delay);
@@ -205,7 +206,7 @@ export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequ
 function toHttpRequest(
 	request: ApiRequest,
 	address: string,
-): Omit<HttpRequest, 'timeout' | 'deadline'> {
+): Omit<HttpRequest, 'timeout' | 'totalTimeout'> {
 	const { method, path, query = {}, body, lines, idempotency } = request;
 	let headers: Record<string, string> = { accept: 'application/json' };
 	if (body) headers['content-type'] = 'application/json';
@@ -222,9 +223,9 @@ function toHttpRequest(
 	return http;
 }
 
-function failed(problem: Problem, returnAt?: number): RequestOutcome {
-	if (returnAt === undefined) return { ok: false, problem };
-	const when = `The service accepts requests again at ${new Date(returnAt).toISOString()}.`;
+function failed(problem: Problem, retryAt?: number): RequestOutcome {
+	if (retryAt === undefined) return { ok: false, problem };
+	const when = `The service accepts requests again at ${new Date(retryAt).toISOString()}.`;
 	const description = `${problem.description}\n${when}`;
-	return { ok: false, problem: { ...problem, description, returnAt } };
+	return { ok: false, problem: { ...problem, description, retryAt } };
 }

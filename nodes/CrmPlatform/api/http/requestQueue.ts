@@ -1,229 +1,230 @@
 import type { Clock } from './clock';
-import { PlanUse } from './planUse';
+import { FairQueue, type Priority, type QueueEntry } from './fairQueue';
+import { RateLimitTracker } from './rateLimitTracker';
 import type { HttpResponse } from './transport';
-import { TurnOrder, type Rank, type Ticket } from './turnOrder';
 
-/** How the requests of an execution are queued beside those of others. */
-export interface Turns {
-	/** Address and credential: what has a rate limit of its own. */
+/** How the requests of an execution are queued beside those of other executions. */
+export interface QueueOptions {
+	/** Address and credential: requests of one account share a rate limit. */
 	account: string;
 	workflow: string;
-	/** The nodes of an execution, and each of their runs, count as one. Where it has no id, each sender counts by itself. */
+	/** Groups the nodes of an execution and all their runs. Without an id, each sender is its own execution. */
 	execution?: string | undefined;
-	/** Of its first requests. */
-	rank: Rank;
-	/** Once it has sent many. */
-	rankOfMany: Rank;
-	/** Milliseconds that a request may stand in the queue where nobody waits for it. */
+	/** Priority of the execution's first requests. */
+	priority: Priority;
+	/** Priority after `bulkThreshold` requests. */
+	laterPriority: Priority;
+	/** Maximum time (ms) in the queue for a request that nobody waits for. */
 	maxWait: number;
-	/** Part of the plan (0 to 1) that bulk leaves to others. */
-	forOthers: number;
+	/** Part of the plan (0 to 1) that bulk requests leave to other clients. */
+	reserve: number;
 }
 
-/** A request that asks for its turn. */
-export interface Turn extends Ticket {
-	/** What tells the execution from others. */
+/** A request to be queued. */
+export interface QueuedRequest extends QueueEntry {
+	/** Identifies the execution. */
 	execution?: unknown;
-	/** Unix epoch milliseconds at which it gives up. */
-	until: number;
-	/** Part of the plan (0 to 1) that it leaves to others. */
-	forOthers: number;
-	/** Milliseconds after which nobody waits for its answer any more. */
-	deadline: number;
+	/** Unix epoch milliseconds at which the request times out in the queue. */
+	timeoutAt: number;
+	/** Part of the plan (0 to 1) that it leaves to other clients. */
+	reserve: number;
+	/** Milliseconds until the response must be complete. */
+	totalTimeout: number;
 	signal?: AbortSignal | undefined;
 }
 
-/** It has waited too long, or would have to; `returnAt` (epoch milliseconds) says when to come back. */
-interface GaveUp {
-	returnAt: number;
+/** The request timed out in the queue, or would have to wait too long. */
+interface QueueTimeout {
+	/** Epoch milliseconds from which a retry makes sense. */
+	retryAt: number;
 }
 
-/** A request under way. */
-interface Place {
+/** One of the requests in flight. */
+interface Slot {
 	/** Unix epoch milliseconds. */
 	sentAt: number;
-	/** Unix epoch milliseconds at which the place is free, whatever became of the request. */
-	freeAt: number;
+	/** Unix epoch milliseconds at which the slot is released even if the request has not settled. */
+	expiresAt: number;
 }
 
-interface Waiting extends Turn {
-	settle(outcome: Place | GaveUp): void;
+interface WaitingRequest extends QueuedRequest {
+	settle(outcome: Slot | QueueTimeout): void;
 }
 
-/** Milliseconds after which those that wait look again in any case, since clocks are set. */
-const longestSleep = 60_000;
-/** Milliseconds for which an execution that sends nothing is remembered. */
-const rememberedFor = 10 * 60_000;
+/** Milliseconds between two dispatches at most while requests wait: the system clock may be set. */
+const maxSleep = 60_000;
+/** Milliseconds after its last request until an execution is forgotten. */
+const executionTtl = 10 * 60_000;
 /** Grace period (ms) for a request in an open window, which waits for in-flight responses only. */
-const patience = 10_000;
-/** Ends an alarm; by default it would cost an error of its own. */
-const nobodyWaits = new Error('Nobody waits any more');
+const gracePeriod = 10_000;
+/** One shared reason: by default, each abort creates an error with a stack. */
+const timerCanceled = new Error('The timer was canceled');
 
 /**
- * All requests under one rate limit. Each is sent when there is room, the most urgent first. No place is
- * held for ever: whoever is cancelled, fails or gets no answer frees it.
+ * All requests under one rate limit. Each is sent as soon as the limit allows, the most urgent first. Every
+ * slot is released: when the request settles or is canceled, at the latest when it expires.
  */
 export class RequestQueue {
 	private readonly clock: Clock;
-	private readonly waiting = new TurnOrder<Waiting>();
-	private readonly places = new Set<Place>();
-	private readonly plan = new PlanUse();
-	/** How many requests each execution has sent, and when the last one; in the order of that. */
+	private readonly waiting = new FairQueue<WaitingRequest>();
+	private readonly slots = new Set<Slot>();
+	private readonly rateLimit = new RateLimitTracker();
+	/** Requests sent per execution, and when the last one was; least recent first. */
 	private readonly sent = new Map<unknown, { requests: number; at: number }>();
-	/** Earliest deadline of the waiting requests. */
-	private nextGivingUp = Infinity;
-	private alarm: { at: number; cancel: AbortController } | undefined;
+	/** Earliest timeout of the waiting requests. */
+	private nextTimeoutAt = Infinity;
+	private timer: { at: number; cancel: AbortController } | undefined;
 
 	constructor(clock: Clock) {
 		this.clock = clock;
 	}
 
-	/** Sends in its turn, and frees the place whatever happens. @throws the reason why the execution is cancelled */
-	async inTurn<Answer extends object>(turn: Turn, send: () => Promise<Answer>): Promise<Answer | GaveUp> {
-		turn.signal?.throwIfAborted();
+	/** Waits for a slot, sends, and releases the slot. @throws the abort reason when the execution is canceled */
+	async enqueue<Result extends object>(request: QueuedRequest, send: () => Promise<Result>): Promise<Result | QueueTimeout> {
+		request.signal?.throwIfAborted();
 		let abort = () => {};
-		const cancelled = () => abort();
-		turn.signal?.addEventListener('abort', cancelled, { once: true });
+		const onAbort = () => abort();
+		request.signal?.addEventListener('abort', onAbort, { once: true });
 		try {
-			const place = await new Promise<Place | GaveUp>((settle, reject) => {
-				const ticket = { ...turn, settle };
+			const slot = await new Promise<Slot | QueueTimeout>((settle, reject) => {
+				const entry = { ...request, settle };
 				abort = () => {
-					this.waiting.remove(ticket);
-					this.goOn();
-					reject(turn.signal?.reason as Error);
+					this.waiting.remove(entry);
+					this.dispatch();
+					reject(request.signal?.reason as Error);
 				};
-				this.nextGivingUp = Math.min(this.nextGivingUp, turn.until);
-				this.waiting.add(ticket);
-				this.goOn();
+				this.nextTimeoutAt = Math.min(this.nextTimeoutAt, request.timeoutAt);
+				this.waiting.add(entry);
+				this.dispatch();
 			});
-			if ('returnAt' in place) return place;
-			abort = () => this.free(place);
+			if ('retryAt' in slot) return slot;
+			abort = () => this.release(slot);
 			try {
-				turn.signal?.throwIfAborted();
+				request.signal?.throwIfAborted();
 				const sentAt = this.clock.now();
-				this.count(turn.execution, sentAt);
-				const answer = await send();
+				this.countSent(request.execution, sentAt);
+				const response = await send();
 				const now = this.clock.now();
-				if ('headers' in answer) this.plan.hear(answer as unknown as HttpResponse, this.underWay(now) - 1, sentAt, now);
-				return answer;
+				if ('headers' in response) this.rateLimit.recordResponse(response as unknown as HttpResponse, this.inFlight(now) - 1, sentAt, now);
+				return response;
 			} finally {
-				this.free(place);
+				this.release(slot);
 			}
 		} finally {
-			turn.signal?.removeEventListener('abort', cancelled);
+			request.signal?.removeEventListener('abort', onAbort);
 		}
 	}
 
 	/** How many requests an execution has sent lately. */
-	sentBy(execution: unknown): number {
+	sentCount(execution: unknown): number {
 		return this.sent.get(execution)?.requests ?? 0;
 	}
 
-	private count(execution: unknown, now: number): void {
-		const requests = this.sentBy(execution) + 1;
+	private countSent(execution: unknown, now: number): void {
+		const requests = this.sentCount(execution) + 1;
 		this.sent.delete(execution);
 		this.sent.set(execution, { requests, at: now });
 		for (const [other, { at }] of this.sent) {
-			if (now - at < rememberedFor) break;
+			if (now - at < executionTtl) break;
 			this.sent.delete(other);
 		}
 	}
 
-	/** How many other workflows wait for their turn. */
-	othersThan(workflow: string): number {
-		return this.waiting.othersThan(workflow);
+	/** How many other workflows have waiting requests. */
+	countOtherWorkflows(workflow: string): number {
+		return this.waiting.countOtherWorkflows(workflow);
 	}
 
-	/** Milliseconds, as far as is known, until a request that leaves so much to others can be sent. */
-	delay(forOthers: number): number {
+	/** Milliseconds, as far as is known, until a request with this reserve can be sent. */
+	expectedDelay(reserve: number): number {
 		const now = this.clock.now();
-		return (this.plan.shutUntil(now, forOthers) ?? now) - now;
+		return (this.rateLimit.exhaustedUntil(now, reserve) ?? now) - now;
 	}
 
-	/** Whether a new queue would know as much. */
+	/** Whether the queue holds no state that a new one would lack. */
 	isIdle(): boolean {
 		const now = this.clock.now();
-		return this.waiting.isEmpty && this.underWay(now) === 0 && !this.plan.isKnown(now);
+		return this.waiting.isEmpty && this.inFlight(now) === 0 && !this.rateLimit.isWindowKnown(now);
 	}
 
-	private free(place: Place): void {
-		this.places.delete(place);
-		this.goOn();
+	private release(slot: Slot): void {
+		this.slots.delete(slot);
+		this.dispatch();
 	}
 
-	/** @param from counts only requests sent then or later (Unix epoch ms) */
-	private underWay(now: number, from = -Infinity): number {
+	/** @param since counts only requests sent then or later (Unix epoch ms) */
+	private inFlight(now: number, since = -Infinity): number {
 		let count = 0;
-		for (const place of this.places) {
-			if (place.freeAt <= now) this.places.delete(place);
-			else if (place.sentAt >= from) count += 1;
+		for (const slot of this.slots) {
+			if (slot.expiresAt <= now) this.slots.delete(slot);
+			else if (slot.sentAt >= since) count += 1;
 		}
 		return count;
 	}
 
-	/** Sends those that may go, and sets an alarm for the others. */
-	private goOn(): void {
+	/** Gives slots to the requests that can be sent now, and sets a timer for the others. */
+	private dispatch(): void {
 		const now = this.clock.now();
-		this.giveUpOverdue(now);
-		if (!this.waiting.isEmpty) this.plan.wanted(now);
+		this.timeOutOverdue(now);
+		if (!this.waiting.isEmpty) this.rateLimit.markWaiting(now);
 		for (;;) {
-			const underWay = this.underWay(now, this.plan.countFrom(now));
-			const mayGo = ({ forOthers }: Waiting) => underWay < this.plan.most(now, forOthers);
-			const ticket = underWay < this.plan.most(now) && this.waiting.take(mayGo);
-			if (!ticket) break;
-			const place = { sentAt: now, freeAt: now + ticket.deadline };
-			this.places.add(place);
-			ticket.settle(place);
+			const inFlight = this.inFlight(now, this.rateLimit.inFlightCutoff(now));
+			const canSend = ({ reserve }: WaitingRequest) => inFlight < this.rateLimit.maxInFlight(now, reserve);
+			const entry = inFlight < this.rateLimit.maxInFlight(now) && this.waiting.take(canSend);
+			if (!entry) break;
+			const slot = { sentAt: now, expiresAt: now + entry.totalTimeout };
+			this.slots.add(slot);
+			entry.settle(slot);
 		}
-		this.setAlarm(now);
+		this.setTimer(now);
 	}
 
-	/** A wait that would be too long is not begun. */
-	private giveUpOverdue(now: number): void {
-		const opensAt = ({ forOthers }: Pick<Waiting, 'forOthers'>) => this.plan.shutUntil(now, forOthers) ?? now - patience;
-		if (opensAt({ forOthers: 1 }) <= this.nextGivingUp) return;
-		const isOverdue = (ticket: Waiting) => ticket.until < opensAt(ticket);
-		for (const ticket of this.waiting.removeAll(isOverdue)) ticket.settle({ returnAt: Math.max(opensAt(ticket), now) });
-		this.nextGivingUp = Math.min(Infinity, ...this.waiting.all().map(({ until }) => until));
+	/** Ends requests that are past their timeout by the grace period, and at once those whose window opens after it. */
+	private timeOutOverdue(now: number): void {
+		const opensAt = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.exhaustedUntil(now, reserve) ?? now - gracePeriod;
+		if (opensAt({ reserve: 1 }) <= this.nextTimeoutAt) return;
+		const isOverdue = (entry: WaitingRequest) => entry.timeoutAt < opensAt(entry);
+		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: Math.max(opensAt(entry), now) });
+		this.nextTimeoutAt = Math.min(Infinity, ...this.waiting.all().map(({ timeoutAt }) => timeoutAt));
 	}
 
-	private setAlarm(now: number): void {
+	private setTimer(now: number): void {
 		if (this.waiting.isEmpty) {
-			if (this.places.size === 0) this.plan.rest();
-			this.alarm?.cancel.abort(nobodyWaits);
-			this.alarm = undefined;
+			if (this.slots.size === 0) this.rateLimit.markIdle();
+			this.timer?.cancel.abort(timerCanceled);
+			this.timer = undefined;
 			return;
 		}
-		let at = Math.min(now + longestSleep, this.nextGivingUp + patience + 1, this.plan.nextChange(now));
-		for (const { freeAt } of this.places) at = Math.min(at, freeAt);
-		if (this.alarm && this.alarm.at <= at) return;
-		this.alarm?.cancel.abort(nobodyWaits);
-		const alarm = { at, cancel: new AbortController() };
-		const ring = () => {
-			if (this.alarm !== alarm) return;
-			this.alarm = undefined;
-			this.goOn();
+		let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextIncreaseAt(now));
+		for (const { expiresAt } of this.slots) at = Math.min(at, expiresAt);
+		if (this.timer && this.timer.at <= at) return;
+		this.timer?.cancel.abort(timerCanceled);
+		const timer = { at, cancel: new AbortController() };
+		const onTimer = () => {
+			if (this.timer !== timer) return;
+			this.timer = undefined;
+			this.dispatch();
 		};
-		this.alarm = alarm;
-		this.clock.sleep(Math.max(1, at - now), alarm.cancel.signal).then(ring, ring);
+		this.timer = timer;
+		this.clock.sleep(Math.max(1, at - now), timer.cancel.signal).then(onTimer, onTimer);
 	}
 }
 
-// Each process of n8n has its own, and so has each clock, as tests bring one.
+// One per process of n8n, and per clock, since each test brings its own.
 const queues = new WeakMap<Clock, Map<string, RequestQueue>>();
 
 /**
- * The queue of an account. It is asked for with each request, since one that nobody uses vanishes.
+ * The queue of an account. Get it anew for each request: idle queues are dropped.
  *
  * @param account address and credential
  */
-export function queueOf(account: string, clock: Clock): RequestQueue {
-	const ofClock = queues.get(clock) ?? new Map<string, RequestQueue>();
-	queues.set(clock, ofClock);
-	const known = ofClock.get(account);
-	if (known) return known;
-	for (const [other, queue] of ofClock) if (queue.isIdle()) ofClock.delete(other);
+export function queueFor(account: string, clock: Clock): RequestQueue {
+	const byAccount = queues.get(clock) ?? new Map<string, RequestQueue>();
+	queues.set(clock, byAccount);
+	const existing = byAccount.get(account);
+	if (existing) return existing;
+	for (const [other, queue] of byAccount) if (queue.isIdle()) byAccount.delete(other);
 	const queue = new RequestQueue(clock);
-	ofClock.set(account, queue);
+	byAccount.set(account, queue);
 	return queue;
 }

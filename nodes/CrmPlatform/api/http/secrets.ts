@@ -2,12 +2,12 @@
 export function shownUrl(url: string): string {
 	const parsed = parse(url);
 	const isWeb = /^https?:/i.test(url);
-	// A word alone may be the secret.
+	// A single word may be the secret.
 	if (!parsed || (!isWeb && !/[.:]/.test(parsed.host))) return 'the address in the credential';
 	return isWeb ? parsed.origin : parsed.host;
 }
 
-/** Also without a scheme; of `localhost:80/x`, the part before the colon would be one. */
+/** Also parses URLs without a scheme: in `localhost:80/x`, `localhost` would count as the scheme. */
 const parse = (url: string): URL | undefined =>
 	[url, `https://${url}`].filter((one) => URL.canParse(one)).map((one) => new URL(one)).find(({ host }) => host !== '');
 
@@ -15,8 +15,8 @@ const parse = (url: string): URL | undefined =>
 export const withShownUrls = (text: string): string =>
 	text.replace(/\bhttps?:\/\/[^\s"'<>]+/gi, (url) => shownUrl(url));
 
-/** Shorter texts also occur in ordinary words. */
-const shortest = 8;
+/** Minimum length of a secret: shorter texts also occur in ordinary words. */
+const minSecretLength = 8;
 
 /** The parts of a URL that may be secret, as they are written in it and as they are sent. */
 export function secretsIn(url: string): string[] {
@@ -29,9 +29,9 @@ export function secretsIn(url: string): string[] {
 	return [username, password, hash.slice(1), ...searchParams.values(), ...written, decoded(password), ...steps, ...steps.map(decoded)];
 }
 
-/** A value of JSON whose texts have an ellipsis in place of each secret: services repeat them in errors. */
+/** Replaces secrets in the texts of a JSON value by an ellipsis: services repeat them in errors. */
 export function withoutSecrets<Value>(value: Value, secrets: readonly string[]): Value {
-	const known = secrets.filter(({ length }) => length >= shortest);
+	const known = secrets.filter(({ length }) => length >= minSecretLength);
 	const shown = (one: unknown): unknown => {
 		if (typeof one === 'string') return known.reduce((text, secret) => text.split(secret).join('…'), one);
 		if (Array.isArray(one)) return one.map(shown);

@@ -41,15 +41,15 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 	const thrown = errors.map((error) => thrownError.parse(error));
 	const refused = thrown.find(({ body }) => body)?.body?.error;
 	if (refused !== undefined) return transient.includes(refused) ? undefined : refused;
-	// This is all that n8n keeps of a refused refresh token.
+	// n8n keeps no more than this of a refused refresh token.
 	if (thrown.some(({ failure }) => failure?.cause === 'credential-invalid')) return 'invalid_grant';
 	// The new access token was refused as well.
 	if (thrown.some(({ response }) => response?.status === 401)) return 'invalid_token';
-	// Of the token endpoint: the service's own answers are not thrown, 401 excepted.
+	// From the token endpoint: n8n throws no response of the service itself, except 401.
 	if (thrown.some(({ response }) => response && response.status >= 500)) return undefined;
 	const code = thrown.find((error) => error.code)?.code;
 	const { message } = thrown.at(-1) ?? {};
-	// Of n8n's OAuth2 client, which names the address it has asked.
+	// From n8n's OAuth2 client, which names the address of its request.
 	return code === undefined || signInCodes.includes(code) ? message && withShownUrls(message) : undefined;
 }
 

@@ -18,8 +18,8 @@ export interface HttpRequest {
 	body?: string;
 	/** Milliseconds the connection may be silent. */
 	timeout: number;
-	/** Milliseconds until the whole answer must be there, however steadily it trickles in. */
-	deadline: number;
+	/** Milliseconds until the response must be complete, even if data keeps arriving. */
+	totalTimeout: number;
 }
 
 export interface HttpResponse extends DecodedText {
@@ -28,11 +28,11 @@ export interface HttpResponse extends DecodedText {
 	headers: Record<string, string | undefined>;
 }
 
-/** No answer came: the connection could not be made, broke, or took too long. */
+/** No response: the connection failed, broke, or took too long. */
 export interface NoResponse {
 	/** Node.js or OpenSSL code, such as `ECONNREFUSED`. */
 	connectionError: string;
-	/** Whether the answer was still incomplete at the deadline. */
+	/** Whether the response was incomplete when the total timeout elapsed. */
 	isOverdue?: boolean;
 }
 
@@ -51,15 +51,15 @@ export function authenticated(
 				abortedBy(signal, n8n),
 				credentialType,
 				options(request, signal),
-				// The decrypted credential is handed over, since n8n would decrypt it for each request.
+				// Passing the decrypted credential saves n8n decrypting it for each request.
 				{ credentialsDecrypted: credential },
 			),
 		);
 }
 
 /**
- * Requests signed with the user's access token. When one is answered 401, n8n renews the token, once
- * for all requests of all executions and workers that need it, and sends the request again.
+ * Requests signed with the user's access token. After a 401, n8n renews the token once for all executions and
+ * workers, and sends the request again.
  */
 export function signedIn(n8n: IAllExecuteFunctions, credentialType: string): Transport {
 	return async (request) =>
@@ -87,8 +87,8 @@ export function anonymous(n8n: IAllExecuteFunctions): Transport {
 }
 
 /**
- * Requests of a credential's test. n8n gives a test function this one helper and no other
- * (`ICredentialTestFunctions`), the reason why it is used here and nowhere else.
+ * Requests of a credential's test. This is the only helper that n8n gives a test function
+ * (`ICredentialTestFunctions`); it is not used elsewhere.
  *
  * @param authorization value of the Authorization header; absent for addresses that must not see it
  */
@@ -97,7 +97,7 @@ export function testing(
 	authorization?: string,
 ): Transport {
 	return async (request) => {
-		const { url, headers, deadline: _, ...rest } = request;
+		const { url, headers, totalTimeout: _, ...rest } = request;
 		return await settle(request, undefined, () =>
 			send({
 				...rest,
@@ -113,7 +113,7 @@ export function testing(
 }
 
 function options(
-	{ timeout, deadline: _, body, ...request }: HttpRequest,
+	{ timeout, totalTimeout: _, body, ...request }: HttpRequest,
 	abortSignal: AbortSignal,
 ): IHttpRequestOptions {
 	return {
@@ -150,11 +150,10 @@ interface FullResponse {
 }
 
 /**
- * Waits for the answer until the deadline or until the execution is cancelled, and breaks the request
- * off then.
+ * Waits for the response. Aborts the request when the total timeout elapses or the execution is canceled.
  */
 async function settle(
-	{ deadline }: HttpRequest,
+	{ totalTimeout }: HttpRequest,
 	cancel: AbortSignal | undefined,
 	send: (signal: AbortSignal) => Promise<unknown>,
 	explain: (errors: Error[]) => SignedOut | undefined = () => undefined,
@@ -164,13 +163,13 @@ async function settle(
 	const abort = () => request.abort();
 	cancel?.addEventListener('abort', abort, { once: true });
 	let isOverdue = false;
-	const overdue = sleep(deadline, timer.signal).then(() => {
+	const overdue = sleep(totalTimeout, timer.signal).then(() => {
 		isOverdue = true;
 		abort();
-		throw new Error('The answer is overdue');
+		throw new Error('The response is overdue');
 	});
 	try {
-		// A helper that ignores the signal is no longer waited for.
+		// The helper may ignore the signal.
 		const answer = await Promise.race([send(request.signal), overdue]);
 		const { statusCode, headers, body } = answer as FullResponse;
 		const text = body instanceof Uint8Array ? decodedText(body, headers['content-type']) : { text: typeof body === 'string' ? body : '' };
@@ -182,12 +181,12 @@ async function settle(
 	} finally {
 		cancel?.removeEventListener('abort', abort);
 		overdue.catch(() => undefined);
-		timer.abort(answered);
+		timer.abort(responseComplete);
 	}
 }
 
-/** Ends a deadline. By default, each would cost an error of its own, with a stack. */
-const answered = new Error('The answer is complete');
+/** One shared reason: by default, each abort creates an error with a stack. */
+const responseComplete = new Error('The response is complete');
 
 /** n8n wraps what axios threw, which wraps what Node.js threw. */
 function withCauses(error: unknown): Error[] {

@@ -15,30 +15,30 @@ export interface ReadSoFar {
 	isFirst: boolean;
 	/** Whether an earlier page said where the next one begins. */
 	hadCursor: boolean;
-	/** Whether the page has as many records as a page can have, as far as is known. */
+	/** Whether the page is full, as far as is known. */
 	isFull: boolean;
-	/** Whether the page begins at the cursor again that it names as the next one. */
+	/** Whether the page names its own cursor as the next one. */
 	isRepeated: boolean;
 	/** Whether the service has pages: its description names a cursor or a size of pages. */
 	isPaged: boolean;
 	/** Whether a page of fewer records can be asked for. */
 	canBeSmaller: boolean;
-	/** Whether this list is known to leave the cursor out where it ends. */
+	/** Whether this list is known to omit the cursor on its last page. */
 	leavesCursorOut: boolean;
 }
 
 export type Ending =
 	| { next: string }
 	| 'end'
-	/** A smaller page will tell: if it names a next one, the list does so wherever there is one. */
+	/** Request a smaller page: if it names a next page, the list always does so. */
 	| 'ask'
 	| 'endless'
 	/** The member that leaves open whether the list ends, and how many records were read. */
 	| { unclear: string; read?: number | undefined };
 
 /**
- * Whether a list ends with a page. The table of docs/reading.md, from top to bottom: what is not the end
- * for certain is the end of the reading with an error.
+ * Whether a list ends with a page. Follows the table in docs/reading.md from top to bottom. Unless the end is
+ * certain, reading fails with an error.
  */
 export function endingOf({ cursor, more, maybe, isLast, total }: Signs, so: ReadSoFar): Ending {
 	const isShort = total !== undefined && so.read !== undefined && total > so.read;
@@ -58,14 +58,14 @@ export function endingOf({ cursor, more, maybe, isLast, total }: Signs, so: Read
 	if (so.received === 0 || !so.isPaged) return 'end';
 	if (!so.isFull && (so.hadCursor || so.leavesCursorOut)) return 'end';
 	if (so.canBeSmaller) return 'ask';
-	// A page of one record has none that is smaller.
+	// A page of one record cannot be made smaller.
 	return so.hadCursor || (so.received === 1 && !so.isFull) ? 'end' : { unclear: 'next_cursor' };
 }
 
 /**
- * Whether records are missing at the end of a list that others change meanwhile: fewer are read than the
- * first page and this one counted, by more than what the totals show of changes, and it ends as lists do
- * that are cut off.
+ * Whether records are missing at the end of a list that others change meanwhile: the first page and this one
+ * counted more records than were read, by more than the changes in the totals explain, and the list ends as a
+ * truncated one does.
  */
 function isLost({ read = 0, firstTotal = 0, changes, largest, received, isFull }: ReadSoFar, total: number): boolean {
 	const missing = Math.min(firstTotal, total) - read;

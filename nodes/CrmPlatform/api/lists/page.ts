@@ -19,7 +19,7 @@ export interface Page {
 	total?: number;
 }
 
-/** What is needed of a list's description to read its pages. */
+/** The parts of a list's description that reading its pages needs. */
 export type PagedList = Pick<ListDescription, 'cursor' | 'next' | 'unread' | 'fixed' | 'pageSize' | 'takesCursor'>;
 
 interface PageRequest {
@@ -44,7 +44,7 @@ interface Walked {
 	isRead(cursor: string): boolean;
 }
 
-/** A page whose end is still to be judged. */
+/** A page before the decision whether the list continues. */
 export interface ArrivedPage {
 	/** `next` is absent. */
 	page: Page;
@@ -61,11 +61,11 @@ export const beginningAt = (cursor: string | undefined, isRead = (other: string)
 	isRead,
 });
 
-// Lists that have named a next page before: a page without one is therefore their last.
+// Lists that have named a next page before, so a page without one is the last.
 const leavingCursorOut = new WeakSet<PagedList>();
 
 /**
- * Requests one page of a list, as the records alone matter.
+ * Requests one page of a list for its records alone.
  *
  * @param path collection path with version prefix
  * @throws Error in the user's words if the response is not a list of records
@@ -77,7 +77,7 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 	if (Object.entries(fixed).some(isOther)) throw new Error(unclear(path, 'a link of its API description'));
 	const { status, body, headers } = await send({ method: 'GET', path, query: { ...query, ...fixed, [list.cursor]: cursor } });
 	const data = isObject(body) ? body.data : undefined;
-	// Looked at and not parsed: a copy of each of 100,000 records would double the memory.
+	// Checked and not parsed: a copy of each of 100,000 records would double the memory.
 	if (!isObject(body) || !Array.isArray(data) || !data.every(isObject)) {
 		throw new Error(
 			`The response from ${path} is not a list of records. Check that the base URL in the credential is the address of the API.`,
@@ -112,7 +112,7 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 export const changeOf = (from: number | undefined, to: number | undefined): number =>
 	from === undefined || to === undefined ? 0 : Math.abs(to - from);
 
-/** The size of a page that has fewer records than came; undefined where none can be asked for. */
+/** A page size below the number of records received; undefined if the list does not support one. */
 function smallerSize({ list: { pageSize } }: PageRequest, received: number): number | undefined {
 	if (!pageSize || received < 2) return undefined;
 	const { sizes } = pageSize;
@@ -122,7 +122,7 @@ function smallerSize({ list: { pageSize } }: PageRequest, received: number): num
 /**
  * The cursor of the page after this one; undefined where the list ends.
  *
- * @throws Error in the user's words where the list would never end, or it is not clear that it does
+ * @throws Error in the user's words if the list would never end, or its end is unclear
  */
 export async function nextOf(
 	send: Send,

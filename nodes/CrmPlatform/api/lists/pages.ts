@@ -24,15 +24,15 @@ export interface PageWalk {
 const maxEmptyPages = 1_000;
 
 /**
- * Yields the records of a list, page by page, until it ends or `limit` is reached. A page may be
- * empty and still have a next one. The next page is requested while a page is being handled.
+ * Yields the records of a list, page by page, until it ends or `limit` is reached. A page may be empty and
+ * still have a next one. The next page is requested while a page is being handled.
  *
- * Each record comes once: one that moved on in the order of the list while it was read, or that a
- * page repeats from the one before, is left out the second time. Records without id always come.
+ * Each record is yielded once: a record that moved within the list during the reading, or that a page repeats,
+ * is skipped the second time. Records without an id are always yielded.
  *
- * @throws Error in the user's words if a response is not a list, if it is not clear that the list ends
- * where no next page is named, or if the service repeats a cursor, repeats at least as many records as
- * it gives new ones, or gives only empty pages: the walk would never end
+ * @throws Error in the user's words if a response is not a list, if it is not clear that the list ends where no
+ * next page is named, or if the service repeats a cursor, repeats at least as many records as it gives new
+ * ones, or gives only empty pages: the walk would never end
  */
 export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
 	const { path, list, limit = Infinity, endsWith = () => false } = walk;

@@ -17,11 +17,11 @@ interface WholeList {
 	cursors: number;
 }
 
-/** Fewer pages are not worth dividing: each part ends with a page that is not full. */
+/** Minimum number of pages to divide: each part ends with a page that is not full. */
 const fewPages = 4;
 
-/** How often a part is divided again, its records being closer together each time. */
-const deepest = 20;
+/** How often a part can be divided again; its records are closer together each time. */
+const maxDepth = 20;
 
 /** A part of the list, in a linked list: parts divided from it are inserted after it. */
 interface Stretch {
@@ -86,7 +86,7 @@ async function readDivided(
 	const now = Date.now();
 	let busy = 1;
 	let addsUp = true;
-	// Set when one cursor has failed: the others then end with their page.
+	// Set when one cursor has failed: the others then stop after their page.
 	let over = false;
 
 	const refute = () => {
@@ -102,7 +102,7 @@ async function readDivided(
 			count += records.length;
 			const left = total - count;
 			const free = cursors - busy;
-			if (!over && free > 0 && left >= few && depth < deepest) {
+			if (!over && free > 0 && left >= few && depth < maxDepth) {
 				division = divide(records, span, timeline, { left, parts: 1 + free, now });
 				if (division) {
 					busy += free;
@@ -138,8 +138,8 @@ async function readDivided(
 }
 
 /**
- * Checks what the parts of a division report as their totals, once each has: they are asked for in
- * the same moment as the whole, so that what others write meanwhile hardly matters.
+ * Compares the totals of the parts with the whole once every part has reported one. All are requested at the
+ * same moment, so concurrent writes hardly matter.
  *
  * @param rest how many records were divided
  * @param refute called if the parts have fewer, or one of them more

@@ -4,7 +4,7 @@ import type { CursorPlace } from '../openapi/paging';
 
 /** The members of a response that say whether and where a list continues. */
 export interface Signs {
-	/** Where the next page begins; null where the answer says that there is none; undefined where it says nothing. */
+	/** Where the next page begins; null if the response says that there is none; undefined if it says nothing. */
 	cursor: string | null | undefined;
 	/** Other members that announce more records, such as `has_more`. */
 	more?: string;
@@ -23,7 +23,7 @@ interface Answer {
 	headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads what a page says of the pages after it: the cursor, where the description places it, and anything else. */
+/** Reads what a page says about further pages: the cursor in the place that the description names, and other members. */
 export function readSigns({ status, body, headers }: Answer, list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>, read: number): Signs {
 	const found = signsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
 	const linked = [...new Set(nextLinks(headers.link, list.cursor))];
@@ -73,7 +73,7 @@ const linkParameter = /;\s*([^\s=;,]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]
 /**
  * The cursors in the addresses of the links with `rel="next"` (RFC 8288, section 3).
  *
- * @returns undefined in place of one that is not understood
+ * @returns undefined in place of a cursor that cannot be read
  */
 function nextLinks(header = '', parameter: string): Array<string | undefined> {
 	const found = [...header.matchAll(linkValue)].flatMap(([, address = '', written = '']) => {
@@ -88,7 +88,7 @@ function nextLinks(header = '', parameter: string): Array<string | undefined> {
 }
 
 /** Deeper members do not announce pages. */
-const deepest = 3;
+const maxDepth = 3;
 const maxMembers = 500;
 
 interface Found {
@@ -97,11 +97,11 @@ interface Found {
 	isLast: boolean;
 }
 
-/** The members of an answer, its records aside, that say that more follow, by what services call them. */
+/** Members of a response, other than its records, whose names announce further records. */
 function signsIn(members: Array<[string, unknown]>, read: number): Found {
 	const found: Found = { more: [], maybe: [], isLast: false };
 	let level = members.filter(([name]) => name !== 'data' && name !== 'next_cursor');
-	for (let depth = 0; depth < deepest && level.length > 0; depth++) {
+	for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
 		for (const [place, value] of level) {
 			const name = (place.split('.').at(-1) ?? '').toLowerCase().replace(/[^a-z]/g, '');
 			if (saysMore(name, value)) found.more.push(place);
@@ -140,7 +140,7 @@ function saysMore(name: string, value: unknown): boolean {
 	return nextPlace.test(name) && isFilled(value);
 }
 
-/** Whether a member says so, used only if nothing else does: it may be about something else. */
+/** Whether a member may announce more records. Used only without a clearer sign: it may mean something else. */
 function maySayMore(name: string, value: unknown, read: number): boolean {
 	if (typeof value === 'boolean') return !value && (lastFlag.test(name) || doneFlag.test(name));
 	if (otherPlace.test(name)) return isFilled(value);

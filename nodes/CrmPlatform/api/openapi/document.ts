@@ -39,7 +39,7 @@ export interface DocumentSource {
 /** Milliseconds for which a document counts as current. */
 const freshFor = 5 * 60_000;
 /** Keys of the cache; a credential has two. */
-const maxKept = 100;
+const maxCached = 100;
 
 interface CachedDocument {
 	document: OpenApiDocument;
@@ -96,7 +96,7 @@ function store(keys: string[], url: string, read: OpenApiDocument, now: number):
 	}
 	// The least recently read.
 	for (const key of cache.keys()) {
-		if (cache.size <= maxKept) break;
+		if (cache.size <= maxCached) break;
 		cache.delete(key);
 	}
 	return document;
@@ -128,7 +128,7 @@ async function readDocument(
 		clock,
 		policy: { ...retryPolicy, tries: 2, maxWait: 5_000 },
 		timeout: 15_000,
-		deadline: 30_000,
+		totalTimeout: 30_000,
 	});
 	const outcome = await send({ method: 'GET', path: '' });
 	if (!outcome.ok) return { why: whyUnreadable(outcome.problem), isMissing: outcome.problem.status === 404 };

@@ -20,13 +20,13 @@ function parse<Kind extends keyof Referable>(kind: Kind, json: unknown): Referab
 }
 
 /** Deeper than any real description, and far from a stack overflow. */
-const deepest = 200;
+const maxDepth = 200;
 
 /** Whether JSON is nested too deeply for readers that call themselves. */
 export function isTooDeep(json: unknown): boolean {
 	let level = [json].filter(isObjectOrList);
 	for (let depth = 0; level.length > 0; depth++) {
-		if (depth > deepest) return true;
+		if (depth > maxDepth) return true;
 		// Loops, because a document has 100,000 parts.
 		const next: object[] = [];
 		for (const one of level) for (const value of Object.values(one)) if (isObjectOrList(value)) next.push(value);
@@ -52,7 +52,7 @@ export function readPart<Kind extends keyof Referable>(
 	json: unknown,
 	kind: Kind,
 ): Referable[Kind] {
-	if (isObjectOrList(json) && !readAlready.has(json) && isTooDeep(json)) leaveOut(document, `parts nested more than ${deepest} levels deep`);
+	if (isObjectOrList(json) && !readAlready.has(json) && isTooDeep(json)) leaveOut(document, `parts nested more than ${maxDepth} levels deep`);
 	return resolve(document, parsedAs(kind, json) ?? {}, kind);
 }
 

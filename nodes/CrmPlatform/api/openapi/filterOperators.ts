@@ -7,9 +7,9 @@ export interface FilterOperator {
 	/** As workflows store it. */
 	value: string;
 	name: string;
-	/** The parameters that hold its value; none where the operator says it all. */
+	/** The parameters that hold its value; none if the operator needs no value. */
 	takes?: 'values' | 'choices' | 'dates' | 'record';
-	/** The filters it consists of, each with its value: the first or the second that was given, or a constant. */
+	/** The filters it consists of, each with its value: the user's first or second value, or a constant. */
 	filters: Array<[comparison: Comparison, value: 'first' | 'second' | boolean]>;
 	/** The fields it is for; any if absent. */
 	suits?: (kind: FieldKind | undefined, isLinkedField: boolean) => boolean;
@@ -105,7 +105,7 @@ export function operatorsOf(field: FilteredField): FilterOperator[] {
 	);
 }
 
-/** What the description calls true or false, such as 0 or `yes`; undefined where it does not say. */
+/** The description's value for true or false, such as 0 or `yes`; undefined if it does not say. */
 export function constantOf({ kind, choices }: Field, meant: boolean): string | number | boolean | undefined {
 	if (!choices) return isBoolean(kind) || fieldKinds[kind].shape === 'open' ? meant : undefined;
 	const [called, ...others] = choices.filter(({ value }) => (meant ? /^(true|yes|y|on|1)$/i : /^(false|no|n|off|0)$/i).test(String(value)));

@@ -15,7 +15,7 @@ export interface JobDescription extends IdempotencyHeader {
 	query: Record<string, string>;
 	/** The parameter that names the field to match on (upsert). */
 	match?: MatchDescription;
-	/** The query with which results come without their records, where the service offers it. */
+	/** The query for results without their records, if the service offers it. */
 	withoutRecords?: Record<string, string>;
 }
 

@@ -42,7 +42,7 @@ export function linksOf(fields: Field[]): Link[] {
 export const refersToRecords = ({ reference, part, linksTo }: Field): boolean =>
 	(reference !== undefined && part === undefined) || linksTo !== undefined;
 
-/** Whether they are ids of other records, or of their parts. */
+/** Whether the values of a field are ids of other records, or of their parts. */
 export const refersToOthers = ({ reference, linksTo }: Field): boolean => reference !== undefined || linksTo !== undefined;
 
 /**

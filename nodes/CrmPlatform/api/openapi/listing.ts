@@ -13,13 +13,13 @@ import { flatten, jsonSchema, maxNumber, parameterChoices, parametersIn } from '
 export interface ListDescription extends RecordTimes {
 	/** The parameter that takes the cursor. */
 	cursor: string;
-	/** Whether the description names it, or has another parameter for the place of a page. */
+	/** Whether the description declares it, or another parameter for the position of a page. */
 	takesCursor?: true;
-	/** Where an answer has the cursor of the next page, if the description links it; in `next_cursor` otherwise. */
+	/** Where a response has the cursor of the next page, if the description links it; otherwise in `next_cursor`. */
 	next?: CursorPlace;
-	/** What a request for a next page has beside the cursor. */
+	/** Further parameters of a request for a next page. */
 	fixed?: Record<string, string | number | boolean>;
-	/** Places of an answer that have values where there is a next page, which the description does not link clearly. */
+	/** Places of a response with a value if there is a next page, where the description's links are ambiguous. */
 	unread?: CursorPlace[];
 	/** The parameter for the size of a page, and the largest page the service gives. */
 	pageSize?: {
@@ -46,7 +46,7 @@ export interface ListDescription extends RecordTimes {
 }
 
 /** Largest page if the document does not say: small enough for any service. */
-const modestPage = 100;
+const defaultPageSize = 100;
 
 /** Reads by which parameters a list operation filters records by time, as far as their names tell. */
 export const describeTimes = (document: OpenApiDocument, pathItem: PathItem, operation: OpenApiOperation): RecordTimes =>
@@ -84,7 +84,7 @@ export function describeList(
 	if (Object.keys(fixed).length > 0) description.fixed = fixed;
 	if (pageSize?.name !== undefined) {
 		const schema = flatten(document, pageSize.schema ?? {});
-		const maximum = maxNumber(schema) ?? modestPage;
+		const maximum = maxNumber(schema) ?? defaultPageSize;
 		description.pageSize = { name: pageSize.name, maximum };
 		if (Number(linkedSize) >= 1) description.pageSize.maximum = Number(linkedSize);
 		const sizes = (linkedSize === undefined ? (schema.enum ?? []) : [linkedSize]).map(Number).filter((size) => size >= 1);
@@ -148,7 +148,7 @@ function filterLabel(parameter: string): string {
 	return comparison === undefined ? labelFor(field) : `${labelFor(field)} (${labelFor(comparison)})`;
 }
 
-/** A value of a record as it is answered. */
+/** A value of a record in a response. */
 export interface RecordField {
 	name: string;
 	label: string;
@@ -158,11 +158,11 @@ export interface RecordField {
 	isReadOnly: boolean;
 	/** Whether it refers to other records. */
 	isLink: boolean;
-	/** What the records, or parts of records, are that it refers to: `companies`, `pipelines.stages`. */
+	/** The collection of the records, or parts of records, that it refers to: `companies`, `pipelines.stages`. */
 	linked?: string;
 }
 
-/** What ids of other records are called where the description does not mark them. */
+/** Names of fields with ids of other records, for descriptions that do not mark them. */
 const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 
 /** The fields of the records a list operation answers with, in the order of the document. */

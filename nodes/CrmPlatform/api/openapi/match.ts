@@ -1,7 +1,7 @@
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
 import { alternativesOf, flatten, parameterChoices, parametersIn, schemaOf } from './schema';
 
-/** How an upsert is told by which field it finds the record. */
+/** The parameter that tells an upsert by which field to find the record. */
 export interface MatchDescription {
 	/** The query parameter that names the field. */
 	name: string;
@@ -15,11 +15,11 @@ export interface MatchDescription {
 	takesCustomFields: boolean;
 }
 
-/** Usual names of the parameter, without what joins their words. */
+/** Usual names of the parameter, without separators. */
 const usualName =
 	/^(match|upsert|merge|dedupe|deduplicate|unique|conflict|lookup|identify|find)(ing|ed)?(on|by|key|field|property|attribute|column|with|using|target)?$|^(on|by|keyfield|keyproperty|onconflict|idproperty|identifier|idfield|matchonfield|uniqueidproperty|externalidfield)$/;
 
-/** Parameters that name fields to answer with, not to find records by. */
+/** Parameters that name fields to return, not to match on. */
 const otherUse = /^(fields?|select|include|expand|embed|sort|order|orderby|sortby|return(ing)?|response|view|properties|exclude|omit)/;
 
 /**

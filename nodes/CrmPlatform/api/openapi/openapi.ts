@@ -12,7 +12,7 @@ export interface Schema {
 	const?: unknown;
 	minimum?: number | undefined;
 	maximum?: number | undefined;
-	/** A number in 3.1; in 3.0 whether `maximum` is excluded itself. */
+	/** A number in 3.1; in 3.0, whether `maximum` itself is excluded. */
 	exclusiveMaximum?: number | boolean | undefined;
 	minLength?: number | undefined;
 	maxLength?: number | undefined;
@@ -20,7 +20,7 @@ export interface Schema {
 	default?: unknown;
 	nullable?: boolean | undefined;
 	readOnly?: boolean | undefined;
-	/** False where an object has no other members than those named. */
+	/** False if an object may only have the named members. */
 	additionalProperties?: false | undefined;
 	required?: string[] | undefined;
 	properties?: Record<string, Schema> | undefined;
@@ -45,9 +45,9 @@ type Reader<T> = (json: unknown) => T | undefined;
 type Readers = Record<string, Reader<unknown>>;
 type Read<R extends Readers> = { [Name in keyof R]?: ReturnType<R[Name]> };
 
-// Documents are written by hand and by generators: a keyword with an unexpected value, such as the
-// null that YAML makes of a key without one, is read as absent and costs nothing else. By hand and not with zod,
-// which takes longer for the first schemas than everything else a process does for its first record.
+// People and generators write documents: a keyword with an unexpected value, such as YAML's null for a key
+// without a value, is read as absent and affects nothing else. Not parsed with zod, which takes longer for the
+// first schemas than everything else a process does for its first record.
 const text: Reader<string> = (json) => (typeof json === 'string' ? json : undefined);
 const number: Reader<number> = (json) => (typeof json === 'number' ? json : undefined);
 const flag: Reader<boolean> = (json) => (typeof json === 'boolean' ? json : undefined);
@@ -88,8 +88,7 @@ const object =
 		return known as Read<R>;
 	};
 
-// `true` stands for any value (JSON Schema, section 4.3.2), and so does a schema that makes no
-// sense; `false` allows no value.
+// `true` allows any value (JSON Schema, section 4.3.2), as does an invalid schema; `false` allows none.
 const schema: Reader<Schema> = (json) => (json === false ? undefined : (schemaObject(json) ?? {}));
 const optionalSchema: Reader<Schema> = (json) => (json === null ? undefined : schema(json));
 const schemas = listOf(schema);
@@ -189,8 +188,8 @@ const server = (json: unknown) => {
 	return url === undefined ? undefined : { url };
 };
 
-// A document has megabytes, of which one node needs two operations: it is checked from outside, and what
-// is inside is read by those who need it: pathItemAt(), operationOf() and readPart().
+// A document has megabytes, of which one node needs two operations. Only its outer structure is checked here;
+// pathItemAt(), operationOf() and readPart() read the parts on demand.
 const document = object({
 	openapi: (json) => (/^3\./.test(text(json) ?? '') ? text(json) : undefined),
 	servers: listOf(server),

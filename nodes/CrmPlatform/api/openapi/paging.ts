@@ -13,15 +13,15 @@ export interface Role {
 }
 
 /**
- * A document that links the cursor (OpenAPI Link Object) is believed first. A parameter of a role's name
- * whose values are of another kind (`listRoles` of `fieldKinds`) is a filter: `after` as a date, `limit` as an amount in text, `order`
- * as a direction.
+ * A link to the cursor in the document (OpenAPI Link Object) takes precedence. A parameter of a role's name
+ * whose values are of another kind (`listRoles` of `fieldKinds`) is a filter: `after` as a date, `limit` as an
+ * amount in text, `order` as a direction.
  */
 export const roles: Record<ListRole, Role> = {
 	cursor: {
 		names: ['cursor', 'page_token', 'pageToken', 'starting_after', 'after', 'next', 'offset_token'],
 	},
-	// A limit beside a size of pages is one for the whole list.
+	// A limit beside a page size applies to the whole list.
 	pageSize: {
 		names: ['page_size', 'per_page', 'pageSize', 'perPage', 'page_limit', 'limit', 'max_results'],
 		suits: (choices) => choices.every((choice) => Number(choice) >= 1),
@@ -34,7 +34,7 @@ export const roles: Record<ListRole, Role> = {
 	fields: { names: ['fields', 'select'] },
 };
 
-/** Parameters of services that number their pages or records, which the connector does not do. */
+/** Parameters of services that number their pages or records, which the connector does not support. */
 export const otherPlaces = /^\$?(page|page[_-]?(no|num|number|index)|offset|skip|start([_-]?(index|at))?)$/i;
 
 /** The parameters that reading a list sets: a member of a filter may have the same name. */
@@ -49,17 +49,17 @@ interface NextLink {
 	/** The parameter of the cursor, and where an answer has its next value. */
 	name: string;
 	next: CursorPlace;
-	/** What else the request for a next page has, the same for each. */
+	/** Further parameters of each request for a next page. */
 	fixed: Record<string, string | number | boolean>;
 }
 
 /**
- * What links a page to the next one: a link of the response fills a parameter from it, as in
- * `{ cursor: '$response.body#/next_cursor', direction: 'next' }` (OpenAPI 3.1, section 4.8.20).
+ * The link from a page to the next one. A link of the response fills a parameter from it, as in `{ cursor:
+ * '$response.body#/next_cursor', direction: 'next' }` (OpenAPI 3.1, section 4.8.20).
  *
  * @param names of the list's parameters
- * @returns undefined where no link does; where a link fills several parameters, or several links differ, the
- * places of an answer that have values if there is a next page: which is not understood
+ * @returns undefined if there is no such link; if it is ambiguous (one link fills several parameters, or
+ * several links differ), the places of a response with a value if there is a next page
  */
 export function nextLink(
 	document: OpenApiDocument,

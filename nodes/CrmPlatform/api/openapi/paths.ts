@@ -9,30 +9,30 @@ export function pathItemAt(document: OpenApiDocument, path: string): PathItem | 
 	return isObject(pathItem) ? readPart(document, pathItem, 'pathItem') : undefined;
 }
 
-/** A path of the document, read once: there may be a thousand, and each request asks for one. */
-interface KnownPath {
+/** A path of the document, parsed once: there may be a thousand, and each request looks one up. */
+interface DocumentPath {
 	/** As the document writes it. */
 	key: string;
 	/** Its steps, without a slash at the end. */
 	steps: string[];
-	/** With nothing in its braces. */
+	/** The path with empty braces. */
 	shape: string;
 	parameters: number;
 }
 
-interface KnownPaths {
-	all: KnownPath[];
-	bySteps: Map<number, KnownPath[]>;
+interface DocumentPaths {
+	all: DocumentPath[];
+	bySteps: Map<number, DocumentPath[]>;
 	collections: Map<string, string | undefined>;
 	posts: Map<string, string>;
 }
 
-const known = new WeakMap<OpenApiDocument, KnownPaths>();
+const known = new WeakMap<OpenApiDocument, DocumentPaths>();
 
-function pathsOf(document: OpenApiDocument): KnownPaths {
+function pathsOf(document: OpenApiDocument): DocumentPaths {
 	const before = known.get(document);
 	if (before) return before;
-	const paths: KnownPaths = { all: [], bySteps: new Map(), collections: new Map(), posts: new Map() };
+	const paths: DocumentPaths = { all: [], bySteps: new Map(), collections: new Map(), posts: new Map() };
 	for (const [key, pathItem] of Object.entries(document.paths)) {
 		const steps = key.replace(/\/+$/, '').split('/');
 		const path = { key, steps, shape: shapeOf(key), parameters: steps.filter(isParameter).length };
@@ -84,8 +84,8 @@ function findCollection(document: OpenApiDocument, path: string): string | undef
 	return filledIn.find(({ key, parameters }) => parameters > 0 && !key.endsWith('}'))?.key;
 }
 
-/** The document's paths that a path fits, those with the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
-export function templatesFor(document: OpenApiDocument, path: string): KnownPath[] {
+/** The document's paths that match a path, those with the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
+export function templatesFor(document: OpenApiDocument, path: string): DocumentPath[] {
 	const steps = path.replace(/\/+$/, '').split('/');
 	const alike = pathsOf(document).bySteps.get(steps.length) ?? [];
 	countSteps(document, alike.length);
@@ -99,9 +99,9 @@ export const pathOfPost = (document: OpenApiDocument, operationId: string): stri
 	pathsOf(document).posts.get(operationId);
 
 /**
- * Why requests for the records at `path` would go to the wrong address: the document may name a
- * folder that the API is in, in its servers (relative to the document's own address, OpenAPI 3.1,
- * section 4.8.5) or in its paths. Servers on other hosts say nothing: a gateway may stand between.
+ * Why requests for the records at `path` would go to the wrong address. The document may name the folder of the
+ * API in its servers (relative to the document's own address, OpenAPI 3.1, section 4.8.5) or in its paths.
+ * Servers on other hosts prove nothing: there may be a gateway in between.
  *
  * @param address the user's base URL, without version prefix
  * @param documentUrl where the document was read

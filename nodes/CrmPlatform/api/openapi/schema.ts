@@ -2,16 +2,15 @@ import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem, Sch
 import { defined, readPart, resolve } from './documentParts';
 import { countSteps, leaveOut } from './work';
 
-/** The most schemas that one schema may consist of: 30 that all contain each other have 30! ways. */
+/** Maximum number of schemas within one schema: 30 that all contain each other can be nested in 30! ways. */
 const maxParts = 2_000;
 
 const flattened = new WeakMap<Schema, Schema>();
 
 /**
- * A schema in one piece: references followed, `allOf` merged, `X or null` (as 3.0 and 3.1 write it)
- * read as X, and several alternatives as what they have in common. Each schema is read once, so that
- * the work grows with the document and not with the ways through it; one that is part of itself ends
- * there.
+ * A schema in one piece: references followed, `allOf` merged, `X or null` (as 3.0 and 3.1 write it) read as X,
+ * and several alternatives as what they have in common. Each schema is read once, so the work grows with the
+ * document and not with the paths through it. A schema that contains itself ends there.
  */
 export function flatten(document: OpenApiDocument, schema: Schema): Schema {
 	const known = flattened.get(schema);
@@ -21,8 +20,8 @@ export function flatten(document: OpenApiDocument, schema: Schema): Schema {
 	return flat;
 }
 
-/** Schemas inside each other, which are read by calls inside each other. */
-const deepest = 100;
+/** Maximum nesting of schemas, which are read recursively. */
+const maxDepth = 100;
 
 interface Parts {
 	flat: Map<Schema, Schema>;
@@ -48,12 +47,12 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 
 function isRead(document: OpenApiDocument, parts: Parts, depth: number): boolean {
 	parts.left -= 1;
-	const isWithin = parts.left >= 0 && depth < deepest;
-	if (!isWithin) leaveOut(document, `schemas that consist of more than ${maxParts} others, or ${deepest} inside each other`);
+	const isWithin = parts.left >= 0 && depth < maxDepth;
+	if (!isWithin) leaveOut(document, `schemas that consist of more than ${maxParts} others, or ${maxDepth} inside each other`);
 	return isWithin;
 }
 
-/** What the schema says itself takes precedence, then what the later of its parts say. */
+/** The schema itself takes precedence, then the later of its parts. */
 function mergedInto(own: Schema, parts: Schema[]): Schema {
 	if (parts.length === 0) return own;
 	const all = [...parts, own];
@@ -68,7 +67,7 @@ function mergedInto(own: Schema, parts: Schema[]): Schema {
 const isNotNull = ({ type, enum: values }: Schema): boolean =>
 	type !== 'null' && !(values?.length === 1 && values[0] === null);
 
-/** What holds whichever of the alternatives a value is. */
+/** The constraints that all alternatives share. */
 function commonOf(alternatives: Schema[]): Schema[] {
 	const [first, ...others] = alternatives;
 	if (!first || others.length === 0) return alternatives;
@@ -80,7 +79,7 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	const areObjects = alternatives.every(({ type, properties }) => type === 'object' || properties);
 	if (!areObjects) return [common];
 
-	// Each name is one of the service's; whether the names fit each other, the service says.
+	// Each name is valid by itself; the service checks the combination.
 	const properties = new Map<string, Schema>();
 	for (const [name, property] of alternatives.flatMap((one) => Object.entries(one.properties ?? {}))) {
 		const known = properties.get(name) ?? property;

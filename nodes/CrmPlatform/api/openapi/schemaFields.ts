@@ -5,7 +5,7 @@ import { isSafePattern } from '../http/pattern';
 import { flatten, namedValues } from './schema';
 import { countSteps, leaveOut } from './work';
 
-/** Objects whose parts would be more fields than this stay JSON: no form shows as many. */
+/** Maximum number of fields. An object with more members stays JSON, since no form could show them. */
 const maxFields = 5_000;
 
 /** The writable fields of an object schema, in the order of the document. */
@@ -87,15 +87,15 @@ export function field(
 }
 
 /** Steps on the way to a text; deeper ones are rare, and a schema may contain itself. */
-const deepest = 3;
+const maxDepth = 3;
 const maxPlaces = 200;
 
 /** By the steps on the way here. */
-const lowerCase = Array.from({ length: deepest + 1 }, () => new WeakMap<Schema, string[]>());
+const lowerCase = Array.from({ length: maxDepth + 1 }, () => new WeakMap<Schema, string[]>());
 
 function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): string[] {
 	const known = lowerCase[depth]?.get(schema);
-	if (known || depth > deepest) return known ?? [];
+	if (known || depth > maxDepth) return known ?? [];
 	countSteps(document, 1);
 	const under = (step: string, inner: Schema) =>
 		lowerCasePlaces(document, flatten(document, inner), depth + 1).map((place) => (place === '' ? step : `${step}.${place}`));
@@ -112,7 +112,7 @@ function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): 
 /**
  * The kind of value a schema asks for.
  *
- * @param depth lists of lists on the way here, which may be without end
+ * @param depth of nested lists, which may be infinite
  */
 export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): FieldKind {
 	const [type, ...others] = typesOf(schema);
@@ -135,7 +135,7 @@ function typesOf({ type = [], items }: Schema): string[] {
 	return [...new Set(named.map((one) => (one === 'integer' ? 'number' : one)))];
 }
 
-/** Whether a schema without a type has what only text can have. */
+/** Whether a schema without a type has keywords of text. */
 function isTextual({ format, pattern, minLength, maxLength }: Schema): boolean {
 	const isNumeric = /^(u?int|float|double|decimal)/.test(format ?? '');
 	return !isNumeric && [format, pattern, minLength, maxLength].some((one) => one !== undefined);

@@ -22,12 +22,12 @@ export function countSteps(document: OpenApiDocument, steps: number): void {
 /** How many schemas and references were read. */
 export const stepsTaken = (document: OpenApiDocument): number => workOn(document).steps;
 
-/** Notes what is not read, in words that follow *were not read:*. */
+/** Notes what is not read, worded to follow *were not read:*. */
 export function leaveOut(document: OpenApiDocument, what: string): void {
 	workOn(document).leftOut.add(what);
 }
 
-/** What to tell the user of the parts that were not read; undefined where all were. */
+/** A notice about the parts that were not read; undefined if there are none. */
 export function leftOutOf(document: OpenApiDocument): string | undefined {
 	const { leftOut } = workOn(document);
 	if (leftOut.size === 0) return undefined;

@@ -12,7 +12,7 @@ import { flatten, jsonBody, jsonSchema, parametersIn } from './schema';
 /** How one kind of record is written. */
 export interface WriteDescription {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Whether it replaces the record as a whole: what is not sent is erased. */
+	/** Whether it replaces the whole record and erases fields that are not sent. */
 	replaces?: true;
 	/** Why the connector cannot do this write, in the user's words. */
 	refusal?: string;
@@ -29,9 +29,9 @@ export interface WriteDescription {
 	idempotencyKey?: KeyFormat;
 	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
 	takesIfMatch?: true;
-	/** Whether an answer of success has the id of the record, as each that is described has it. */
+	/** Whether every described success response contains the id of the record. */
 	answersId?: true;
-	/** How an upsert is told by which field it finds the record; absent where that is not clear. */
+	/** The parameter that tells an upsert by which field to find the record; absent if that is unclear. */
 	match?: MatchDescription;
 	/** Whether the status of an answer tells a created record (201) from an updated one (200). */
 	tellsCreated?: true;
@@ -51,7 +51,7 @@ export interface BatchDescription {
 	maximum: number;
 	/** Whether the result of an item that was written has the id of the record. */
 	answersId?: true;
-	/** Whether an item can name the version it changes; the service refuses it for a newer one. */
+	/** Whether an item can name the version it changes, so that the service refuses to change a newer one. */
 	takesVersion?: true;
 	/** The header that carries the idempotency key of a batch: the operation's own. */
 	idempotencyHeader?: string;
@@ -91,7 +91,7 @@ export function describeWrite(
 }
 
 /**
- * Whether all answers of success that are described have the id of a record.
+ * Whether all described success responses contain the id of a record.
  *
  * @param recordOf the schema of the record in that of an answer
  */
@@ -141,14 +141,14 @@ function describeBatch(
 	const pathItem = pathItemAt(document, path);
 	const operation = pathItem && operationOf(pathItem, 'post');
 	if (!operation) return undefined;
-	// A batch that drops the field to match on would find other records.
+	// A batch without the field to match on would match other records.
 	const { name } = (matched && describeMatch(document, pathItem, operation, matched.fields)) ?? {};
 	if (name !== matched?.match.name) return undefined;
 	const requestBody = readPart(document, operation.requestBody, 'requestBody');
 	const { properties = {} } = flatten(document, jsonSchema(requestBody) ?? {});
 	for (const [items, schema] of Object.entries(properties)) {
 		const { type, maxItems } = flatten(document, schema);
-		// Without a limit of the service's own, a batch may be refused as too large.
+		// If the service states no limit, it may refuse a batch as too large.
 		if (type === 'array' && maxItems !== undefined && maxItems >= 1) {
 			const key = idempotencyHeaderOf(document, pathItem, operation);
 			const batch: BatchDescription = { path: path.slice(collection.length), items, maximum: maxItems, ...key };

@@ -17,10 +17,10 @@ interface ParameterValue {
 }
 
 /**
- * Evaluates stored values with the results of n8n's engine: constants and paths into the item
- * without it, the other expressions in one evaluation for many items, in one per item where they know
- * more of it than its data, or one by one where they cannot be combined. Where one of them may change
- * the item, all are evaluated one by one and in order, as n8n does.
+ * Evaluates stored values with the results of n8n's engine: constants and paths into the item without it; other
+ * expressions in one evaluation for many items; in one per item if they use more than its data; or one by one
+ * if they cannot be combined. Where one of them may change the item, all are evaluated one by one and in order,
+ * as n8n does.
  *
  * @returns evaluates the values for an input item, in their order
  * @throws NodeOperationError from what is returned; it names the field
@@ -30,7 +30,7 @@ export function evaluateValues(n8n: IExecuteFunctions, parameters: ParameterValu
 	if (!constants.some(isExpression)) return () => constants;
 
 	const items = n8n.getInputData();
-	// An AI tool's item has the arguments of the call; to the engine, the item is the agent's.
+	// A tool's item contains the arguments of the call; for the engine, the item is the agent's.
 	const planned = n8n.isToolExecution() || mayChangeItem(parameters) ? () => undefined : planOf;
 	const plans = parameters.map((one) => ({ ...one, pieces: planned(one.value) }));
 	const codes = plans.flatMap(({ pieces = [] }) =>

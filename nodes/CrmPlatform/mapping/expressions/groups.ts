@@ -5,17 +5,17 @@ import { readsOnlyJson } from './plainCode';
 /** The value of a piece of code; empty where it has to be evaluated on its own. */
 export type Evaluated = [] | [unknown];
 
-/** Bounds how long the event loop stands still: some milliseconds. */
+/** Maximum items per group, which limits how long the event loop is blocked: some milliseconds. */
 const maxItems = 100;
 
 /**
- * Of the items' text in a group. n8n's engine `vm` has 128 MB for what an evaluation reads and gives;
- * if that is used up, every later expression of the execution fails.
+ * Maximum characters of the items in a group. n8n's engine `vm` has 128 MB for the input and output of an
+ * evaluation; once that is used up, every later expression of the execution fails.
  */
 const maxCharacters = 2 ** 18;
 
-/** Deeper data may have no end: some objects contain themselves. */
-const deepest = 50;
+/** Maximum depth of the data: some objects contain themselves. */
+const maxDepth = 50;
 
 /**
  * Evaluates pieces of code for a group of items in one evaluation, where the items are read one after
@@ -52,7 +52,7 @@ export function evaluateInGroups(n8n: IExecuteFunctions, codes: string[]): (item
 	};
 }
 
-/** Code for the values of each item of `$json.group`. Like each evaluation, each item has a moment of its own. */
+/** Code for the values of each item of `$json.group`. Each item has its own time, as in separate evaluations. */
 function overGroup(codes: string[]): string {
 	const values = combined(codes);
 	const today = 'DateTime.now().set({ hour: 0, minute: 0, second: 0, millisecond: 0 })';
@@ -84,7 +84,7 @@ function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
 	const group: IDataObject[] = [];
 	let left = maxCharacters;
 	for (const { json } of items.slice(start, start + maxItems)) {
-		// A value computed by its object may fail to be.
+		// A getter may throw.
 		left = Number(attempt(() => withoutSizeOf(json, left, 0)) ?? -1);
 		if (left < 0) break;
 		group.push(json);
@@ -92,9 +92,9 @@ function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
 	return group;
 }
 
-/** What a value leaves of a number of characters; negative for all that is too large or nested too deeply. */
+/** The characters left after a value; negative if it is too large or nested too deeply. */
 function withoutSizeOf(value: unknown, characters: number, depth: number): number {
-	let left = depth < deepest ? characters - 8 : -1;
+	let left = depth < maxDepth ? characters - 8 : -1;
 	if (typeof value === 'string') return left - value.length;
 	if (typeof value !== 'object' || value === null) return left;
 	for (const key in value) {

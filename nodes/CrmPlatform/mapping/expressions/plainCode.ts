@@ -21,7 +21,7 @@ const statementWords = new Set(
 	window with yield`.split(/\s+/),
 );
 
-/** Methods that change their object or arguments, which the next field would see. */
+/** Methods that change their object or arguments: later fields would see the change. */
 const changingNames = new Set(
 	`assign constructor copyWithin defineProperties defineProperty fill pop push reverse setPrototypeOf
 	shift sort splice unshift`.split(/\s+/),
@@ -32,10 +32,10 @@ const changingDates = /^set(UTC)?(Date|FullYear|Hours|Milliseconds|Minutes|Month
 
 const isChanging = (name: string): boolean => changingNames.has(name) || changingDates.test(name);
 
-/** What code that writes has, and some that does not: an assignment, a method named by a value, code in a text. */
+/** Signs of code that may write: an assignment, a method named by a value, code in a text. Some matches do not write. */
 const writes = /(?<![=!<>])=(?![=>])|<<=|>>=|\+\+|--|\]\s*(\?\.\s*)?[(`]|\\[ux]|\b(apply|bind|call|delete|eval|Function|Reflect|set)\b/;
 
-/** Whether an expression that is not plain code may change its item, which the next field would see. */
+/** Whether an expression that is not plain code may change its item: later fields would see the change. */
 export function mayWrite(expression: string): boolean {
 	return writes.test(expression.slice(1)) || (expression.match(/\w+/g) ?? []).some(isChanging);
 }
@@ -50,12 +50,12 @@ export function isPlainCode(code: string): boolean {
 	return tokensOf(code) !== undefined;
 }
 
-/** What n8n gives all items alike, beside `$json`, and the moment of the evaluation. */
+/** Names with the same value for all items, and the time of the evaluation, allowed besides `$json`. */
 const namesForAll = new Set(
 	'$json $now $today $if $ifEmpty $min $max $average $not $jmespath $jmesPath $vars $workflow $runIndex'.split(' '),
 );
 
-/** Whether plain code knows nothing of its item but `$json`: no `$itemIndex`, no `$('Node').item`. */
+/** Whether plain code uses nothing of its item but `$json`: no `$itemIndex`, no `$('Node').item`. */
 export function readsOnlyJson(code: string): boolean {
 	const tokens = tokensOf(code) ?? ['$'];
 	return tokens.every((token, i) => {

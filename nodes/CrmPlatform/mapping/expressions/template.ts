@@ -24,7 +24,7 @@ export function piecesOf(expression: string): Piece[] | undefined {
 		if (!piece) return undefined;
 		pieces.push(piece);
 	}
-	// Text around a single piece makes a text of it, even where the text is empty.
+	// Text around a single piece converts it to text, even empty text.
 	return pieces.length === 3 && source.startsWith('{{') && source.endsWith('}}')
 		? pieces.slice(1, 2)
 		: pieces;

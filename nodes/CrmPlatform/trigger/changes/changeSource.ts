@@ -25,13 +25,13 @@ import type { SharedLook } from './sharedLook';
 interface SourceOptions {
 	api: Connection;
 	log: EventLog;
-	/** The newest event, perhaps as another trigger of this process has just seen it. */
+	/** The newest event, which another trigger of this process may have just read. */
 	look(): Promise<SharedLook>;
-	/** The most events or records in a group. */
+	/** Maximum number of events or records in a group. */
 	size: number;
 	/** Absent for events. */
 	records?: RecordReader | undefined;
-	/** Events that this process has read, though the position may not know it. */
+	/** Events that this process has read, even if the position does not show it. */
 	wasRead: RecentIds;
 	/** Tells the user that events may be missing. */
 	report(message: string): void;
@@ -40,17 +40,17 @@ interface SourceOptions {
 /** Maximum number of events per reading, filtered ones included. */
 const maxRead = 10_000;
 
-/** A trigger that is farther behind, in sequence numbers, reads by itself: what is shared stays in memory until the next look. */
+/** Maximum lag, in sequence numbers, for sharing events with other triggers, since shared events stay in memory until the next look. */
 const maxShared = 1_000;
 
-/** Records of a backfill that are read at once; constant, as some services bind a cursor to the size of its page. */
+/** Page size of a backfill; constant, since some services bind a cursor to the page size. */
 const backfillPage = 100;
 
 /** Reads new groups from the service. */
 export class ChangeSource {
 	/** Events of open groups, by identity, so that a group just read is not read again. */
 	readonly events = new Map<string, CrmEvent>();
-	/** Items of groups of a backfill, by name, for the same reason. What changes meanwhile, an event tells later. */
+	/** Items of groups of a backfill, by name, for the same reason. Events report later what changes meanwhile. */
 	readonly pages = new Map<string, IDataObject[]>();
 
 	private readonly options: SourceOptions;
@@ -65,10 +65,10 @@ export class ChangeSource {
 	 * Reads groups, opens them and moves the position past them, both at once: the position may be stored
 	 * at any time.
 	 *
-	 * @param most how many groups are wanted
+	 * @param limit how many groups are wanted
 	 * @param isCancelled whether the reading is no longer wanted; the position then stays
 	 */
-	async read(position: Position, most: number, now: number, isCancelled: () => boolean): Promise<Group[]> {
+	async read(position: Position, limit: number, now: number, isCancelled: () => boolean): Promise<Group[]> {
 		const { records } = this.options;
 		if (position.backfill && records) return await this.readRecords(position, position.backfill, records, isCancelled);
 
@@ -78,13 +78,13 @@ export class ChangeSource {
 		if (isCancelled()) return [];
 		if (notice !== undefined) this.options.report(notice);
 		if (!this.watch.hasNews(position, look)) return [];
-		return await this.readEvents(position, look, most, now, isCancelled);
+		return await this.readEvents(position, look, limit, now, isCancelled);
 	}
 
 	private async readEvents(
 		position: Position,
 		look: SharedLook,
-		most: number,
+		limit: number,
 		now: number,
 		isCancelled: () => boolean,
 	): Promise<Group[]> {
@@ -96,10 +96,10 @@ export class ChangeSource {
 		let isWhole = true;
 		const isNear = (look.newest?.sequence ?? 0) - position.sequence <= maxShared;
 		const share = isNear ? look.share : unshared;
-		// Not from the floor on: triggers that were published at different times ask for the same.
+		// Not from the floor, so that triggers published at different times share one query.
 		const above = Math.max(0, position.sequence - overlap);
 		const types = typesToRead(position);
-		// Whoever shares the answer has read the same before it was asked for.
+		// Triggers share a response only if they have read the same events before.
 		const afterwards: Share = async (question, ask) => await share(`${above} ${types.join()} ${unseen.length} ${unseen.at(-1)?.id} ${question}`, ask);
 		for await (const event of log.after(above, types, undefined, share)) {
 			if (event.sequence <= position.floor) continue;
@@ -111,10 +111,10 @@ export class ChangeSource {
 			if (!tellsOrigin(event) && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
 			if (choiceFor(position, event)) chosen += 1;
 			upTo = Math.max(upTo, event.sequence);
-			isWhole = chosen < most * size && unseen.length < maxRead;
+			isWhole = chosen < limit * size && unseen.length < maxRead;
 			if (!isWhole) break;
 		}
-		// An event that comes late, or one of another log.
+		// A late event, or one of another log.
 		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= position.sequence);
 		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now, afterwards) : { isSure: true };
 		if (isCancelled() || !isSure) return [];
@@ -131,11 +131,11 @@ export class ChangeSource {
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
 		if (isWhole) this.watch.wasRead(look);
 		for (const { event } of found) {
-			// Other triggers share it, and an execution may change what it is given.
+			// Copied, since other triggers share it and an execution may change its input.
 			this.events.set(eventIdentity(event), structuredClone(event));
 			wasRead.add(eventIdentity(event));
 		}
-		// Another beginning may read again what is still open.
+		// A new beginning may re-read open groups.
 		const isOpen = new Set(position.open.map(({ name }) => name));
 		const groups = this.grouped(found, position).filter(({ name }) => !isOpen.has(name));
 		position.open.push(...groups);
@@ -164,7 +164,7 @@ export class ChangeSource {
 		const page = await records.page({ cursor, from }, size).catch(async (error: unknown) => {
 			const isRefused = error instanceof NodeApiError && ['400', '404', '410', '422'].includes(error.httpCode ?? '');
 			if (!isRefused || cursor === '') throw error;
-			// A cursor that has expired; the last record read tells where it stood.
+			// The cursor has expired; the last record read shows its position.
 			from = last?.created;
 			return await records.page({ cursor: '', from }, size);
 		});
@@ -179,7 +179,7 @@ export class ChangeSource {
 		const groups = chunks(found, this.options.size).flatMap((part) => {
 			const created = records.lastOf(part)?.created;
 			const group = groupOfRecords(part, position, begun, created !== undefined && created <= reread);
-			// Another scope may read again what is still open.
+			// A new scope may re-read open groups.
 			if (isOpen.has(group.name)) return [];
 			this.pages.set(group.name, records.asExisting(part));
 			return group;

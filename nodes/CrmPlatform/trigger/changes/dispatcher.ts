@@ -15,16 +15,16 @@ import { reportFailure } from './report';
 import { executionKey, Starts } from './starts';
 
 /**
- * Starts executions for the open groups of a position, and closes a group when its execution has
- * come out as the user wants it.
+ * Starts executions for the open groups of a position, and closes a group when its execution has reached the
+ * outcome that the user chose.
  *
- * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a
- * group that is started again after a crash starts nothing if its execution exists. n8n answers such
- * a start as done with `undefined` (2.41, trigger-execution-context.factory).
+ * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a group that is
+ * started again after a crash starts nothing if its execution exists. n8n settles such a start with `undefined`
+ * (2.41, trigger-execution-context.factory).
  */
 export class Dispatcher {
 	readonly position: Position;
-	/** Events that this process has read, so that it starts none twice, wherever the position stands. */
+	/** Events that this process has read, so that it starts none twice, whatever the position. */
 	readonly read = new RecentIds();
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
@@ -40,7 +40,7 @@ export class Dispatcher {
 	private opening = new AbortController();
 	private readonly ahead = new ReadAhead();
 	private isTold = false;
-	/** Names of the groups of which the user was told that they wait. */
+	/** Names of waiting groups that were reported to the user. */
 	private readonly told = new Set<string>();
 	/** Called when the outcome of a group is known. */
 	onSettled: () => void = () => undefined;
@@ -53,7 +53,7 @@ export class Dispatcher {
 		this.running = new Starts(clock);
 	}
 
-	/** Goes on after the workflow was published again in this process. */
+	/** Continues after the workflow was published again in this process. */
 	reopen(n8n: ITriggerFunctions, options: DispatchOptions): void {
 		this.n8n = n8n;
 		this.options = options;
@@ -100,8 +100,8 @@ export class Dispatcher {
 	}
 
 	/**
-	 * Starts every group that is due and has a free place, in their order. Groups about the same
-	 * record are started one after the other.
+	 * Starts every group that is due, in order, while there are free slots. Groups about the same record are
+	 * started one after the other.
 	 *
 	 * @param load gives the items of a group, which could not be read so many times before; an empty list
 	 * closes it without an execution
@@ -160,18 +160,18 @@ export class Dispatcher {
 		const tries = (this.unread.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
 		if (!isRefused && tries >= maxRefusals && !this.isTold && !this.told.has(group.name)) {
-			// Once, as all groups may wait for the same.
+			// Reported once, as all groups may wait for the same reason.
 			this.isTold = true;
 			this.told.add(group.name);
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
 		}
-		// A group is read as a whole at first, and then without what still cannot be read.
+		// At first a group is read as a whole, then without its unreadable part.
 		if (tries < maxRefusals || (left.length === 0 && !isRefused)) {
 			this.unread.set(group.name, tries);
 			this.notBefore.set(group.name, clock.now() + delayAfter(tries));
 			return undefined;
 		}
-		// It may have been started before n8n was killed, with all that was there then.
+		// It may have been started before n8n was killed, with everything readable at that time.
 		const isStarted = await hasExecution(n8n, executionKey(n8n, group), clock);
 		// Published again meanwhile: whoever reads now decides.
 		if (signal.aborted) return undefined;
@@ -213,7 +213,7 @@ export class Dispatcher {
 		if (outcome === 'not started') {
 			this.notBefore.set(group.name, this.clock.now() + firstDelay);
 		} else if (outcome === 'not begun') {
-			// Its key is used up, although nothing was done with it.
+			// Its key is used up although no execution ran.
 			group.unbegun += 1;
 			if (group.unbegun >= maxUnbegun) this.setAside(group, outcome);
 			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));
@@ -222,7 +222,7 @@ export class Dispatcher {
 		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
 			this.finish(group);
 		} else if (group.attempt >= this.options.attempts || (outcome === 'unknown' && this.options.afterCrash === 'setAside')) {
-			// What may have succeeded does not succeed twice.
+			// An execution that may have succeeded is not repeated.
 			this.setAside(group, outcome);
 		} else {
 			const delay = outcome === 'unknown' ? 0 : delayAfter(group.attempt);

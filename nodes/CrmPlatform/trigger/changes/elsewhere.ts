@@ -20,7 +20,7 @@ interface Leaving {
 }
 
 /**
- * Tells at once of the open groups that only an earlier beginning could read, unless this one reads their events.
+ * Reports open groups that only an earlier beginning could read, unless this one reads their events.
  *
  * @returns those groups, none of which is to be started, and whether each has had an execution
  */
@@ -41,7 +41,7 @@ export async function leaveElsewhere({ n8n, position, isRunning, options, clock,
 	return groups;
 }
 
-/** Whether it is no longer known which records a group was about. */
+/** Whether the records of a group are no longer known. */
 function isElsewhere({ kind, start }: Group, position: Position): boolean {
 	return start !== position.start && (kind === 'records' || start.startsWith('records '));
 }

@@ -11,11 +11,11 @@ export interface DispatchOptions {
 	doneWhen: DoneWhen;
 	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
 	attempts: number;
-	/** What to do with a group whose execution was under way when n8n was killed (`succeeded`). */
+	/** What to do with a group whose execution was running when n8n was killed (`succeeded`). */
 	afterCrash: 'startAgain' | 'setAside';
-	/** The most executions under way. */
+	/** Maximum number of concurrent executions. */
 	atOnce: number;
-	/** The most events or records in a group. */
+	/** Maximum number of events or records in a group. */
 	groupSize: number;
 }
 

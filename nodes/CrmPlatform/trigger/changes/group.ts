@@ -7,9 +7,8 @@ import { eventIdentity } from '../../api/eventLog';
 import type { Choice, Group, Position } from './position';
 
 /**
- * Names depend on the events alone: whoever reads the same events again, from an older position or another
- * beginning, gives them the same names, and n8n starts nothing twice. The time is part of it because a service
- * that was reset may give ids again.
+ * A name depends only on the events, so that reading them again, from an older position or another beginning,
+ * gives the same name and n8n starts nothing twice. It includes the time because a reset service may reuse ids.
  */
 export function groupOfEvents(events: CrmEvent[], { start, reread }: Pick<Position, 'start' | 'reread'>, shape: Choice['shape']): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
@@ -59,7 +58,7 @@ function nameOf(kind: Group['kind'], first: string, identity: unknown): string {
 }
 
 /**
- * The groups that a group becomes when some of its events cannot be read: the others go on without them.
+ * Splits a group with unreadable events, so that the others can start without them.
  *
  * @param parts the ids of each group after the first
  */

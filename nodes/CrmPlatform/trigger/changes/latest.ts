@@ -7,7 +7,7 @@ import type { EventChoice } from '../eventProperties';
 import { eventOutput } from '../eventOutput';
 import type { RecordReader } from './records';
 
-/** How many of the latest events or records a test shows, and how many events are looked at for them. */
+/** How many of the latest events or records a test shows, and how many events it reads for them. */
 const maxShown = 5;
 const maxSearched = 1_000;
 

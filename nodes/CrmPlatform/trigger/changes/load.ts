@@ -13,11 +13,11 @@ import { RecordBehindError, type RecordReader } from './records';
 export interface LoadFailure {
 	ids: string[];
 	error: Error;
-	/** Whether the service has refused it, so that asking again later is of little use. */
+	/** Whether the service has refused it, so that a retry is of little use. */
 	isFinal: boolean;
 }
 
-/** What an execution is started with. */
+/** The input of an execution. */
 export interface Loaded {
 	items: INodeExecutionData[];
 	failures: LoadFailure[];
@@ -38,10 +38,10 @@ interface LoadOptions {
 /** Requests for current records at a time. */
 const recordsAtOnce = 5;
 
-/** Readings of records that may be older than their events, over more than the time that a replica may be behind. */
+/** Number of reads that may return records older than their events; they take longer than a replica may lag. */
 const maxBehind = 2;
 
-/** Reads the items of a group by what the group says, whatever the user has chosen since. */
+/** Reads the items of a group by the choice stored in the group, even if the user has changed it since. */
 export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
 	const { api, records, origin, cache } = options;
 	if (group.kind === 'records') {
@@ -96,7 +96,7 @@ async function reading(ids: string[], read: () => Promise<IDataObject[]>): Promi
 	}
 }
 
-/** Neither the connection nor the service as a whole is at fault, nor is the rate limit. */
+/** Whether the service refused this request: the cause is not the connection, the whole service or the rate limit. */
 function isRefusal(error: unknown): boolean {
 	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
 	const status = Number(error.httpCode);
@@ -126,9 +126,9 @@ async function eventsOf({ ids, timestamps, sequences, types }: Group, { log, cac
 	let left = sequences.filter((_, i) => !found.has(identities[i]!)).sort((one, other) => one - other);
 	while (left.length > 0) {
 		let reached = left[0]!;
-		// One request; what is farther away is asked for by its own sequence.
-		const most = Math.min(maxPartSize, last - reached + 1);
-		for await (const event of log.after(reached - 1, types, most)) {
+		// One request covers this range; events farther away are requested by their sequence.
+		const limit = Math.min(maxPartSize, last - reached + 1);
+		for await (const event of log.after(reached - 1, types, limit)) {
 			reached = Math.max(reached, event.sequence);
 			if (wanted.has(eventIdentity(event))) found.set(eventIdentity(event), event);
 			if (event.sequence >= last) break;

@@ -16,12 +16,12 @@ export interface Look<Newest extends Mark = Mark> {
 /** Milliseconds between a sequence number and its commit, which may show a later number first. */
 const maxCommitTime = 20_000;
 
-/** Milliseconds for which the log has to end before the position, before that is believed. */
+/** Milliseconds for which the log must end before the position until the node accepts that. */
 const maxDoubtTime = 60_000;
 
 /**
- * Tells news from none, an answer that is behind from a log that has lost events, and the log that was
- * read from another one that took its place.
+ * Decides whether there is news, whether a shorter log is a lagging replica or has lost events, and whether
+ * another log has replaced it.
  */
 export class LogWatch {
 	/** The newest event that was shown, and since when. */
@@ -30,9 +30,9 @@ export class LogWatch {
 	private readAge: number | undefined;
 	/** The newest event below which nothing can be new. */
 	private settled: Mark | undefined;
-	/** Up to here, every response is complete. */
+	/** Up to this sequence, every response is complete. */
 	private surely = 0;
-	/** Since when nobody is sure whether the log is the same (Unix epoch ms). */
+	/** Since when it is doubtful whether the log is the same (Unix epoch ms). */
 	private unsure: number | undefined;
 	private doubt: { since: number; sequence: number } | undefined;
 
@@ -43,8 +43,8 @@ export class LogWatch {
 	}
 
 	/**
-	 * Whether to read: at each news, and for a while after it, for replicas and late commits, whenever the
-	 * time since it has doubled.
+	 * Whether to read: at each news and, because of replicas and late commits, for a while after it, each time
+	 * the time since it has doubled.
 	 */
 	hasNews(position: Position, { newest, at }: Look): boolean {
 		if (this.doubt || !newest) return false;
@@ -73,15 +73,15 @@ export class LogWatch {
 	}
 
 	/**
-	 * Goes back to where the log ends, once it surely ends before the position: two looks far apart say
-	 * so, and the newest event that was known is no longer in it.
+	 * Resets the position to the end of the log once it certainly ends before the position: two looks far apart
+	 * agree, and the newest known event is gone.
 	 *
 	 * @returns what to tell the user
 	 */
 	async behind(position: Position, { newest, at }: Look, now: number): Promise<string | undefined> {
 		const known = position.newest;
 		const reached = Math.max(position.sequence, known?.sequence ?? 0);
-		// An empty log has forgotten its events with time.
+		// An empty log has expired its events.
 		if (!newest || newest.sequence >= reached) {
 			this.doubt = undefined;
 			return undefined;
@@ -99,9 +99,9 @@ export class LogWatch {
 	}
 
 	/**
-	 * Whether another log has taken the place of the one that was read. A replica that is behind, or an event
-	 * that is committed late, may hide what is there, so for a while nobody is sure; what is hidden after that has expired, or is not
-	 * for this user.
+	 * Whether another log has replaced the one that was read. A lagging replica or a late commit may hide
+	 * events for a while, so the decision waits; events still hidden after that have expired, or are not
+	 * visible to this user.
 	 *
 	 * @returns also what to tell the user
 	 */
@@ -124,7 +124,7 @@ export class LogWatch {
 	}
 }
 
-/** Notes events of the log, of which the newest tells the log from another one. */
+/** Notes events of the log. The newest distinguishes the log from another one. */
 export function noteNewest(position: Position, marks: Array<Mark | undefined>): void {
 	for (const mark of marks) {
 		if (mark && mark.sequence >= (position.newest?.sequence ?? 0)) {

@@ -3,23 +3,23 @@ import { passesFilter } from '../eventFilter';
 import type { EventLog } from '../../api/eventLog';
 import { overlap, type Choice } from './position';
 
-/** How far back from the newest chosen event one is looked for that has started the workflow. */
+/** Distances from the newest chosen event at which to look for one that has started the workflow. */
 const places = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 
 /** Maximum number of events to look at. */
 const maxSearched = 1_000;
 
-/** So many events in a row without an execution were there before the trigger, or are from before it began. */
+/** This many consecutive events without an execution are older than the trigger. */
 const maxUnknown = 20;
 
-/** Where a trigger was: above the floor, events without an execution are still to be started. */
+/** The position of a trigger: above the floor, events without an execution still have to be started. */
 interface FoundPlace {
 	floor: number;
 	sequence: number;
 }
 
 /**
- * Finds where a trigger was whose position is lost, by asking n8n for executions with its events.
+ * Recovers the lost position of a trigger by asking n8n for executions of its events.
  *
  * @param hasStarted whether there is an execution of an event
  * @returns undefined if none of the latest events has started the workflow

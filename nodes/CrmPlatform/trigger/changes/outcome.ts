@@ -13,7 +13,7 @@ import { neverBegan } from './watchdog';
 /** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started' | 'not begun';
 
-/** n8n gives no run for a key that an execution has already. */
+/** n8n returns no run for a key that an execution already has. */
 export function executionOutcome(run: IRun | undefined): Outcome {
 	if (run === undefined) return 'unknown';
 	if (neverBegan(run)) return 'not begun';
@@ -21,7 +21,7 @@ export function executionOutcome(run: IRun | undefined): Outcome {
 	return hasFailed ? 'failed' : 'succeeded';
 }
 
-/** n8n rejects what was cancelled, and since 2.35 what it could not start; before, it settles nothing. */
+/** n8n rejects canceled executions and, since 2.35, those it could not start; earlier versions never settle those. */
 export function outcomeOfError(error: Error): Outcome {
 	return error instanceof ExecutionCancelledError ? 'failed' : 'not started';
 }
@@ -30,10 +30,9 @@ export function outcomeOfError(error: Error): Outcome {
 export const endedUnseen = (error: Error): boolean => error.message.includes('No active execution found');
 
 /**
- * n8n answers for a workflow that a worker has run (scaling.service, job-finished, since before 2.11):
- * with nothing if it succeeded. In its main process it answers so for a failed one too, just before it
- * gives the run, which therefore takes precedence. Any other answer is the workflow's own, which may
- * still run.
+ * n8n answers for a workflow that a worker has run (scaling.service, job-finished, since before 2.11): with
+ * nothing if it succeeded. In its main process it answers the same for a failed one, just before it returns the
+ * run, which therefore takes precedence. Any other answer is the workflow's own, which may still run.
  */
 export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | undefined {
 	if (Object.keys(answer).length === 0) return 'succeeded';

@@ -9,7 +9,7 @@ import { eventProperties, ignoreProperties } from '../eventProperties';
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
 
-/** Resources whose records can be listed, and of whose changes events tell. */
+/** Resources whose records can be listed and whose changes cause events. */
 const listable = resources
 	.filter(({ operations }) => operations.some(({ option }) => option.value === 'getMany'))
 	.filter(({ value }) => !['event', 'webhookDelivery', 'job', 'webhook'].includes(value));
@@ -80,7 +80,7 @@ export const changeProperties: INodeProperties[] = [
 		displayName: 'Since',
 		name: 'since',
 		type: 'dateTime',
-		// An expression such as {{ $now }} would give another beginning with every publish.
+		// An expression such as {{ $now }} would change the beginning with every publish.
 		noDataExpression: true,
 		required: true,
 		default: '',

@@ -22,19 +22,19 @@ export interface PastChoice {
 	upTo: number;
 	/** Events above this one happened afterwards; in between, either choice counts. Absent while unknown. */
 	until?: number | undefined;
-	/** Whether the sequences are those of another log, so that only the time of an event tells. */
+	/** Whether the sequences belong to another log, so that only the time of an event decides. */
 	byTime?: boolean | undefined;
 }
 
-/** What one execution is started with. */
+/** The input of one execution. */
 export interface Group {
 	/** Names the group for good: part of the key that n8n deduplicates executions by. */
 	name: string;
-	/** The attempt that is under way, or the next one; the first is 1. */
+	/** The current or next attempt; the first is 1. */
 	attempt: number;
 	/** Executions of it that n8n ended before they began: they do not count as attempts. */
 	unbegun: number;
-	/** Whether n8n was asked to start it, so that an execution that it knows may be this one. */
+	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
 	isEmitted?: boolean | undefined;
 	/** Events of the log, or records of a backfill. */
 	kind: 'events' | 'records';
@@ -48,7 +48,7 @@ export interface Group {
 	sequences: number[];
 	/** When they happened, in the order of `ids`: a restored service may give ids again. */
 	timestamps: string[];
-	/** Whether it was dealt with before, or is open, if n8n knows an execution of it. */
+	/** Whether an existing execution of it means that it is done or open. */
 	isReread?: boolean | undefined;
 	/** Types of the events. */
 	types: string[];
@@ -96,7 +96,7 @@ export interface Backfill {
 	begun: number;
 	/** When the last record read was created, and the ids of the records that share that instant. */
 	last?: { created: string; ids: string[] } | undefined;
-	/** When every answer shows what happened before it began (Unix epoch ms). */
+	/** When every response includes what happened before the backfill began (Unix epoch ms). */
 	ready: number;
 	/** Records created up to this instant were read with the scope before. */
 	reread?: string | undefined;
@@ -105,8 +105,8 @@ export interface Backfill {
 }
 
 /**
- * So many sequence numbers are read again each time. A service that assigns sequence numbers before
- * it commits may show a lower number after a higher one.
+ * Number of sequence numbers that each reading repeats. A service that assigns sequence numbers before it
+ * commits may show a lower number after a higher one.
  */
 export const overlap = 200;
 
@@ -173,15 +173,15 @@ export function storePosition(n8n: ITriggerFunctions, position: Position): void 
 }
 
 /**
- * Milliseconds that a replica of the log may be behind. What one answer has shown, every answer shows
- * after that time.
+ * Maximum lag (ms) of a replica of the log: after this time, every response contains what one response has
+ * shown.
  */
 export const maxLag = 10_000;
 
 /** Milliseconds for which a choice that was replaced is kept; no service keeps events for longer. */
 const maxAge = 100 * 24 * 60 * 60_000;
 
-/** Where to read on: above the floor, and `overlap` below the position. */
+/** Where to continue reading: above the floor, and `overlap` below the position. */
 export function firstSequenceToRead({ floor, sequence }: Position): number {
 	return Math.max(floor, sequence - overlap);
 }
@@ -191,7 +191,7 @@ export function typesToRead({ choice: now, past }: Position): string[] {
 	return [...new Set([now, ...past.map((one) => one.choice)].flatMap(({ events }) => events))].sort();
 }
 
-/** The choice by which the user wanted an event when it happened; undefined if there is none. */
+/** The choice that was current when an event happened; undefined if none includes the event. */
 export function choiceFor({ since, choice: now, past }: Position, event: CrmEvent): Choice | undefined {
 	if (Date.parse(event.timestamp) < Date.parse(since)) return undefined;
 	for (const { choice: then, at, upTo, until = Infinity, byTime } of past) {
@@ -223,14 +223,14 @@ export function advance(position: Position, read: Record<string, number>, upTo: 
 	position.at = new Date(now).toISOString();
 }
 
-/** Goes on with what comes after this sequence. What was read is still known by its identity. */
+/** Continues after this sequence. Events already read are still recognized by identity. */
 export function restartAt(position: Position, sequence: number): void {
 	const seen = Object.fromEntries(Object.keys(position.seen).map((identity) => [identity, sequence]));
 	Object.assign(position, { floor: sequence, sequence, seen });
 	forgetLog(position);
 }
 
-/** Forgets what sequences of the log mean, as another one has taken its place. */
+/** Forgets all sequences, because another log has replaced this one. */
 export function forgetLog(position: Position): void {
 	position.newest = undefined;
 	position.past = position.past.map(({ choice, at, upTo }) => ({ choice, at, upTo, byTime: true }));

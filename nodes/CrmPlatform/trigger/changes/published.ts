@@ -14,7 +14,7 @@ import { forgetLooks } from './sharedLook';
 import { hasExecution } from '../unwritable';
 import { executionKey, forgetN8n } from './starts';
 
-/** Dispatchers of this process, so that one that is published again knows what is under way. */
+/** Dispatchers of this process, so that a republished trigger knows its running executions. */
 const dispatchers = new Map<string, Dispatcher>();
 
 /** Milliseconds for which a trigger that is not published is kept in memory. */
@@ -43,13 +43,13 @@ export async function openDispatcher(
 	const stored = storedPosition(n8n);
 	const isKnown = known !== undefined && known.position.revision >= (stored?.revision ?? 0);
 	const latestPosition = isKnown ? known.position : stored;
-	// n8n itself starts what was published before.
+	// At a restart, n8n itself starts published triggers.
 	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
 	const start = { isRestart, now: clock.now() };
 	const newest = await log.newest();
 	const resumed = await resume(log, latestPosition, newest, beginning, start);
 	const { position } = resumed;
-	// Only a publish changes the beginning, so after a restart another one is that of an older position.
+	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
 	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
 	let { notice } = resumed;
 	if (isOlder && beginning.since !== '') notice = begunAgain;
@@ -59,7 +59,7 @@ export async function openDispatcher(
 	known?.stop();
 	const dispatcher = isKnown ? known : new Dispatcher(n8n, position, options, clock);
 	if (isKnown) {
-		// A change of a record outside of the scope has started nothing.
+		// A change of a record outside the scope has started nothing.
 		if (known.position.start !== position.start && known.position.start.startsWith('records ')) known.read.clear();
 		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position, open: known.position.open });
 		known.reopen(n8n, options);
@@ -87,7 +87,7 @@ async function findAgain(
 		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position, choice.shape)), clock);
 	});
 	if (found && (since === '' || found.sequence > position.floor)) {
-		// What is above the floor and has no execution is read again; n8n knows what it has started.
+		// Events above the floor without an execution are read again; n8n knows what it has started.
 		Object.assign(position, found, { since: '', backfill: undefined });
 		return foundAgain(found.floor);
 	}

@@ -1,10 +1,10 @@
-/** Maximum number of open groups: n8n stores all of them each time, so no more are read beyond it. */
+/** Maximum number of open groups, all of which n8n stores each time. */
 const maxOpen = 500;
 
-/** Events or records that are read ahead, so that there is one when an execution ends. */
+/** Events or records read ahead, so that one is ready when an execution ends. */
 const maxAhead = 50;
 
-/** Says how much to read before it can be started. */
+/** Decides how much to read ahead. */
 export class ReadAhead {
 	private isFull = false;
 
@@ -18,4 +18,4 @@ export class ReadAhead {
 	}
 }
 
-const full = `${maxOpen} executions wait for their turn or another attempt, so no more events are read until some of them are done. The service keeps the events.`;
+const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish. The service keeps the events.`;

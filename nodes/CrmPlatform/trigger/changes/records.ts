@@ -32,7 +32,7 @@ export interface RecordReader {
 	/** When the last of some records was created, and which of them were created then. */
 	lastOf(records: IDataObject[]): Backfill['last'];
 	/** The newest records, the oldest of them first; any where the service does not list the newest first. */
-	latest(most: number): Promise<IDataObject[]>;
+	latest(limit: number): Promise<IDataObject[]>;
 	/** One item for each of these records that is there and in scope. */
 	existing(ids: string[]): Promise<IDataObject[]>;
 	/** The same items of records that were just read. */
@@ -104,11 +104,11 @@ export function recordReader(api: Connection, scope: RecordScope): RecordReader 
 			return { created, ids: some.filter((record) => record[order] === created).map(({ id }) => String(id)) };
 		},
 
-		async latest(most) {
+		async latest(limit) {
 			const newestFirst = `-${order}`;
 			const isOffered = list.sort?.values.includes(newestFirst) === true;
-			const { records } = await pageBy(isOffered ? newestFirst : order, most);
-			const some = asExisting(records.slice(0, most));
+			const { records } = await pageBy(isOffered ? newestFirst : order, limit);
+			const some = asExisting(records.slice(0, limit));
 			return isOffered ? some.reverse() : some;
 		},
 

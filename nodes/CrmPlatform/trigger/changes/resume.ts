@@ -20,14 +20,14 @@ export interface Beginning {
 
 /** How n8n came to start the trigger. */
 interface Activation {
-	/** Whether n8n started it by itself, so that nobody has published anything meanwhile. */
+	/** Whether n8n restarted it, so that nobody has published anything meanwhile. */
 	isRestart: boolean;
 	/** Unix epoch milliseconds. */
 	now: number;
 }
 
-/** Every service keeps events for longer (ms), so a younger position is always valid. */
-const surelyKept = 24 * 60 * 60_000;
+/** Every service keeps events at least this long (ms), so a younger position is always valid. */
+const minRetention = 24 * 60 * 60_000;
 
 /**
  * Continues from the stored position, or begins: the first time, when the user chose another
@@ -46,7 +46,7 @@ export async function resume(
 	const account = newest?.account || (stored?.account ?? '');
 	if (!stored || stored.start !== start || ![account, ''].includes(stored.account)) {
 		const position = await begin(log, newest, beginning, account, now);
-		// What was read and is not finished belongs to the choice that was made before.
+		// Groups read but not finished belong to the earlier choice.
 		if (stored) Object.assign(position, { revision: stored.revision, open: stored.open });
 		if (stored && [account, ''].includes(stored.account)) position.reread = readBefore(stored);
 		return { position };
@@ -54,14 +54,14 @@ export async function resume(
 
 	const position: Position = { ...stored, account, choice };
 	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
-		// A restart shows another choice only if the position is older than that choice; then either counts.
+		// After a restart, the choice differs only if the position is older than it; then both choices count.
 		const upTo = isRestart ? stored.sequence : Math.max(newest?.sequence ?? 0, stored.sequence);
 		const closed = stored.past.map((past) => ({ ...past, until: past.until ?? upTo }));
 		position.past = [...closed, { choice: stored.choice, at: now, upTo }];
 	}
 	const { backfill } = stored;
 	if (backfill && scope !== undefined && backfill.scope !== scope) {
-		// Records that were passed over may be in it. After a restart, the position is older than the publish, so nobody knows which of them came.
+		// It may include skipped records. After a restart, the position is older than the publish, so it is unknown which of them were started.
 		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
 		const { begun, ready } = backfill;
 		position.backfill = { cursor: '', scope, begun, ready, reread };
@@ -70,7 +70,7 @@ export async function resume(
 	return notice === undefined ? { position } : { position, notice };
 }
 
-/** The sequences that were read so far: all that lie between two beginnings, too, of which n8n knows no executions. */
+/** The sequences read so far, including those between two beginnings, for which n8n has no executions. */
 function readBefore({ floor, sequence, reread = { above: floor, upTo: sequence } }: Position): Position['reread'] {
 	return { above: Math.min(floor, reread.above), upTo: Math.max(sequence, reread.upTo) };
 }
@@ -104,11 +104,11 @@ async function begin(
 	};
 }
 
-/** A list that is behind would omit what happened before the first event that is read. */
+/** A lagging list would omit changes before the first event read. */
 const readyAfter = (newest: Newest | undefined, now: number): number =>
 	newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
 
-/** Tells that the log no longer reaches back to the position; undefined where it does. */
+/** A notice if the log no longer reaches back to the position; otherwise undefined. */
 async function missingEvents(
 	log: EventLog,
 	{ at, sequence }: Position,
@@ -116,7 +116,7 @@ async function missingEvents(
 	now: number,
 ): Promise<string | undefined> {
 	const hasNews = newest !== undefined && newest.sequence > sequence;
-	if (!hasNews || now - Date.parse(at) < surelyKept) return undefined;
+	if (!hasNews || now - Date.parse(at) < minRetention) return undefined;
 	const oldest = await log.oldest();
 	if (!oldest || oldest.sequence <= sequence + 1) return undefined;
 	if (Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;

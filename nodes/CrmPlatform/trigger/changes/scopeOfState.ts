@@ -5,10 +5,10 @@ import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
 import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
 
-/** The record as an event tells of it: before and after. */
+/** The record before and after an event. */
 export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
 	if (previous === null) {
-		// A change that does not tell what was before: anything may have been.
+		// A change without former values: they may have been anything.
 		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
 	}
 	const before = { ...object, ...previous };
@@ -19,8 +19,8 @@ export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataO
 }
 
 /**
- * Whether a record certainly does not match the filters. What only the service can tell (a search, a
- * filter by a field that the record does not show) counts as a match.
+ * Whether a record certainly does not match the filters. A condition that only the service can check (a search,
+ * a filter by a field that the record lacks) counts as a match.
  */
 export function isOutside(record: IDataObject, filters: Query): boolean {
 	return Object.entries(filters).some(([parameter, given]) => {
@@ -66,5 +66,5 @@ function compared(one: string, other: string): number | undefined {
 	return Number.isNaN(instants) ? undefined : instants;
 }
 
-/** Without case and accents, so that a service that compares by letter or by sound is not contradicted. */
+/** Without case and accents, since services may ignore both. */
 const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();

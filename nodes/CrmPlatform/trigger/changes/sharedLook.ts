@@ -2,26 +2,26 @@ import type { Clock } from '../../api/http/clock';
 import type { Newest, Share } from '../../api/eventLog';
 import type { Look } from './logWatch';
 
-/** A look that several triggers have, and what they read because of it. */
+/** A look that several triggers share, with the reads that follow from it. */
 export interface SharedLook extends Look<Newest> {
 	share: Share;
 }
 
-/** The latest look at each log, by whoever sees the same events. */
+/** The latest look at each log, per group of users who see the same events. */
 const looks = new Map<string, { at: number; newest: Promise<Newest | undefined>; share: Share }>();
 
-/** Milliseconds for which a look is kept that no trigger replaces: the longest interval. */
+/** How long (ms) to keep a look that no trigger replaces: the longest interval. */
 const maxTimeKept = 24 * 60 * 60_000;
 
 /** Clears the memory of this process, as a restart would. */
 export const forgetLooks = (): void => looks.clear();
 
 /**
- * Looks for the newest event of a log, once for all triggers that ask at about the same time: fifty
- * idle triggers cost no more than one.
+ * Looks for the newest event of a log, once for all triggers that ask at about the same time: fifty idle
+ * triggers cost no more than one.
  *
- * @param view the same for those who see the same events
- * @param maxAge milliseconds for which an answer will do
+ * @param view equal for credentials that see the same events
+ * @param maxAge maximum age of an answer in milliseconds
  */
 export async function sharedLook(
 	view: string,
@@ -35,12 +35,12 @@ export async function sharedLook(
 	const look = isFresh ? known : { at: now, newest: newest(), share: sharing() };
 	for (const [other, { at }] of looks) if (now - at > maxTimeKept) looks.delete(other);
 	looks.set(view, look);
-	// After a failure, whoever asks next asks the service.
+	// After a failure, the next caller queries the service.
 	look.newest.catch(() => (looks.get(view) === look ? looks.delete(view) : undefined));
 	return { at: look.at, newest: await look.newest, share: look.share };
 }
 
-/** What has been asked since a look is as new as the look demands. A failure is only of those who asked meanwhile. */
+/** Queries since a look are fresh enough for it. A failure affects only those who were waiting for it. */
 function sharing(): Share {
 	const answers = new Map<string, Promise<unknown>>();
 	return async <Answer>(question: string, ask: () => Promise<Answer>) => {

@@ -4,15 +4,15 @@ import type { Group } from './position';
 export const firstDelay = 5_000;
 const maxDelay = 5 * 60_000;
 
-/** Executions of a group that n8n may end before they begin. */
+/** Maximum number of executions of a group that n8n ends before they begin. */
 export const maxUnbegun = 10;
 
-/** Readings of what the service refuses, over more than the time that a replica may be behind. */
+/** Number of reads before a refusal is final; they take longer than a replica may lag. */
 export const maxRefusals = 4;
 
 export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);
 
-/** Groups that are due, in their order, without those behind another one about the same record. */
+/** Groups that are due, in order, without those behind another group of the same record. */
 export function firstOfRecords(open: Group[], isDue: (group: Group) => boolean): Group[] {
 	const busy = new Set<string>();
 	return open.filter((group) => {
@@ -22,7 +22,7 @@ export function firstOfRecords(open: Group[], isDue: (group: Group) => boolean):
 	});
 }
 
-/** Whether an earlier group has to end first, for the sequence; only what cannot be read lets later ones pass. */
+/** Whether an earlier group has to end first to keep the sequence. Only unreadable groups let later ones pass. */
 export function isBehind(group: Group, open: Group[], unread: ReadonlyMap<string, number>): boolean {
 	const held = new Set<string>();
 	for (const one of open) {

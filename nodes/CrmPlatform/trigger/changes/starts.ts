@@ -8,7 +8,7 @@ import { reportFailure } from './report';
 import {
 	checkStarts,
 	failedBeforeBeginning,
-	grace,
+	settlingTime,
 	hasNoTrace,
 	maxSilence,
 	ranOnWorker,
@@ -24,7 +24,7 @@ import {
  */
 const maxTimeWithoutRun = 15_000;
 
-/** What a start is made of, and what comes of it. */
+/** A start and its callbacks. */
 interface StartRequest {
 	group: Group;
 	items: INodeExecutionData[];
@@ -34,13 +34,13 @@ interface StartRequest {
 }
 
 interface OpenStart extends StartRequest, UnsettledStart {
-	/** Its turns that n8n may have taken; of these, the last one counts, as each has replaced the one before. */
+	/** Its turns that n8n may have accepted. The last of them counts, since each has replaced the one before. */
 	turns: number[];
-	/** How turns that do not count now have come out. */
+	/** Outcomes of turns that do not count now. */
 	earlier: Map<number, () => Promise<Outcome>>;
 }
 
-/** How n8n answers for an execution. */
+/** Callbacks for n8n's answers on an execution. */
 interface Answers {
 	/** It has ended: with its run, or with n8n's answer alone. */
 	ended(outcome: Outcome, run?: IRun): void;
@@ -60,7 +60,7 @@ function noteWhere(run: IRun | undefined): void {
 	if (onWorkers !== undefined) seen.onWorkers = seen.onWorkers || onWorkers;
 }
 
-/** Starts executions, and follows them until they have come out. */
+/** Starts executions, and follows them until their outcome is known. */
 export class Starts {
 	private readonly open = new Map<string, OpenStart>();
 	private lastOutAt = 0;
@@ -88,7 +88,7 @@ export class Starts {
 		this.emit(n8n, open);
 	}
 
-	/** Repeats starts that n8n has lost, and reports those it has been silent about for long. */
+	/** Repeats starts that n8n has lost, and reports those without an answer for a long time. */
 	check(n8n: ITriggerFunctions): void {
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
@@ -108,14 +108,14 @@ export class Starts {
 	}
 
 	/**
-	 * Has n8n run an execution without items, in which no node after the trigger runs. Its run tells where
-	 * executions run, and overtakes what is lost.
+	 * Has n8n run an execution without items, in which no node after the trigger runs. Its run shows where
+	 * executions run, and overtakes lost starts.
 	 *
 	 * @param start that may be lost, or wait for a worker
 	 */
 	private async probe(n8n: ITriggerFunctions, start: OpenStart): Promise<void> {
 		const now = this.clock.now();
-		// It would add an empty item, and the next nodes would run.
+		// n8n would add an empty item, and the next nodes would run.
 		if (n8n.getNode().alwaysOutputData || now - this.probedAt < maxSilence) return;
 		this.probedAt = now;
 		const again = (): void => void (this.probedAt = -Infinity);
@@ -169,7 +169,7 @@ export class Starts {
 		n8n.emit([items], answer, done as never, key);
 	}
 
-	/** Of a job that failed while n8n's database was away, the execution may not have begun, and never would. */
+	/** If a job failed while n8n's database was unavailable, its execution may not have begun, and never would. */
 	private async outcomeOf(n8n: ITriggerFunctions, { group }: OpenStart, outcome: Outcome, run: IRun | undefined): Promise<Outcome> {
 		if (outcome !== 'failed' || seen.onWorkers === false || !hasNoTrace(run)) return outcome;
 		if (!(await hasExecution(n8n, executionKey(n8n, group), this.clock))) return 'not started';
@@ -194,11 +194,11 @@ export class Starts {
 		}
 	}
 
-	/** n8n has not taken the last turn, so the one before counts. */
+	/** n8n has not accepted the last turn, so the one before counts. */
 	private fallBack(start: OpenStart, isKnown: boolean): void {
 		start.turns.pop();
 		start.number = start.turns.at(-1)!;
-		// n8n knows the key: the execution has begun, and only the turn before tells of its end.
+		// n8n knows the key: the execution has begun, and only the previous turn reports its end.
 		start.hasBegun ||= isKnown;
 		if (isKnown) start.seenAt ??= this.clock.now();
 		const ask = start.earlier.get(start.number);
@@ -206,14 +206,14 @@ export class Starts {
 		else if (isKnown) this.settleBegun(start);
 	}
 
-	/** While others come out, so will this one, and keeps its place until then. */
+	/** While others reach an outcome, this one will, too, and keeps its slot until then. */
 	private settleBegun(start: OpenStart): void {
-		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutAt >= grace) this.settle(start, 'unknown');
+		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutAt >= settlingTime) this.settle(start, 'unknown');
 	}
 
 	private settle(start: OpenStart, outcome: Outcome): void {
 		this.open.delete(start.group.name);
-		// What was not started says nothing about the queue.
+		// An execution that was not started proves nothing about the queue.
 		if (outcome !== 'not started') this.cameOut(start.number);
 		start.settle(outcome);
 	}
@@ -224,10 +224,7 @@ export class Starts {
 	}
 }
 
-/**
- * Unique in the n8n instance, and the same whenever this group is started for this attempt, whatever
- * has become of the position.
- */
+/** Unique in the n8n instance, and equal for every start of this group and attempt, whatever the position. */
 export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
 	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }

@@ -22,15 +22,15 @@ import type { Beginning } from './resume';
 import { sharedLook, untilNextLook } from './sharedLook';
 import { ChangeSource } from './changeSource';
 
-/** What the user chose, read when the workflow is published: n8n evaluates no expressions later. */
+/** The user's choices, read at a publish: n8n evaluates no expressions later. */
 export interface TriggerChoice extends ChangeChoice {
 	events: EventChoice;
 	records?: RecordReader;
 }
 
 /**
- * Starts executions with what happens in the service, from a stored position on. By hand, it gives
- * the latest events or records, and leaves the position alone.
+ * Starts executions with events of the service, from a stored position on. A manual run returns the latest
+ * events or records and leaves the position alone.
  *
  * @throws NodeApiError or NodeOperationError in the user's words, which makes the publish fail
  */
@@ -79,7 +79,7 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit
 	return { ...choice, events, scope };
 }
 
-/** What reads the service, beside what n8n gives: real, or a model's. */
+/** The dependencies besides n8n: real, or simulated in tests. */
 export interface Service {
 	api: Connection;
 	log: EventLog;
@@ -89,8 +89,8 @@ export interface Service {
 /**
  * Reads until the trigger is closed.
  *
- * @param reopen called when the service refuses the credential: n8n does not tell that its key was replaced. Whether
- * another reading has taken over
+ * @param reopen called when the service refuses the credential, since n8n does not report that its key was
+ * replaced. Returns whether another reading has taken over
  */
 export async function startReading(
 	n8n: ITriggerFunctions,
@@ -118,11 +118,11 @@ export async function startReading(
 	const storeOutcomes = (): void => {
 		if (choice.doneWhen === 'succeeded') dispatcher.store();
 	};
-	/** Aborted when an execution has come out, or the trigger is closed. */
+	/** Aborted when an execution has ended, or the trigger is closed. */
 	let awake = new AbortController();
 	let isReading = false;
 	dispatcher.onSettled = () => {
-		// Reading may wait for the rate limit; until the outcome is stored, it is lost if n8n is killed.
+		// Reading may wait for the rate limit, and an outcome not yet stored is lost if n8n is killed.
 		if (isReading) storeOutcomes();
 		awake.abort();
 	};
@@ -131,13 +131,13 @@ export async function startReading(
 	/** When to read next (Unix epoch ms). */
 	let nextRead = -Infinity;
 	let failures = 0;
-	// At the end of the activation n8n stores a copy of its own, perhaps over what a sibling has stored meanwhile.
+	// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
 	let stored = clock.now() - maxTimeUnstored + maxLag;
 
 	/** @returns milliseconds to wait */
 	const step = async (): Promise<number> => {
 		const begun = clock.now();
-		// Before reading, which takes time: a start also stores what has ended.
+		// Before reading, which takes time: a start also stores finished groups.
 		await dispatcher.startDue(load, signal);
 		if (signal.aborted) return 0;
 		storeOutcomes();
@@ -180,7 +180,7 @@ export async function startReading(
 				if (signal.aborted) return;
 				const isRefused = error instanceof NodeApiError && error.httpCode === '401';
 				if (isRefused && (await reopen().catch(() => false))) return;
-				// Told once for each outage; the position stays, so nothing is lost.
+				// Reported once per outage; the position stays, so nothing is lost.
 				if (failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
 				failures += 1;
 				wait = Math.min(choice.interval * 2 ** failures, maxPause);
@@ -211,12 +211,12 @@ const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which nee
 /** Milliseconds between two readings while the service fails. */
 const maxPause = 5 * 60_000;
 
-/** Milliseconds after which the position is stored though nothing has happened. */
+/** Milliseconds after which the position is stored even if nothing has happened. */
 const maxTimeUnstored = 12 * 60 * 60_000;
 
 function inUsersWords(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
 	const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;
 	if (!isKnown) return new NodeOperationError(n8n.getNode(), error as Error);
-	// The trigger that has asked for all who share an answer may be of another workflow.
+	// The trigger that sent the shared query may belong to another workflow.
 	return error.node.id === n8n.getNode().id ? error : new NodeOperationError(n8n.getNode(), error.message, { description: error.description ?? '' });
 }

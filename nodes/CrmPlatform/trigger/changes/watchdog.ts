@@ -10,33 +10,33 @@ export interface UnsettledStart {
 	repeats: number;
 	/** Whether n8n has refused the repeated key: the execution has begun. */
 	hasBegun: boolean;
-	/** When n8n was first known to have its execution, which has begun (Unix epoch ms). */
+	/** When n8n first confirmed that its execution has begun (Unix epoch ms). */
 	seenAt?: number;
 	isReported: boolean;
-	/** When a later start first came out (Unix epoch ms). */
+	/** When the outcome of a later start was first known (Unix epoch ms). */
 	overtakenAt?: number | undefined;
 }
 
-/** What the triggers of this process have seen of n8n: it is the same for all. Nothing of it is stored. */
+/** Observations of n8n, shared by all triggers of this process and never stored. */
 export interface SeenOfN8n {
 	/** Whether executions run on workers; undefined until the first outcome is known. */
 	onWorkers?: boolean;
-	/** When n8n could not start something, as its database was away. */
+	/** When n8n last failed to start an execution because its database was unavailable. */
 	failedAt?: number;
 }
 
 export interface Observations extends SeenOfN8n {
-	/** When a start of this trigger came out last. */
+	/** When the outcome of a start of this trigger was last known. */
 	lastOutAt?: number;
-	/** Milliseconds after which n8n stops an execution of this workflow; undefined if its settings do not tell. */
+	/** Timeout (ms) of executions of this workflow; undefined if its settings have none. */
 	timeout?: number | undefined;
 }
 
-/** Milliseconds that n8n is given to settle what it can. */
-export const grace = 30_000;
+/** Milliseconds in which n8n settles what it can. */
+export const settlingTime = 30_000;
 
-/** Milliseconds without an outcome after which n8n is asked whether a start waits for a worker. */
-const patience = 60_000;
+/** Milliseconds without an outcome after which a probe checks whether a start waits for a worker. */
+const probeAfter = 60_000;
 
 /** Milliseconds without any outcome after which the longest wait counts as a lost job; doubles. */
 export const maxSilence = 10 * 60_000;
@@ -47,18 +47,18 @@ const reportAfter = 60 * 60_000;
 /**
  * Decides what to do about starts that n8n has not settled.
  *
- * In queue mode n8n 2.41 leaves a start open for ever when its database was away at that moment, or
- * when Redis has lost the job. The execution is then `new` without a job, and repeating its key
- * replaces it (execution-persistence, reclaimTombstone, since 2.32). Of a job that merely waits for a
- * worker, the same fails the old job, which starts the error workflow; hence only with a reason:
- * workers take jobs in their order, so one that was overtaken is lost or has begun.
+ * In queue mode n8n 2.41 never settles a start if its database was unavailable at that moment, or if Redis has
+ * lost the job. The execution is then `new` without a job, and repeating its key replaces it
+ * (execution-persistence, reclaimTombstone, since 2.32). If the job merely waits for a worker, repeating fails
+ * the old job, which starts the error workflow. Hence it needs a reason: workers take jobs in order, so an
+ * overtaken one is lost or has begun.
  *
- * Never in the main process: there a start that waits for the concurrency limit runs though its
- * execution was replaced. n8n 2.35 and later settles each start in its main process. Until an execution
- * has come out, nobody knows where they run, and the first ones may be lost.
+ * Starts are never repeated in the main process: there a start that waits for the concurrency limit runs
+ * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
+ * first outcome, it is unknown where executions run, and the first ones may be lost.
  *
  * @param starts the unsettled ones, in any order
- * @returns the starts to repeat, those to report to the user, those that n8n has stopped without telling
+ * @returns the starts to repeat, those to report to the user, those that n8n has stopped without reporting it
  * (a worker's timeout; workflow-runner, processError), and one that may be lost
  */
 export function checkStarts<Start extends UnsettledStart>(
@@ -71,8 +71,8 @@ export function checkStarts<Start extends UnsettledStart>(
 	const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
 
 	const repeat = open.filter(({ at, overtakenAt }) => {
-		const wasFailing = failedAt !== undefined && failedAt >= at - grace && isPast(failedAt, grace);
-		return isPast(overtakenAt, grace) || (wasFailing && isPast(at, grace));
+		const wasFailing = failedAt !== undefined && failedAt >= at - settlingTime && isPast(failedAt, settlingTime);
+		return isPast(overtakenAt, settlingTime) || (wasFailing && isPast(at, settlingTime));
 	});
 	const [longest] = open;
 	if (repeat.length === 0 && longest) {
@@ -85,14 +85,14 @@ export function checkStarts<Start extends UnsettledStart>(
 		({ at, hasBegun, seenAt, isReported }) =>
 			(hasBegun || (isUnknown && seenAt === undefined)) && !isReported && isPast(at, reportAfter),
 	);
-	const timedOut = starts.filter(({ seenAt }) => timeout !== undefined && isPast(seenAt, timeout + patience));
+	const timedOut = starts.filter(({ seenAt }) => timeout !== undefined && isPast(seenAt, timeout + probeAfter));
 	if (repeat.length > 0 && !isUnknown) return { repeat, report, timedOut };
 	const untilDoubt = isUnknown ? reportAfter : Infinity;
-	const doubtful = open.find(({ at, seenAt }) => isPast(at, seenAt === undefined ? patience : untilDoubt));
+	const doubtful = open.find(({ at, seenAt }) => isPast(at, seenAt === undefined ? probeAfter : untilDoubt));
 	return { repeat: [], report, timedOut, doubtful };
 }
 
-/** Whether executions run on workers, by the run of one; undefined if the run does not tell. */
+/** Whether executions run on workers, judging by one run; undefined if the run does not show it. */
 export function ranOnWorker(run: IRun | undefined): boolean | undefined {
 	return run === undefined ? undefined : run.jobId !== undefined;
 }
@@ -121,6 +121,6 @@ export function failedBeforeBeginning(run: IRun | undefined): boolean {
 	return hasNoTrace(run) && databaseAway.test(run?.data?.resultData?.error?.message ?? '');
 }
 
-/** What TypeORM, node-postgres and PostgreSQL say. */
+/** Error messages of TypeORM, node-postgres and PostgreSQL. */
 const databaseAway =
 	/^(Driver not Connected|connect ECONNREFUSED|Connection terminated|terminating connection due to|the database system is|timeout exceeded when trying to connect)/;

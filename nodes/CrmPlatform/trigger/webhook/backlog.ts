@@ -6,19 +6,18 @@ import { isAnsweredWith } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
-import { isAddress, newKeyFor, refusing, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
+import { isAddress, newKeyFor, refusalStatuses, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
 
 /**
- * Milliseconds before an instant that are recovered as well: a service may show events late, or answer
- * from a replica that is some seconds behind. What has arrived in them comes again; `DeliveryMemory`
- * drops it as long as n8n is not restarted.
+ * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds
+ * behind. Events already delivered in it arrive again; `DeliveryMemory` drops them unless n8n was restarted.
  */
 const recoveryOverlap = 60_000;
 
-/** Events that are read for the time at which the oldest of them happened. */
+/** Maximum number of events read to find the time of the oldest. */
 const maxRead = 10;
 
-/** Deliveries among which one is looked for that was refused. */
+/** Maximum number of deliveries searched for a refused one. */
 const maxSearched = 100;
 
 /** How far back missed events are recovered, in hours; undefined if the user turned recovery off. */
@@ -35,16 +34,18 @@ export async function deliveredUntil(
 	{ own, now }: FoundSubscription,
 	{ deliveredUntil: known, changed, deliversTo }: SubscriptionState,
 ): Promise<string> {
-	// Earlier events are not this trigger's, and a recovered event is queued later than it happened.
+	// Earlier events do not belong to this trigger, and a recovered event is queued later than it happened.
 	const begin = known ?? own.created_at;
-	// It is unknown since when it differs. It may have been paused, or subscribed to other events, for a while.
+	// It is unknown since when the subscription differs. It may have been paused for a while, or subscribed to
+	// other events.
 	if (own.status !== 'active' || own.updated_at !== changed) return begin;
 	// Events that another address has accepted were not delivered here.
 	if (deliversTo === undefined || !isAddress(own.url, deliversTo)) return begin;
-	// Where the service does not tell, refuses to, or contradicts itself, as a replica may, less counts as delivered.
+	// If the service does not answer, refuses, or contradicts itself, as a replica may, fewer events count as
+	// delivered.
 	const oldest = await oldestUndelivered(api, own).catch(() => undefined);
 	if (oldest === undefined) return begin;
-	// `now` is of before: an event that has happened since counts as not delivered.
+	// `now` was read earlier: later events count as not delivered.
 	return new Date(Math.max(Math.min(now, oldest) - recoveryOverlap, Date.parse(begin))).toISOString();
 }
 
@@ -91,7 +92,7 @@ const unrecovered: Gap = { before: Infinity, reason: 'because the service does n
  */
 function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
 	if (isAnsweredWith(error, 404, 405, 410, 501)) return false;
-	if (!isAnsweredWith(error, ...refusing)) throw error;
+	if (!isAnsweredWith(error, ...refusalStatuses)) throw error;
 	throw new NodeOperationError(n8n.getNode(), `The service refuses to recover missed events: ${error.message}`, {
 		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
 	});
@@ -102,8 +103,8 @@ export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events 
 const delivery = z.object({ attempts: z.array(z.object({ response_status: z.number().nullish() })) });
 
 /**
- * Whether deliveries fail. A service that does not tell since when they do may tell of one that this trigger has
- * refused, which answers 401, and that is to be sent again.
+ * Whether deliveries fail. A service that does not report since when may list a delivery that this trigger has
+ * refused with 401 and that is still to be retried.
  */
 export async function isFailing(api: Connection, own: Subscription): Promise<boolean> {
 	if (own.failing_since !== undefined) return own.failing_since !== null;
@@ -130,7 +131,7 @@ async function oldestUndelivered(api: Connection, own: Subscription): Promise<nu
 	let read = 0;
 	for await (const { event_type: type, event_id: event } of undelivered(api, own, ['pending', 'failed'])) {
 		if (type === 'webhook.test') continue;
-		// A delivery that is recovered was queued later than its event happened.
+		// A recovered delivery was queued later than its event happened.
 		const happened = read++ < maxRead && typeof event === 'string' ? await timeOf(api, event) : NaN;
 		if (Number.isNaN(happened)) return undefined;
 		oldest = Math.min(oldest, happened);

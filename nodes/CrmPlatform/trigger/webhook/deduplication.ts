@@ -1,4 +1,4 @@
-/** The part of Node.js's response that tells how a delivery was answered. */
+/** The part of Node.js's response that shows how a delivery was answered. */
 export interface DeliveryResponse {
 	readonly statusCode: number;
 	/** Whether it has been answered. */
@@ -10,14 +10,14 @@ export interface DeliveryResponse {
 const capacity = 20_000;
 
 /**
- * Deduplicates deliveries within this process. n8n stores nothing that a webhook writes while it
- * starts a workflow, so a restart forgets it and another process of n8n does not know of it.
+ * Deduplicates deliveries within this process. n8n does not store what a webhook writes while it starts a
+ * workflow, so the memory is lost at a restart and unknown to other processes of n8n.
  */
 export class DeliveryMemory {
 	private readonly answers = new Map<string, Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>>();
 
 	/**
-	 * Registers a delivery. One that n8n answered with an error started nothing, so it is new again.
+	 * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.
 	 *
 	 * @param key of the event and of the trigger it is for
 	 * @returns `under way` while an earlier delivery of the event is still unanswered

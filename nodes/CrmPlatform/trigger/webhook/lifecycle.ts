@@ -3,15 +3,15 @@ import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 import { connect } from '../../api/connection';
 import { readEventChoice } from '../eventProperties';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
-import { isAsWanted, openSubscription } from './openSubscription';
+import { matchesRequest, openSubscription } from './openSubscription';
 import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
 import { findOwnSubscription, unsubscribe, type Subscription, type SubscriptionRequest } from './subscription';
 import { inTurn } from './turns';
 
 /**
- * What n8n calls on activation, on deactivation, and around a test run, which has an address and so a
- * subscription of its own. Every call can be repeated: the subscription is found by its stored id, else
- * by n8n's address.
+ * n8n calls these methods on activation, on deactivation, and around a test run, which has its own address and
+ * so its own subscription. Every call can be repeated: the subscription is found by its stored id, else by
+ * n8n's address.
  *
  * The subscription is never paused from here, so a paused one was paused by somebody in the CRM.
  */
@@ -21,14 +21,14 @@ export const subscriptionLifecycle = {
 		const wanted = requestOf(this);
 		const state = readSubscription(this);
 		if (isStart(this) && state.id !== undefined && state.secret !== undefined) {
-			// Whether the service answers or not, the trigger starts; `watchSubscription` does the rest.
+			// The trigger starts even if the service does not answer; `watchSubscription` does the rest.
 			storeSubscription(this, { ...state, ...wanted });
 			return true;
 		}
-		// Missed events have to be recovered in any case.
+		// `create` recovers missed events, so it has to run.
 		if (recoverHours(this) !== undefined) return false;
 		const found = await findOwnSubscription(await connect(this), state.id, wanted.url);
-		return found !== undefined && isAsWanted(found.own, wanted, state);
+		return found !== undefined && matchesRequest(found.own, wanted, state);
 	},
 
 	/** @throws NodeApiError or NodeOperationError where the trigger would end up without an active subscription */
@@ -40,10 +40,10 @@ export const subscriptionLifecycle = {
 			const { own, state, isFirst } = await openSubscription(this, api, wanted, known);
 			if (own.status !== 'active') throw inactive(this, own);
 			const hours = recoverHours(this);
-			// Without recovery, what was missed until now stays missed, also when it is turned on later.
+			// Without recovery, events missed until now stay missed, even if recovery is turned on later.
 			const since = hours === undefined ? undefined : state.deliveredUntil;
 			const opened = { ...state, deliveredUntil: since ?? own.created_at };
-			// Deliveries may come at once.
+			// Deliveries may arrive immediately.
 			storeSubscription(this, opened);
 			const gap = isFirst ? undefined : await recoverEvents(this, api, opened, hours);
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);

@@ -14,12 +14,12 @@ import {
 } from './subscription';
 
 /**
- * Finds the trigger's subscription and makes it what is wanted, or subscribes. One that is paused stays so.
- * One that somebody has given another address is made anew: the service counts what was accepted there as
- * delivered, and would not recover it.
+ * Finds the trigger's subscription and updates it, or subscribes. A paused one stays paused. One whose address
+ * somebody has changed is replaced: the service counts events accepted there as delivered, and would not
+ * recover them.
  *
- * @returns the state without `changed`, as what the subscription has missed is still to be recovered; the first
- * subscription of a trigger has missed nothing
+ * @returns the state without `changed`, since missed events still have to be recovered; the first subscription
+ * of a trigger has missed none
  */
 export async function openSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
@@ -34,7 +34,7 @@ export async function openSubscription(
 	const updated = found && isOurs ? await updateSubscription(api, found.own, wanted) : undefined;
 	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, wanted));
 	const known = { ...state };
-	// What was accepted at n8n's old address was accepted by n8n.
+	// Events accepted at n8n's old address were accepted by n8n.
 	if (isOurs && !isKept) known.deliveredUntil = await deliveredUntil(api, found, state);
 	const opened = isKept
 		? { own: updated, secret: knownSecret(updated, state), hint: undefined }
@@ -48,19 +48,19 @@ export async function openSubscription(
 	return { own, state: { ...subscribed, secret, hints }, isFirst };
 }
 
-/** Whether n8n has another address since it subscribed, and the subscription is as it was. */
+/** Whether n8n's address has changed since it subscribed, and the subscription has not. */
 export const isMoved = (own: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionState): boolean =>
 	!isAddress(own.url, url) && deliversTo !== undefined && isAddress(own.url, deliversTo);
 
-export const isAsWanted = (own: Subscription, wanted: SubscriptionRequest, state: SubscriptionState): boolean =>
+export const matchesRequest = (own: Subscription, wanted: SubscriptionRequest, state: SubscriptionState): boolean =>
 	own.status === 'active' && isFor(own, wanted) && secretState(own, state) !== 'replaced';
 
 const isFor = (own: Subscription, { url, events }: SubscriptionRequest): boolean =>
 	isAddress(own.url, url) && areEvents(own.events, events) && own.status !== 'disabled';
 
 /**
- * Whether the stored secret is the current one. The end of it that a service shows may be masked, missing, or
- * something else altogether; what is not understood leaves it unknown.
+ * Whether the stored secret is the current one. The hint of the service may be masked, missing or unrelated; if
+ * it is unreadable, the answer is unknown.
  */
 export function secretState(own: Subscription, { id, secret, hints = [] }: SubscriptionState): 'current' | 'replaced' | 'unknown' {
 	if (id !== own.id || secret === undefined) return 'replaced';

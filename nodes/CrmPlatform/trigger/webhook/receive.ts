@@ -15,7 +15,7 @@ import { doubtful, explainForged } from './signature';
 let deliveries = new DeliveryMemory();
 let refusals = new RefusalMemory();
 
-/** Forgets what this process has taken and refused, as a new process would. */
+/** Clears the memory of accepted and refused deliveries, as a restart would. */
 export function forgetDeliveries(): void {
 	deliveries = new DeliveryMemory();
 	refusals = new RefusalMemory();
@@ -25,8 +25,8 @@ export function forgetDeliveries(): void {
 const testEvent = 'webhook.test';
 
 /**
- * Receives one delivery: verifies its signature, and starts the workflow if it is an event the user
- * chose that has not been delivered before. Everything else is answered and starts nothing.
+ * Receives one delivery: verifies its signature, and starts the workflow if it is an event the user chose that
+ * has not been delivered before. Other deliveries are answered but start nothing.
  */
 export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	const { headers, rawBody: body = Buffer.alloc(0) } = requestOf(n8n);
@@ -49,8 +49,8 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	const event = eventIn(body);
 	if (!event) return answer(n8n, 400, 'The body is not an event');
 
-	const unwanted = explainUnwanted(n8n, event);
-	if (unwanted !== undefined) return answer(n8n, 200, unwanted);
+	const ignoredBecause = reasonToIgnore(n8n, event);
+	if (ignoredBecause !== undefined) return answer(n8n, 200, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
 		const taken = deliveries.take(`${nameOf(n8n)}:${event.id}`, responseOf(n8n));
@@ -60,7 +60,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	return await start(n8n, event);
 }
 
-/** Whether a delivery may be genuine, and this trigger has a wrong secret: an event it asks for, wrong in its signature only. */
+/** Whether a delivery may be genuine and the trigger's secret wrong: an event it subscribed to, with nothing wrong but the signature. */
 function isDoubtful(n8n: IWebhookFunctions, forged: string, body: Buffer): boolean {
 	if (isTest(n8n) || !Object.values(doubtful).includes(forged)) return false;
 	const type = eventIn(body)?.type;
@@ -75,7 +75,7 @@ const refused = (n8n: IWebhookFunctions): NodeOperationError =>
 	});
 
 /** Reason to ignore the event, if any. */
-function explainUnwanted(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {
+function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {
 	if (event.type === testEvent) {
 		const isWanted = n8n.getNodeParameter('options.testEvents', false) as boolean;
 		return isWanted ? undefined : 'Test event received';

@@ -1,8 +1,8 @@
 /**
- * Milliseconds for which deliveries are refused before the user is told. The watch looks at the subscription every
- * ten minutes, and puts right what the service shows.
+ * Milliseconds of refused deliveries before the user is notified. The watch checks the subscription every ten
+ * minutes, and repairs what the service shows.
  */
-const untilTold = 20 * 60_000;
+const reportAfter = 20 * 60_000;
 
 /** More triggers than any n8n has. */
 const capacity = 10_000;
@@ -10,12 +10,12 @@ const capacity = 10_000;
 interface Refusals {
 	/** When the first was refused (Unix epoch ms). */
 	since: number;
-	isTold: boolean;
+	isReported: boolean;
 }
 
 /**
- * Remembers since when a trigger refuses deliveries for nothing but their signature, so that a wrong secret is
- * told where the service shows nothing of it. Each process of n8n knows of its own deliveries only.
+ * Remembers since when a trigger refuses deliveries only because of their signature, so that a wrong secret is
+ * reported even if the service does not show it. Each process of n8n knows only its own deliveries.
  */
 export class RefusalMemory {
 	private readonly refusals = new Map<string, Refusals>();
@@ -25,12 +25,12 @@ export class RefusalMemory {
 		this.refusals.delete(trigger);
 	}
 
-	/** @returns whether to tell the user, once until a delivery is accepted */
+	/** @returns whether to notify the user: once, until a delivery is accepted again */
 	refuse(trigger: string, now: number): boolean {
-		const known = this.refusals.get(trigger) ?? { since: now, isTold: false };
+		const known = this.refusals.get(trigger) ?? { since: now, isReported: false };
 		if (this.refusals.size >= capacity) this.refusals.clear();
-		const isDue = !known.isTold && now - known.since >= untilTold;
-		this.refusals.set(trigger, { ...known, isTold: known.isTold || isDue });
+		const isDue = !known.isReported && now - known.since >= reportAfter;
+		this.refusals.set(trigger, { ...known, isReported: known.isReported || isDue });
 		return isDue;
 	}
 }

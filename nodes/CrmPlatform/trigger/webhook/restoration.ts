@@ -8,7 +8,7 @@ import {
 	newKeyFor,
 	ownAt,
 	parseSubscription,
-	refusing,
+	refusalStatuses,
 	secretIn,
 	subscribe,
 	subscriptionPath,
@@ -19,8 +19,8 @@ import {
 } from './subscription';
 
 /**
- * Changes a subscription to what is wanted, where the service can. One that it has disabled is enabled again; one
- * that somebody has paused stays paused.
+ * Updates a subscription to the request, if the service supports it. A subscription that the service has
+ * disabled is enabled again; one that somebody has paused stays paused.
  *
  * @returns the subscription as the service has it now, unchanged where it refuses
  */
@@ -41,14 +41,14 @@ export async function updateSubscription(
 
 async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined> {
 	return await request.catch((error: unknown) => {
-		if (isAnsweredWith(error, ...refusing)) return undefined;
+		if (isAnsweredWith(error, ...refusalStatuses)) return undefined;
 		throw error;
 	});
 }
 
 /**
- * Makes another subscription in the place of one that the service does not change. The old one goes last, as the
- * service may refuse n8n's address.
+ * Replaces a subscription that the service does not change. The old one is deleted last, since the service may
+ * refuse n8n's address.
  *
  * @throws NodeOperationError where the service refuses it
  */
@@ -60,16 +60,16 @@ export async function replaceSubscription(
 ): Promise<SecretOf> {
 	const end = async (one: Subscription): Promise<void> => {
 		await unsubscribe(api, one).catch((error: Error) => {
-			// The other one is there, and a repetition would make one more.
+			// The new subscription exists, and a repetition would create another.
 			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${one.id} in the CRM Platform. The trigger no longer needs it and could not delete it: ${error.message}`);
 		});
 	};
-	// The answer to an earlier one may have been lost, so that nobody knows its secret.
+	// The response to an earlier request may have been lost, and its secret with it.
 	const lost: Subscription[] = [];
 	for await (const one of ownAt(api, wanted.url)) if (one.id !== former.id) lost.push(one);
 	for (const one of lost) await end(one);
 	const made = await subscribe(n8n, api, wanted).catch(async (error: unknown) => {
-		// A service may take each address once.
+		// A service may accept each address only once.
 		if (!isAnsweredWith(error, 409) || !isAddress(former.url, wanted.url)) return explainUnreached(n8n, former, error);
 		await unsubscribe(api, former);
 		return await subscribe(n8n, api, wanted);
@@ -79,10 +79,10 @@ export async function replaceSubscription(
 }
 
 /**
- * Gives a subscription whose secret nobody knows a new one: by rotation (the service signs with the old
- * one as well for a day) or, where the service has none or tells no secret, by creating it anew.
+ * Renews an unknown secret: by rotation (for a day, the service also signs with the old one) or, if the service
+ * does not support rotation or returns no secret, by creating the subscription anew.
  *
- * @throws Error in the user's words when the service tells no secret
+ * @throws Error in the user's words if the service returns no secret
  */
 export async function renewSecret(
 	n8n: IHookFunctions | ITriggerFunctions,
@@ -104,7 +104,7 @@ export async function renewSecret(
 
 /** @throws NodeOperationError where the service refuses a subscription in another one's place, otherwise the error itself */
 function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subscription, error: unknown): never {
-	if (!isAnsweredWith(error, ...refusing)) throw error;
+	if (!isAnsweredWith(error, ...refusalStatuses)) throw error;
 	throw new NodeOperationError(
 		n8n.getNode(),
 		`No event reaches this trigger: the service refuses to change the webhook ${id} or to create another (${error.message})`,

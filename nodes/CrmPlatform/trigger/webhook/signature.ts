@@ -10,13 +10,13 @@ export interface Signed {
 	body: Uint8Array;
 }
 
-/** Reasons that a wrong secret of this trigger may have. */
+/** Reasons that may be due to a wrong secret of this trigger. */
 export const doubtful = {
 	secret: 'This trigger has no signing secret',
 	signature: 'The signature is wrong',
 };
 
-/** Seconds by which clocks may differ. A delivery beyond that may be a replay. */
+/** Seconds by which clocks may differ. An older delivery may be a replay. */
 const tolerance = 5 * 60;
 
 /**

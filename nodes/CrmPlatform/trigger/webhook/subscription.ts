@@ -30,14 +30,14 @@ const subscription = z.object({
 /** A subscription to events in the service. */
 export type Subscription = z.infer<typeof subscription>;
 
-/** The answers to create and rotate have the secret. Elsewhere it may be masked or an old one, so it is not read. */
+/** Responses to create and rotate contain the secret. Elsewhere it may be masked or outdated, so it is not read. */
 const shownSecret = subscription.pick({ secret_hint: true }).extend({ secret: z.string().nullish() });
 
 export interface SecretOf {
 	own: Subscription;
 	/** Undefined if the answer has none that can verify a delivery. */
 	secret: string | undefined;
-	/** What the answer shows as the end of the secret. */
+	/** The end of the secret, as the response shows it. */
 	hint: string | undefined;
 }
 
@@ -52,8 +52,8 @@ const collection = '/v1/webhooks';
 /** Begins the description of each subscription of a trigger. Any other with n8n's address belongs to another program. */
 const ownPrefix = 'n8n: ';
 
-/** Statuses of a service that will never accept the request, unlike those of an outage. */
-export const refusing = [400, 403, 404, 405, 409, 410, 422, 501];
+/** Statuses of a permanent refusal, as opposed to an outage. */
+export const refusalStatuses = [400, 403, 404, 405, 409, 410, 422, 501];
 
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
@@ -69,7 +69,7 @@ const hrefOf = (address: unknown): string => {
 export const areEvents = (some: string[], others: string[]): boolean =>
 	[...new Set(some)].sort().join() === [...new Set(others)].sort().join();
 
-/** A subscription as the service has it at a time (Unix epoch ms of the service's clock). */
+/** A subscription as stored in the service at a time (Unix epoch ms of the service's clock). */
 export interface FoundSubscription {
 	own: Subscription;
 	now: number;
@@ -87,7 +87,7 @@ export async function findOwnSubscription(
 ): Promise<FoundSubscription | undefined> {
 	const made = id === undefined ? undefined : await findSubscription(api, id);
 	if (made) return made;
-	// Read again for the time, and as the list may be older.
+	// Read again to get the time, and because the list may be outdated.
 	for await (const own of ownAt(api, url)) return await findSubscription(api, own.id);
 	return undefined;
 }
@@ -110,7 +110,7 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 	if (!found) return undefined;
 	// The header Date has whole seconds (RFC 9110 section 6.6.1), rounded down.
 	const date = Date.parse(found.headers.date ?? '');
-	// Without it, a minute makes up for the difference between the clocks.
+	// Without the header, a minute compensates for the difference between the clocks.
 	return { own: parseSubscription(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
 }
 
@@ -121,7 +121,7 @@ export async function subscribe(
 	wanted: SubscriptionRequest,
 ): Promise<SecretOf> {
 	const create = (await api.describe('/webhooks'))?.create;
-	// For the people who look at the service's list of subscriptions.
+	// For people who read the service's list of subscriptions.
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
 	const request = { method: 'POST', path: collection, body: { ...wanted, description }, ...newKeyFor(create) } as const;
 	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, wanted.url, error));

@@ -11,11 +11,11 @@ const schema = z.object({
 	/** What the subscription is for; n8n tells its address to those who publish only. */
 	url: z.string().optional(),
 	events: z.array(z.string()).optional(),
-	/** The address of n8n at which the trigger has last subscribed; n8n may have got another one since. */
+	/** The address of n8n when the trigger last subscribed; it may have changed since. */
 	deliversTo: z.string().optional(),
-	/** The `updated_at` of the subscription as of which nothing is missing: somebody has changed it since if it is another one now. */
+	/** The `updated_at` of the subscription when nothing was missing. If it differs now, somebody has changed the subscription. */
 	changed: z.string().optional(),
-	/** What the service showed as the end of the secret before and when it gave this one: seen again, it proves nothing. */
+	/** Hints that the service showed before and when it issued this secret: seeing one again proves nothing. */
 	hints: z.array(z.string()).optional(),
 	/** The instant (RFC 3339) up to which every event has been delivered, as far as known. */
 	deliveredUntil: z.string().optional(),
@@ -29,7 +29,7 @@ export type TriggerFunctions = IHookFunctions | IWebhookFunctions | ITriggerFunc
 /** A test run has an address of its own for a while, and keeps nothing. */
 export const isTest = (n8n: TriggerFunctions): boolean => !n8n.getWorkflow().active;
 
-/** Whether n8n starts, and nobody has published the workflow just now. */
+/** Whether n8n is starting, as opposed to a publish. */
 export const isStart = (n8n: IHookFunctions | ITriggerFunctions): boolean =>
 	['init', 'leadershipChange'].includes(n8n.getActivationMode());
 

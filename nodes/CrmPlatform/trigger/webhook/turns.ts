@@ -1,9 +1,9 @@
 import type { TriggerFunctions } from './subscriptionState';
 
-/** The work under way in this process, by trigger. */
+/** The running work of this process, by trigger. */
 const underWay = new Map<string, Promise<unknown>>();
 
-/** Does one thing after the other for each trigger, so that a check never undoes an unpublish. */
+/** Serializes the work of each trigger, so that a check never undoes an unpublish. */
 export async function inTurn<Result>(n8n: TriggerFunctions, work: () => Promise<Result>): Promise<Result> {
 	const name = `${String(n8n.getWorkflow().id)} ${String(n8n.getWorkflow().active)} ${n8n.getNode().id}`;
 	const turn = (underWay.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);

@@ -10,44 +10,44 @@ import { systemClock } from '../../api/http/clock';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
-import { isAsWanted, isMoved, openSubscription, secretState } from './openSubscription';
+import { isMoved, matchesRequest, openSubscription, secretState } from './openSubscription';
 import { isStart, readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
 import { findSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import { inTurn } from './turns';
 
-/** Milliseconds between two looks at the subscription, before the first after a start, and after a failure. */
+/** Milliseconds between two checks of the subscription, before the first check after a start, and after a failure. */
 const interval = 10 * 60_000;
-const untilFirst = 5_000;
-const afterFailure = 60_000;
+const startDelay = 5_000;
+const retryDelay = 60_000;
 
-/** Looks in a row that fail before the user is told; an outage of the service loses nothing. */
+/** Number of consecutive failed checks before the user is notified; an outage of the service loses nothing. */
 const maxFailures = 5;
 
 /** Milliseconds after which n8n stores how far events have been delivered, even if nothing has happened. */
 const maxTimeUnstored = 12 * 60 * 60_000;
 
-/** What ends the watch of each trigger of this process. */
+/** Ends the watch of each trigger of this process. */
 const watches = new Map<string, AbortController>();
 
 /**
- * Looks now and then whether the subscription of a published workflow is there, active, and as the
- * workflow needs it. One that somebody has deleted, disabled or changed is restored, and what it has
- * missed is recovered; so is what was missed while n8n was down, as n8n calls this at each start.
+ * Regularly checks that the subscription of a published workflow exists, is active and matches the workflow. A
+ * subscription that somebody has deleted, disabled or changed is restored, and missed events are recovered. So
+ * are those missed while n8n was down, since n8n calls this at each start.
  */
 export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): ITriggerResponse {
 	const hours = recoverHours(n8n);
 	const closing = new AbortController();
 	const { signal } = closing;
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
-	// n8n may not have closed the one before.
+	// n8n may not have closed the previous watch.
 	watches.get(name)?.abort();
 	watches.set(name, closing);
-	/** Whether nothing can have been missed that was not recovered. */
+	/** Whether all missed events have been recovered. */
 	let isWell = !isStart(n8n);
-	/** Whether the secret was replaced since the deliveries fail. */
+	/** Whether the secret was replaced since deliveries began to fail. */
 	let isRenewed = false;
 	let isFirst = isStart(n8n);
-	let wait = isFirst ? untilFirst : interval;
+	let wait = isFirst ? startDelay : interval;
 	let reported = '';
 	let failures = 0;
 	let saved = clock.now();
@@ -70,16 +70,17 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	const look = async (): Promise<void> => {
 		const state = readSubscription(n8n);
 		const { id, url, events } = state;
-		// Not published, or the publish has failed.
+		// The workflow is not published, or its publish has failed.
 		if (signal.aborted || id === undefined || url === undefined || events === undefined) return;
 		const api = await connect(n8n, clock);
 		const wanted = { url, events };
 		const found = await findSubscription(api, id);
 		const seen = found?.own;
 		const fails = seen !== undefined && (await isFailing(api, seen));
-		// Deliveries may fail for a secret that another client has replaced: the service does not tell.
+		// Deliveries may fail because another client has replaced the secret, which the service does not
+		// report.
 		const isDoubtful = fails && !isRenewed && seen.status === 'active' && secretState(seen, state) === 'unknown';
-		if (!found || isDoubtful || !isAsWanted(found.own, wanted, state)) {
+		if (!found || isDoubtful || !matchesRequest(found.own, wanted, state)) {
 			isWell = false;
 			const opened = await openSubscription(n8n, api, wanted, state);
 			if (opened.own.status !== 'active') {
@@ -101,18 +102,18 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 			return;
 		}
 		const { updated_at: changed } = found.own;
-		// It may have been paused, or asked for other events, since the last look.
+		// Since the last check, the subscription may have been paused or changed to other events.
 		const isChanged = changed !== state.changed;
-		// The service may try again hours later what has failed while n8n was down.
+		// The service may wait hours before it retries deliveries that failed while n8n was down.
 		const isDue = isChanged || isFirst || (!isWell && !fails);
 		const gap = isDue ? await recoverEvents(n8n, api, state, hours) : undefined;
 		isFirst = false;
-		// What was recovered just now is among the deliveries that are pending.
+		// Pending deliveries include those just recovered.
 		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url });
 		if (fails) {
-			// Other processes may have an older secret, if something has set the static data back.
+			// Other processes may have an older secret, if something has reset the static data.
 			keep({ ...state, changed }, isWell || clock.now() - saved >= interval);
-			wait = afterFailure;
+			wait = retryDelay;
 		} else {
 			isRenewed = false;
 			reported = '';
@@ -134,7 +135,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 				failures += 1;
 				n8n.logger.warn(`${n8n.getNode().name}: ${(error as Error).message}`);
 				if (failures === maxFailures) report(error);
-				wait = failures < maxFailures ? afterFailure : interval;
+				wait = failures < maxFailures ? retryDelay : interval;
 			}
 		}
 	};
@@ -151,7 +152,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 function describeRestored(id: string, seen: Subscription | undefined, wanted: SubscriptionRequest, state: SubscriptionState): string {
 	if (!seen) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
 	if (isMoved(seen, wanted, state)) {
-		return `n8n has a new address. The webhook ${id}, which delivered to ${seen.url}, delivers to ${wanted.url}. Events that another program accepted at the old address are not delivered again`;
+		return `n8n has a new address. The webhook ${id} now delivers to ${wanted.url} instead of ${seen.url}. Events that another program accepted at the old address are not delivered again`;
 	}
 	const what = seen.status === 'active' ? 'changed' : seen.status;
 	return `The webhook ${id} was ${what} in the CRM Platform. The trigger has restored it`;

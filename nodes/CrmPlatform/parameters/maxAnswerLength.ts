@@ -1,20 +1,20 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-const usual = 4_000;
-const least = 500;
+const defaultLength = 4_000;
+const minLength = 500;
 
 /** Of lists only: builders read each parameter again for each operation. */
-export const longestAnswer: INodeProperties = {
+export const maxAnswerLength: INodeProperties = {
 	displayName: 'Maximum Answer Length',
 	name: 'longestAnswer',
 	type: 'number',
-	typeOptions: { minValue: least },
+	typeOptions: { minValue: minLength },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
-	default: usual,
+	default: defaultLength,
 	description: 'Maximum number of characters of an answer to the model; a longer one says what was left out',
 };
 
-export function longestAnswerOf(n8n: IExecuteFunctions): number {
-	const length = Number(n8n.getNodeParameter(longestAnswer.name, 0, usual));
-	return length >= least ? length : least;
+export function maxAnswerLengthOf(n8n: IExecuteFunctions): number {
+	const length = Number(n8n.getNodeParameter(maxAnswerLength.name, 0, defaultLength));
+	return length >= minLength ? length : minLength;
 }

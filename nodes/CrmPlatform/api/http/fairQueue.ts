@@ -1,0 +1,86 @@
+/** From the most to the least urgent: somebody waits for the request; other executions and triggers; executions that have sent many requests. */
+const priorities = ['awaited', 'ordinary', 'bulk'] as const;
+export type Priority = (typeof priorities)[number];
+
+export interface QueueEntry {
+	priority: Priority;
+	workflow: string;
+	/** A request that was refused goes before others of its workflow. */
+	isRetry: boolean;
+}
+
+/** Every tenth turn goes to a lower priority, alternating between the two, so that neither starves. */
+const turnsPerLowerPriority = 10;
+
+/** Orders entries by priority, and within a priority round-robin by workflow. */
+export class FairQueue<T extends QueueEntry> {
+	private readonly levels = priorities.map((priority) => ({ priority, workflows: new Map<string, T[]>() }));
+	private turns = 0;
+
+	get isEmpty(): boolean {
+		return this.levels.every(({ workflows }) => workflows.size === 0);
+	}
+
+	/** Number of workflows with entries, except the given one. */
+	countOtherWorkflows(workflow: string): number {
+		const waiting = new Set(this.levels.flatMap(({ workflows }) => [...workflows.keys()]));
+		waiting.delete(workflow);
+		return waiting.size;
+	}
+
+	add(entry: T): void {
+		const workflows = this.workflowsOf(entry);
+		const entries = workflows.get(entry.workflow) ?? [];
+		workflows.set(entry.workflow, entries);
+		if (entry.isRetry) entries.unshift(entry);
+		else entries.push(entry);
+	}
+
+	/** Removes and returns the next entry that satisfies the condition. */
+	take(condition: (entry: T) => boolean = () => true): T | undefined {
+		for (const { workflows } of this.levelsByTurn()) {
+			for (const [workflow, entries] of workflows) {
+				const [entry] = entries;
+				if (!entry || !condition(entry)) continue;
+				this.turns += 1;
+				entries.shift();
+				// A Map keeps insertion order, so re-inserting a workflow moves it behind the others.
+				workflows.delete(workflow);
+				if (entries.length > 0) workflows.set(workflow, entries);
+				return entry;
+			}
+		}
+		return undefined;
+	}
+
+	private levelsByTurn() {
+		const turn = this.turns + 1;
+		if (turn % turnsPerLowerPriority !== 0) return this.levels;
+		const [, ...lower] = this.levels;
+		if (turn % (2 * turnsPerLowerPriority) !== 0) lower.reverse();
+		return [...lower, ...this.levels];
+	}
+
+	remove(entry: T): void {
+		const workflows = this.workflowsOf(entry);
+		const entries = workflows.get(entry.workflow) ?? [];
+		const index = entries.indexOf(entry);
+		if (index >= 0) entries.splice(index, 1);
+		if (entries.length === 0) workflows.delete(entry.workflow);
+	}
+
+	/** Removes and returns all entries that satisfy the condition. */
+	removeAll(condition: (entry: T) => boolean): T[] {
+		const removed = this.all().filter(condition);
+		removed.forEach((entry) => this.remove(entry));
+		return removed;
+	}
+
+	all(): T[] {
+		return this.levels.flatMap(({ workflows }) => [...workflows.values()].flat());
+	}
+
+	private workflowsOf({ priority }: QueueEntry): Map<string, T[]> {
+		return this.levels.find((level) => level.priority === priority)!.workflows;
+	}
+}

@@ -1,0 +1,134 @@
+import { concurrencyLimit, latestWindow, maxRetryAfter, measuredShare, rateWindow, retryAfter, type RateWindow } from './pace';
+import { rateLimited } from './retry';
+import type { HttpResponse } from './transport';
+
+/** How long (ms) the reported end of an exhausted window is trusted: the service may have reported it wrongly or reset it. */
+const exhaustedTtl = 60_000;
+/** Concurrent requests while the window is unknown: as many as one execution sends. */
+const unknownConcurrency = 4;
+/** How long (ms) the largest window counts: the plan may have been downgraded. */
+const largestWindowTtl = 60 * 60_000;
+/** Response time (ms) from which other requests no longer wait for a response. */
+const slowAfter = 1_000;
+
+/** The rate limit as responses report it, and the resulting number of concurrent requests. Times are epoch milliseconds. */
+export class RateLimitTracker {
+	private window: RateWindow | undefined;
+	/** When a response last reported the window. */
+	private reportedAt = 0;
+	/** Since when requests wait without a response that says how many may be sent; undefined while none waits. */
+	private stall: { since: number; isWindowKnown: boolean } | undefined;
+	/** Send time of the latest request that the reported remainder includes. */
+	private countedSentAt = -Infinity;
+	/** Whether any response has reported a window. */
+	private hasReportedWindow = false;
+	/** Whether requests succeed although no response has ever reported a window. */
+	private isUnlimited = false;
+	/** Share of the plan (0 to 1) that this process uses. */
+	private share = 1 / 8;
+	/** The remainder in the first response of the window, and the number of responses since. */
+	private baseline = { remaining: 0, responses: 0 };
+	/** The highest remainder of the last hour: the presumed size of a window. */
+	private largestWindow = { requests: 0, reportedAt: -Infinity };
+
+	/** At least one request is waiting. */
+	markWaiting(now: number): void {
+		const isWindowKnown = this.isWindowKnown(now);
+		if (this.stall?.isWindowKnown !== isWindowKnown) this.stall = { since: now, isWindowKnown };
+	}
+
+	/** No request is waiting or in flight. */
+	markIdle(): void {
+		this.stall = undefined;
+	}
+
+	/**
+	 * @param inFlight other requests of this process without a response so far
+	 * @param sentAt when the request of this response was sent
+	 */
+	recordResponse({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, inFlight: number, sentAt: number, now: number): void {
+		const reported = rateWindow(headers, now);
+		if (this.stall?.isWindowKnown) this.stall = undefined;
+		if (reported) this.recordWindow(reported, status, inFlight, sentAt, now);
+		else if (status === rateLimited) {
+			const pause = Math.min(retryAfter(headers, now) ?? 0, maxRetryAfter);
+			this.window = latestWindow(this.window, { remaining: 0, resetsAt: now + pause }, now);
+			this.reportedAt = now;
+			this.stall = undefined;
+			this.isUnlimited = false;
+		} else if (status < 400 && !this.hasReportedWindow && !this.isWindowKnown(now)) this.isUnlimited = true;
+	}
+
+	/**
+	 * Another request may be sent while fewer than this are in flight.
+	 *
+	 * @param reserve part of the window (0 to 1) left to other clients
+	 */
+	maxInFlight(now: number, reserve = 0): number {
+		// Without responses the limit grows, so that a service that hangs does not block every workflow.
+		const growth = 2 ** Math.max(0, Math.floor((now - (this.stall?.since ?? now)) / slowAfter));
+		if (this.window && this.isWindowKnown(now)) {
+			const available = this.withoutReserve(this.window, reserve);
+			return Math.min(available.remaining, concurrencyLimit(available, this.share) * growth);
+		}
+		if (this.isUnlimited) return Infinity;
+		// After an exhausted window, other clients wait for the next one, too.
+		return (reserve > 0 || this.window?.remaining === 0 ? 1 : unknownConcurrency) * growth;
+	}
+
+	/** Requests in flight count from this send time on: the remainder includes earlier ones, or they belong to the previous window. */
+	inFlightCutoff(now: number): number {
+		return this.isWindowKnown(now) ? Math.min(this.countedSentAt, now - slowAfter) : (this.stall?.since ?? now);
+	}
+
+	/**
+	 * The end of a window in which only the reserve is left; undefined if more is left.
+	 *
+	 * @param reserve part of the window (0 to 1) left to other clients
+	 */
+	exhaustedUntil(now: number, reserve: number): number | undefined {
+		return this.window && this.isWindowKnown(now) && this.withoutReserve(this.window, reserve).remaining <= 0 ? this.window.resetsAt : undefined;
+	}
+
+	private withoutReserve({ remaining, resetsAt }: RateWindow, reserve: number): RateWindow {
+		return { remaining: remaining - Math.floor(this.largestWindow.requests * reserve), resetsAt };
+	}
+
+	/** When more requests may be sent than now, even if no response arrives. */
+	nextIncreaseAt(now: number): number {
+		const since = this.stall?.since ?? now;
+		const nextGrowth = since + (Math.floor((now - since) / slowAfter) + 1) * slowAfter;
+		if (!this.window || !this.isWindowKnown(now)) return nextGrowth;
+		return Math.min(this.window.resetsAt, this.window.remaining > 0 ? nextGrowth : this.reportedAt + exhaustedTtl);
+	}
+
+	isWindowKnown(now: number): boolean {
+		if (this.window === undefined || this.window.resetsAt <= now) return false;
+		// While nothing is sent, no response can correct an exhausted window.
+		return this.window.remaining > 0 || Math.abs(now - this.reportedAt) < exhaustedTtl;
+	}
+
+	private recordWindow(reported: RateWindow, status: number, inFlight: number, sentAt: number, now: number): void {
+		const contradicts = endsEarlier(reported, this.window) || reported.remaining > (this.window?.remaining ?? 0);
+		if (reported.remaining >= this.largestWindow.requests || now - this.largestWindow.reportedAt >= largestWindowTtl) {
+			this.largestWindow = { requests: reported.remaining, reportedAt: now };
+		}
+		// A response to a request sent after the last report is not out of order: it replaces the window.
+		const before = sentAt >= this.reportedAt && contradicts ? undefined : this.window;
+		this.window = latestWindow(before, reported, now) ?? reported;
+		if (!endsEarlier(reported, this.window)) this.reportedAt = now;
+		this.hasReportedWindow = true;
+		this.isUnlimited = false;
+		if (!this.isWindowKnown(now)) return;
+		this.stall = undefined;
+		this.countedSentAt = Math.max(this.countedSentAt, sentAt);
+		const isNew = !before || before.resetsAt <= now || this.window.resetsAt - before.resetsAt > 1_000;
+		if (isNew) this.baseline = { remaining: reported.remaining, responses: 0 };
+		else if (status !== rateLimited) this.baseline.responses += 1;
+		const counted = this.baseline.remaining - this.window.remaining;
+		this.share = measuredShare(this.share, counted, this.baseline.responses, inFlight);
+	}
+}
+
+const endsEarlier = (reported: RateWindow, current: RateWindow | undefined): boolean =>
+	current !== undefined && current.resetsAt - reported.resetsAt > 1_000;
