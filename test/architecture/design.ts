@@ -79,7 +79,7 @@ export const design: Record<string, Part> = {
 	// Send and Wait for Approval: what is asked, and what the CRM answers.
 	approval: {
 		files: ['nodes/CrmPlatform/approval/*.ts'],
-		imports: ['values', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['values', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	undo: {

@@ -136,6 +136,20 @@ describe('Send and Wait for Approval', () => {
 		});
 	});
 
+	test('each of several calls at once is asked for, whatever its input says, and answered by itself', async () => {
+		const execution = await ask({}, { items: [{ approved: true, data: { approved: true } }] }, undefined, undefined, 3);
+		const asked = new Set<unknown>();
+		for (const approved of [false, true, false]) {
+			const task = await until(async () => [await newest()].find(({ id }) => id !== undefined && !asked.has(id)));
+			asked.add(task.id);
+			if (approved) await complete(task);
+			else await call('DELETE', `/v1/tasks/${String(task.id)}`);
+			await until(() => execution.resumed === asked.size);
+		}
+		await decided(execution);
+		expect(execution.outputs()).toMatchObject([[{ data: { approved: false } }], [{ data: { approved: true } }], [{ data: { approved: false } }]]);
+	});
+
 	test('another attempt after lost answers waits for the same task', async () => {
 		const before = Number(await count('/v1/tasks'));
 		await faults({ path: '/v1/tasks', method: 'POST', drop: 'after', times: retryPolicy.tries });

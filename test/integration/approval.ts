@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
+import { parse, stringify } from 'flatted';
 import { ExecutionLifecycleHooks, WebhookContext, WorkflowExecute } from 'n8n-core';
 import {
 	Workflow,
@@ -24,6 +25,8 @@ import { parts, type Setup } from './n8n.ts';
 export interface WaitingExecution {
 	/** What the node after it has got; undefined as long as the execution waits. */
 	output(): IDataObject[] | undefined;
+	/** The same of each call. */
+	outputs(): IDataObject[][];
 	error(): Error | undefined;
 	/** How often the execution has gone on. */
 	resumed: number;
@@ -42,8 +45,9 @@ const plain = (name: string, items?: IDataObject[]): INodeType => ({
 /**
  * @param type of the node, where it is not the plain one
  * @param reviewed a node whose calls it is the review of
+ * @param calls how many times the node is called at once
  */
-export async function askInExecution(setup: Setup, type?: string, reviewed?: Pick<INode, 'type' | 'parameters'>): Promise<WaitingExecution> {
+export async function askInExecution(setup: Setup, type?: string, reviewed?: Pick<INode, 'type' | 'parameters'>, calls = 1): Promise<WaitingExecution> {
 	const { node: made, additionalData } = workflowIn(parts, setup);
 	const crm: INode = { ...made, ...(type !== undefined && { type }) };
 	const types: Record<string, INodeType> = { start: plain('start', setup.items ?? [{}]), end: plain('end'), [crm.type]: parts.node, ...(reviewed && { [reviewed.type]: toolsNode }) };
@@ -54,7 +58,7 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Pic
 			id: 'workflow-1',
 			name: 'Discounts',
 			nodes: [nodeOf('start'), structuredClone(crm), nodeOf('end'), ...(reviewed ? [{ ...crm, id: 'reviewed', name: 'Reviewed', ...reviewed }] : [])],
-			connections: { ...(reviewed && { Reviewed: { ai_tool: [[{ node: crm.name, type: 'ai_tool' as const, index: 0 }]] } }), start: { main: [[{ node: crm.name, type: 'main', index: 0 }]] }, [crm.name]: { main: [[{ node: 'end', type: 'main', index: 0 }]] } },
+			connections: { ...(reviewed && { Reviewed: { ai_tool: [[{ node: crm.name, type: 'ai_tool' as const, index: 0 }]] } }), start: { main: [Array.from({ length: calls }, () => ({ node: crm.name, type: 'main' as const, index: 0 }))] }, [crm.name]: { main: [[{ node: 'end', type: 'main', index: 0 }]] } },
 			active: true,
 			nodeTypes,
 			settings: { executionOrder: 'v1' },
@@ -73,7 +77,7 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Pic
 		stored = await new WorkflowExecute(additionalData, 'webhook', data).processRunExecutionData(workflow);
 	};
 	/** As n8n keeps it in its database. */
-	const data = (): IRunExecutionData => structuredClone(JSON.parse(JSON.stringify(stored.data))) as IRunExecutionData;
+	const data = (): IRunExecutionData => parse(stringify(stored.data)) as IRunExecutionData;
 
 	async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const rawBody = await buffer(request);
@@ -101,7 +105,8 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Pic
 	const execution: WaitingExecution = {
 		resumed: 0,
 		error: () => stored.data.resultData.error,
-		output: () => (stored.data.waitTill === undefined ? stored.data.resultData.runData.end?.[0]?.data?.main?.[0]?.map(({ json }) => json) : undefined),
+		output: () => execution.outputs()[0],
+		outputs: () => (stored.data.waitTill === undefined ? (stored.data.resultData.runData.end ?? []).map(({ data }) => data?.main?.[0]?.map(({ json }) => json) ?? []) : []),
 		expire: async () => await goOn(data()),
 		async close() {
 			server.closeAllConnections();

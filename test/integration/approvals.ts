@@ -33,9 +33,9 @@ export function useApprovals() {
 	/** As a at.person, and as n8n’s endpoint hears of it: by the CRM's call. */
 	const decided = async (execution: WaitingExecution) => await until(() => execution.output() !== undefined);
 
-	async function ask(more: IDataObject = {}, setup: Pick<Setup, 'items' | 'executionId' | 'retryOnFail'> = {}, type?: string, reviewed?: IDataObject): Promise<WaitingExecution> {
+	async function ask(more: IDataObject = {}, setup: Pick<Setup, 'items' | 'executionId' | 'retryOnFail'> = {}, type?: string, reviewed?: IDataObject, calls?: number): Promise<WaitingExecution> {
 		const parameters = { resource: 'task', operation: 'sendAndWait', approvalTitle: 'Discount', message: 'Amount: 1,200 → 12,000', aboutKind: 'deal', aboutRecord: at.deal.id, approverId: { __rl: true, mode: 'name', value: '' }, ...more };
-		const execution = await askInExecution({ credential: { baseUrl: at.sandbox.url, apiKey: at.sandbox.apiKey }, parameters: parameters as never, ...setup }, type, reviewed && { type: 'n8n-nodes-crm-platform.crmPlatformTools', parameters: reviewed as never });
+		const execution = await askInExecution({ credential: { baseUrl: at.sandbox.url, apiKey: at.sandbox.apiKey }, parameters: parameters as never, ...setup }, type, reviewed && { type: 'n8n-nodes-crm-platform.crmPlatformTools', parameters: reviewed as never }, calls);
 		open.push(execution);
 		return execution;
 	}

@@ -74,8 +74,9 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	const run = await undo(name, `${name}-undo`);
 	const now = await account.all();
 
+	const staying = account.staying();
 	for (const [i, known] of account.records.entries()) {
-		const { kind, ids, isOwn, isTheirs, isChanged, deletedBy, expected } = known;
+		const { kind, ids, isOwn, isChanged, deletedBy, expected } = known;
 		const said = run.items.find(({ id }) => id === ids[0]);
 		const about = `${kind} #${i} (${String(said?.result)}: ${String(said?.reason)})`;
 		if (meanwhile?.known === known) {
@@ -86,7 +87,7 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 		}
 		if (isChanged !== (said !== undefined)) broken.push(`${about} was ${isChanged ? 'not ' : ''}reported`);
 		const isReported = said?.result === 'conflict' || said?.result === 'cannot_be_undone';
-		const isThere = isOwn ? deletedBy === undefined && isTheirs : deletedBy === undefined || deletedBy === 'own';
+		const isThere = staying.has(known);
 		if (isThere !== (now[i] !== undefined) && !(isOwn && isReported)) broken.push(`${about} is ${now[i] ? '' : 'not '}there`);
 		if (isOwn || !now[i] || !isThere) continue;
 		const [is, should] = [withoutLinks(now[i]), withoutLinks(expected)].map((one) => JSON.stringify(one));

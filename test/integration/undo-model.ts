@@ -57,7 +57,7 @@ interface Known {
 	/** Its ids: a record that is created again has another one. */
 	ids: string[];
 	isOwn: boolean;
-	/** Whether somebody else has changed it, linked to it, or has deleted it. */
+	/** Whether somebody else has made, changed or deleted it. */
 	isTheirs: boolean;
 	deletedBy?: string;
 	/** Whether an own step has changed it. */
@@ -130,6 +130,17 @@ export class UndoAccount {
 		}
 	}
 
+	/** The records that are there after the undo: of those that the execution has made, what others have changed, or what another one that stays links to. */
+	staying(): Set<Known> {
+		const staying = new Set(this.records.filter(({ isOwn, isTheirs, deletedBy }) => (isOwn ? deletedBy === undefined && isTheirs : deletedBy === undefined || deletedBy === 'own')));
+		for (const one of staying) {
+			const text = JSON.stringify(one.isOwn ? one.state : one.expected);
+			// A set goes on with what is added meanwhile.
+			for (const [i, linked] of this.records.entries()) if (linked.isOwn && linked.deletedBy === undefined && text.includes(`"#${i}"`)) staying.add(linked);
+		}
+		return staying;
+	}
+
 	/** Somebody else changes a record, while it is undone. @returns what it has from then on */
 	async edit(place: number, isDeletion: boolean): Promise<{ known: Known; edited?: IDataObject } | undefined> {
 		const known = this.records[place % this.records.length]!;
@@ -154,7 +165,6 @@ export class UndoAccount {
 	private noteCreated(by: string, kind: string, record: IDataObject): void {
 		const made = this.labelled(record);
 		this.records.push({ kind, ids: [String(record.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: { ...made }, state: made });
-		if (by !== 'own') this.noteLinks(made);
 	}
 
 	/** What the service has answered to a write, which it may have refused. */
@@ -171,13 +181,6 @@ export class UndoAccount {
 		known.isTheirs = true;
 		const theirs: IDataObject = Object.fromEntries(changed.map((name) => [name, after[name]]));
 		Object.assign(known.expected, theirs);
-		this.noteLinks(theirs);
-	}
-
-	/** Created records that others link to stay. */
-	private noteLinks(theirs: IDataObject): void {
-		const text = JSON.stringify(theirs);
-		for (const [i, one] of this.records.entries()) if (text.includes(`"#${i}"`)) one.isTheirs = true;
 	}
 
 	private deleted(by: string, known: Known): void {

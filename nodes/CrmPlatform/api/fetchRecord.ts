@@ -29,13 +29,13 @@ export async function findRecord(api: Connection, path: string): Promise<IDataOb
 /** The result of a request; undefined if what it addresses does not exist (404, 410). */
 export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undefined> {
 	return await request.catch((error: unknown) => {
-		if (isGone(error)) return undefined;
+		if (isNotFound(error)) return undefined;
 		throw error;
 	});
 }
 
 /** Whether the service says that what was asked for does not exist: the page of a web server says nothing about a record. */
-export const isGone = (error: unknown): error is NodeApiError => isAnsweredWith(error, 404, 410) && !isUnreadable(error.context.data as IDataObject | undefined);
+export const isNotFound = (error: unknown): error is NodeApiError => isAnsweredWith(error, 404, 410) && !isUnreadable(error.context.data as IDataObject | undefined);
 
 /** Whether the service answered a request with one of the statuses. */
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>

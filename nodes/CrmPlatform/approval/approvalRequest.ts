@@ -4,7 +4,7 @@ import { NodeApiError, type IDataObject, type IWebhookFunctions } from 'n8n-work
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
-import { actorOf, originOfEvent } from '../api/crmEvent';
+import { actorOf, originOfEvent, type CrmEvent } from '../api/crmEvent';
 import { openEventLog } from '../api/eventLog';
 import { findRecord, isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
@@ -71,7 +71,7 @@ const doubts = {
 	workflow: 'a workflow has completed the task, not a person. Reopen the task and complete it yourself',
 	program: 'a program has completed the task, not a person. Reopen the task and complete it yourself',
 	late: 'the event log of the CRM does not show yet who completed the task. Open this page again later',
-	unknown: 'the event log of the CRM does not show whether you completed the task, or a workflow that signs in as you. Ask somebody else to complete it, or give the node’s credential permission to read events',
+	unknown: 'the node’s credential cannot read the event log of the CRM, which shows whether a person or a workflow completed the task. Give it permission to read events, then open this page again',
 };
 
 /** Who last completed the task. */
@@ -84,37 +84,41 @@ interface Completion {
 }
 
 async function completion(api: Connection, { taskId }: ApprovalRequest, task: IDataObject): Promise<Completion> {
+	const latest = await latestCompletion(api, taskId, task);
+	if (latest === 'unreadable') return { by: undefined, doubt: doubts.unknown };
+	const event = typeof latest === 'object' ? latest : undefined;
+	const object = event?.data.object;
+	const isOlder = [object?.completed_at, task.completed_at].every((time) => typeof time === 'string') && object!.completed_at !== task.completed_at;
+	// What others have changed since says nothing of who completed it.
+	if (isOlder || (latest === 'none' && (await reports(api, completedEvent)))) return { by: undefined, doubt: doubts.late };
+	const by = (actorOf(event ?? {}) === undefined ? task.updated_by : event!.actor) as IDataObject | undefined;
+	const completed = object && ['title', 'description'].every((name) => Object.hasOwn(object, name)) ? { completed: object } : {};
+	if (event && originOfEvent(event)) return { by, doubt: doubts.workflow, ...completed };
+	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program, ...completed };
+	return { by, doubt: undefined, ...completed };
+}
+
+/** The latest completion in the log, if it has one; `unreadable` for this credential; undefined if the service has no log. */
+async function latestCompletion(api: Connection, taskId: string, task: IDataObject): Promise<CrmEvent | 'none' | 'unreadable' | undefined> {
+	const log = await openEventLog(api, () => undefined).catch((error: Error) => {
+		if (error instanceof NodeApiError) throw error;
+		return undefined;
+	});
 	const reading = async () => {
-		const log = await openEventLog(api, () => undefined);
-		for await (const event of log.newestFirst([completedEvent])) {
+		for await (const event of log!.newestFirst([completedEvent])) {
 			if (idText(event.data.object.id) === taskId) return event;
 			// Both by the service's clock.
 			if (Date.parse(event.timestamp) < Date.parse(String(task.created_at))) break;
 		}
-		return 'none' as const;
+		return 'none';
 	};
-	// Without a log, or without permission to read it, the task itself decides. If the log is only temporarily
-	// unavailable, it may contain a completion by a workflow.
-	const found = await reading().catch((error: unknown) => {
-		if (error instanceof NodeApiError && !isAnsweredWith(error, ...noLogStatuses)) throw error;
-		return undefined;
-	});
-	const event = found === 'none' ? undefined : found;
-	const isOlder = [event?.data.object.completed_at, task.completed_at].every((time) => typeof time === 'string') && event?.data.object.completed_at !== task.completed_at;
-	// What others have changed since says nothing of who completed it.
-	if (isOlder || (found === 'none' && (await reports(api, completedEvent)))) return { by: undefined, doubt: doubts.late };
-	const by = (actorOf(event ?? {}) === undefined ? task.updated_by : event!.actor) as IDataObject | undefined;
-	const object = event?.data.object;
-	const completed = object && ['title', 'description'].every((name) => Object.hasOwn(object, name)) ? { completed: object } : {};
-	if (event && originOfEvent(event)) return { by, doubt: doubts.workflow, ...completed };
-	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program, ...completed };
-	const isOwn = by?.id !== undefined && by.id === (task.created_by as IDataObject | undefined)?.id;
-	return { by, doubt: !event && isOwn ? doubts.unknown : undefined, ...completed };
+	return log && (await reading().catch((error: unknown) => {
+		// While the log is only unavailable, the link says that it cannot be read.
+		if (isAnsweredWith(error, 400, 403, 404, 405, 410, 501)) return 'unreadable';
+		throw error;
+	}));
 }
 
 const reports = async (api: Connection, type: string): Promise<boolean> => (await api.describeEvents()).types.some((one) => one.type === type);
-
-/** Statuses of a service without a log, or without permission to read it. */
-const noLogStatuses = [400, 403, 404, 405, 410, 501];
 
 export const completedEvent = 'task.completed';

@@ -1,4 +1,4 @@
-import { NodeOperationError, type IDataObject } from 'n8n-workflow';
+import { NodeOperationError, type IDataObject, type IExecuteFunctions, type IRunExecutionData } from 'n8n-workflow';
 import { DateTime } from 'luxon';
 
 import { findRecord, readRecord } from '../api/fetchRecord';
@@ -55,8 +55,20 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	// When the time is over, n8n outputs the node's input (n8n-core 2.41, handleDisabledNode): an earlier
 	// node's approval, or a model's arguments, would be mistaken for an approval.
 	n8n.getExecuteData().data.main = [[{ json: waitingItem(request), pairedItem: { item: 0 } }]];
+	separateOtherCalls(n8n);
 	await n8n.putExecutionToWait(until);
 	return task;
+}
+
+/**
+ * Lets the other calls of this node that wait for their turn, such as those that a model makes in one message, ask for
+ * themselves. n8n disables the node with which an execution resumes (n8n-core 2.41, handleWaitingState), and so all
+ * that share its object: they would put out their input as the answer, in which a model may have said `approved`.
+ */
+function separateOtherCalls(n8n: IExecuteFunctions): void {
+	const { runExecutionData } = n8n as unknown as { runExecutionData: IRunExecutionData };
+	const { name } = n8n.getNode();
+	for (const call of runExecutionData.executionData?.nodeExecutionStack ?? []) if (call.node.name === name) call.node = { ...call.node };
 }
 
 interface TaskParts {

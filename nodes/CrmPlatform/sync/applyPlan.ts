@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
-import { isAnsweredWith, isGone } from '../api/fetchRecord';
+import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/answeredRecord';
@@ -174,7 +174,7 @@ function written(change: PlannedChange, answered: IDataObject, changedField: str
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 function conflictIn(error: Error): string | undefined {
 	if (isAnsweredWith(error, 412)) return changedMeanwhile;
-	if (isGone(error)) return deletedMeanwhile;
+	if (isNotFound(error)) return deletedMeanwhile;
 	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;
 	return isWithoutRecord(error) ? withoutRecord : undefined;
 }

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith, isGone } from '../api/fetchRecord';
+import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import type { Reason } from '../api/http/problemBody';
@@ -20,7 +20,7 @@ export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	if (one.storedOtherwise) return reportStoredOtherwise(one, one.storedOtherwise);
 	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
 	const { action: _, ...rest } = { ...one, changes: kept };
-	if (isGone(refused)) {
+	if (isNotFound(refused)) {
 		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is already gone.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
 	}
 	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };

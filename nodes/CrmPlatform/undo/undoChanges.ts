@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import { openEventLog } from '../api/eventLog';
-import { isAnsweredWith, isGone } from '../api/fetchRecord';
+import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Field } from '../fields/field';
 import type { Execution, Resource } from '../model';
@@ -112,7 +112,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			const after = afterwards(as[place]!, outcome);
 			done.set(some[place]!, after);
 			if ('record' in outcome) answers.set(some[place]!, outcome.record);
-			else if (as[place]!.current === after.history.inLog && (isGone(outcome.refused) || isAnsweredWith(outcome.refused, 412))) moved.set(after.history, some[place]!);
+			else if (as[place]!.current === after.history.inLog && (isNotFound(outcome.refused) || isAnsweredWith(outcome.refused, 412))) moved.set(after.history, some[place]!);
 			const { collection, id } = after.history;
 			if (after.newId !== undefined) links.replace(collection, id, after.newId);
 		}

@@ -163,8 +163,8 @@ export function createSender(options: SenderOptions): Sender {
 			const failure = failedAttempt(answer, outcome);
 
 			// An earlier attempt, whose response was lost, has deleted the record.
-			const isGone = (failure.status === 404 || failure.status === 410) && !isUnreadable(outcome.problem.details);
-			if (mayBeDone && request.method === 'DELETE' && isGone) {
+			const isNotFound = (failure.status === 404 || failure.status === 410) && !isUnreadable(outcome.problem.details);
+			if (mayBeDone && request.method === 'DELETE' && isNotFound) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
 			// A success without readable data does not show what became of the record.
