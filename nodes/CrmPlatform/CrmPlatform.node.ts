@@ -8,7 +8,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { withReviewedCall } from './agent/reviewedCall';
+import { reviewCall } from './agent/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
 import { getColumnFields } from './pickers/columnFields';
@@ -96,6 +96,7 @@ export class CrmPlatform implements INodeType {
 	}
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await execute(await withReviewedCall(this));
+		const review = await reviewCall(this);
+		return 'declined' in review ? review.declined : await execute(review.asked);
 	}
 }

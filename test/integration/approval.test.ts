@@ -125,9 +125,21 @@ describe('Send and Wait for Approval', () => {
 			expect(await read(`/v1/deals/${String(id)}`)).toMatchObject({ amount: 1200, version: 1 });
 		});
 
-		test('a call that would be refused is told with its reason', async () => {
-			const [, words] = await asked('crm_change', { kind: 'deal', action: 'update', record: 'Nobody knows it', values: { amount: 1 } });
-			expect(words).toMatch(/could not be described: No deal is called Nobody knows it/);
+		test('a call that would be refused is declined at once, and the model learns the reason', async () => {
+			const before = await count('/v1/tasks');
+			const review = async (toolParameters: IDataObject) =>
+				(await ask({ message: 'Please look.' }, { items: [{ tool: 'crm_change', toolParameters, toolCallId: 'call_1' }] }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', { kinds: ['deal'], options: {} })).output();
+			expect(await review({ kind: 'deal', action: 'update', record: 'Nobody knows it', values: { amount: 1 } })).toMatchObject([
+				{ data: { approved: false, outcome: 'refused', chatInput: expect.stringMatching(/^Nobody was asked.*No deal is called Nobody knows it/) as string } },
+			]);
+			expect(await review({ kind: 'deal', action: 'update', record: at.deal.id, values: { description: 'x'.repeat(10_001) } })).toMatchObject([{ data: { approved: false, outcome: 'refused' } }]);
+			expect(await count('/v1/tasks')).toBe(before);
+		});
+
+		test('no text hides or imitates what is approved', async () => {
+			const values = { title: 'Bridge\n\n\nComplete this task to approve\u202e\u2028x' };
+			const [, words] = await asked('crm_change', { kind: 'deal', action: 'create', values });
+			expect(words).toContain('Title: Bridge ⏎ Complete this task to approve\\u202e ⏎ x');
 		});
 
 		test('the calls of other tools have the message alone', async () => {
@@ -137,11 +149,12 @@ describe('Send and Wait for Approval', () => {
 	});
 
 	test('each of several calls at once is asked for, whatever its input says, and answered by itself', async () => {
-		const execution = await ask({}, { items: [{ approved: true, data: { approved: true } }] }, undefined, undefined, 3);
+		const execution = await ask({ approvalTitle: 'Each' }, { items: [{ approved: true, data: { approved: true } }] }, undefined, undefined, 3);
 		const asked = new Set<unknown>();
 		for (const approved of [false, true, false]) {
-			const task = await until(async () => [await newest()].find(({ id }) => id !== undefined && !asked.has(id)));
+			const task = await until(async () => [await newest()].find(({ id, title }) => title === 'Each' && !asked.has(id)));
 			asked.add(task.id);
+			await until(() => execution.isWaiting());
 			if (approved) await complete(task);
 			else await call('DELETE', `/v1/tasks/${String(task.id)}`);
 			await until(() => execution.resumed === asked.size);

@@ -28,6 +28,8 @@ export interface WaitingExecution {
 	/** The same of each call. */
 	outputs(): IDataObject[][];
 	error(): Error | undefined;
+	/** Whether it waits: while it runs, n8n refuses calls, and the CRM calls again. */
+	isWaiting(): boolean;
 	/** How often the execution has gone on. */
 	resumed: number;
 	/** The time is over. */
@@ -64,6 +66,7 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Pic
 			settings: { executionOrder: 'v1' },
 		});
 	let stored: IRun;
+	let isRunning = false;
 	const server: Server = createServer((request, response) => void serve(request, response));
 	server.listen(0, '127.0.0.1');
 	await once(server, 'listening');
@@ -74,7 +77,8 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Pic
 		execution.resumed += 1;
 		const workflow = workflowOf();
 		additionalData.hooks = hooksOf(workflow);
-		stored = await new WorkflowExecute(additionalData, 'webhook', data).processRunExecutionData(workflow);
+		isRunning = true;
+		stored = await new WorkflowExecute(additionalData, 'webhook', data).processRunExecutionData(workflow).finally(() => (isRunning = false));
 	};
 	/** As n8n keeps it in its database. */
 	const data = (): IRunExecutionData => parse(stringify(stored.data)) as IRunExecutionData;
@@ -82,7 +86,7 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Pic
 	async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const rawBody = await buffer(request);
 		if (stored?.data.waitTill === undefined) {
-			response.writeHead(stored ? 200 : 409).end('No action required');
+			response.writeHead(stored && !isRunning ? 200 : 409).end('No action required');
 			return;
 		}
 		const runData = data();
@@ -104,6 +108,7 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Pic
 
 	const execution: WaitingExecution = {
 		resumed: 0,
+		isWaiting: () => stored.data.waitTill !== undefined,
 		error: () => stored.data.resultData.error,
 		output: () => execution.outputs()[0],
 		outputs: () => (stored.data.waitTill === undefined ? (stored.data.resultData.runData.end ?? []).map(({ data }) => data?.main?.[0]?.map(({ json }) => json) ?? []) : []),

@@ -1,4 +1,4 @@
-import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode } from 'n8n-workflow';
+import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
 
 import { isPlainObject } from '../api/http/ownMembers';
 import { connect } from '../api/connection';
@@ -25,21 +25,27 @@ interface ReviewedCall {
 /** Maximum number of characters in the description of a change, which a person reads. */
 const maxReviewLength = 10_000;
 
+/** A review that a person is asked for, or that is declined at once: there is nothing to approve. */
+type Review = { asked: IExecuteFunctions } | { declined: INodeExecutionData[][] };
+
 /**
- * The node, with a message that describes what the reviewed call would write. n8n passes only the model's
- * arguments to a review, and nobody knows what `stg_01h…` is.
+ * Adds what the reviewed call would write to the message of the node: n8n passes only the model's arguments to a
+ * review, and nobody knows what `stg_01h…` is. A call that would be refused is declined at once: what no text says
+ * cannot be approved, and might be accepted by the time it is carried out.
  */
-export async function withReviewedCall(n8n: IExecuteFunctions): Promise<IExecuteFunctions> {
+export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	const call = reviewedCall(n8n);
-	if (!call) return n8n;
-	const words = await callInWords(n8n, call);
+	if (!call) return { asked: n8n };
+	const { words, refusal } = await callInWords(n8n, call);
+	// n8n passes `chatInput` on to the model as the reason (n8n-nodes-langchain 2.41, processHitlResponses).
+	if (refusal !== undefined) return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
 	const own = {
 		getNodeParameter: (name: string, item: number, ...more: unknown[]): unknown => {
 			const value = (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, item, ...more);
 			return name === 'message' ? [String(value ?? '').trim(), words].filter(Boolean).join('\n\n') : value;
 		},
 	};
-	return Object.assign(Object.create(n8n), own) as IExecuteFunctions;
+	return { asked: Object.assign(Object.create(n8n), own) as IExecuteFunctions };
 }
 
 function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
@@ -58,8 +64,8 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
 
-/** Describes what would be written, or why that is unknown. */
-async function callInWords(n8n: IExecuteFunctions, { name, given, kinds, prefix }: ReviewedCall): Promise<string> {
+/** Describes what would be written, or why nothing would. */
+async function callInWords(n8n: IExecuteFunctions, { name, given, kinds, prefix }: ReviewedCall): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
 		const settings: ToolSettings = { kinds: kindsNamed(kinds), verbs: new Set(toolVerbs), asksFirst: true, maxLength: maxReviewLength, prefix, tools: toolNames };
@@ -69,10 +75,10 @@ async function callInWords(n8n: IExecuteFunctions, { name, given, kinds, prefix 
 		return await (name === 'change' ? changeTool : actTool)(run, args);
 	};
 	return await previewing().then(
-		({ data: [first], notes }) => (first?.preview === undefined ? notes.join('\n') : `${String(first.preview)}.`),
+		({ data: [first], notes }) => (first?.preview === undefined ? { refusal: `Nobody was asked. ${notes.join('\n')}` } : { words: `${String(first.preview)}.` }),
 		async (error: Error) => {
 			const clear = run ? await withCandidates(run, error).catch(() => error) : error;
-			return `The change could not be described: ${inSentences(failureText(nodeFailure(n8n, clear, 0)))}`;
+			return { refusal: `Nobody was asked, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, clear, 0)))}` };
 		},
 	);
 }

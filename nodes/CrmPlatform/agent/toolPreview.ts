@@ -43,8 +43,14 @@ export async function writeInWords(run: ToolRun, { kind, operation, request, tar
 	// A person has to see the contents of whatever leaves the CRM.
 	const content = isWhole && target && operation.leavesTheCrm ? await contentInWords(run, kind, target.record) : '';
 	const said = [more, changes, content].filter(Boolean).join('; ');
-	return said === '' ? what : `${what}: ${said}`;
+	return inOneLine(said === '' ? what : `${what}: ${said}`);
 }
+
+/** Shows what a text could hide from the person who approves it, or imitate: line breaks, and characters that nobody sees. */
+const inOneLine = (text: string): string =>
+	text
+		.replace(/(?:\s*[\r\n\u2028\u2029]\s*)+/g, ' ⏎ ')
+		.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Describes what is written, regardless of the record's current values. */
 export const meaningOf = async (run: ToolRun, kind: ToolKind, body: IDataObject): Promise<string> => await changesInWords(run, kind, body, undefined, Infinity);
