@@ -149,6 +149,7 @@ export class UndoAccount {
 		if (status !== 200) return undefined;
 		if (isDeletion) {
 			await this.sandbox.call('DELETE', path);
+			known.deletedBy = 'other';
 			return { known };
 		}
 		const field = ['last_name', 'name', 'title'].find((name) => Object.hasOwn(now, name) && (name !== 'name' || known.kind === 'companies'))!;

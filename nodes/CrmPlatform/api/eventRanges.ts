@@ -50,22 +50,18 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 		}
 		return range;
 	};
-	/** What was written meanwhile. */
-	const readRest = async (): Promise<Range> => {
-		const range: Range = { from: last, events: [], isWhole: true };
-		for await (const event of after(last)) range.events.push(event);
-		return range;
-	};
 	const ranges: Array<Promise<Range>> = [];
-	let isLast = false;
+	/** What was written meanwhile, of which the first page is requested with the last ranges. */
+	let rest: AsyncGenerator<CrmEvent, void> | undefined;
+	let firstOfRest: Promise<IteratorResult<CrmEvent, void>> | undefined;
 	const begin = () => {
-		while (!isLast && ranges.length < rangesAtOnce) {
-			isLast = from >= last;
-			const reading = isLast ? readRest() : read(from, (from = Math.min(from + width, last)));
-			// A rejection is thrown in its turn.
-			reading.catch(() => undefined);
-			ranges.push(reading);
+		while (from < last && ranges.length < rangesAtOnce) ranges.push(read(from, (from = Math.min(from + width, last))));
+		if (from >= last && rest === undefined) {
+			rest = after(from);
+			firstOfRest = rest.next();
 		}
+		// A rejection is thrown in its turn.
+		for (const reading of [...ranges, firstOfRest]) reading?.catch(() => undefined);
 	};
 	begin();
 	while (ranges.length > 0) {
@@ -74,4 +70,7 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 		begin();
 		yield* range.events;
 	}
+	const { value } = await firstOfRest!;
+	if (value) yield value;
+	yield* rest!;
 }

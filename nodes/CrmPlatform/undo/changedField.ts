@@ -25,16 +25,6 @@ export function hasByName(record: IDataObject, name: string): boolean {
 	return key !== undefined && isObject(values) && Object.hasOwn(values, key);
 }
 
-/**
- * The part of a record that has these fields, and when it was changed; undefined where it lacks one of them. Whole
- * records, one for each of a long log, would fill memory.
- */
-export function partByNames(record: IDataObject, names: string[]): IDataObject | undefined {
-	if (!names.every((name) => hasByName(record, name))) return undefined;
-	const members = new Set([...names, ...names.map(topOf), 'updated_at']);
-	return Object.fromEntries([...members].filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]));
-}
-
 /** Sets the value of a changed field. */
 export function setByName(record: IDataObject, name: string, value: unknown): void {
 	const [member, key] = pathOf(name);

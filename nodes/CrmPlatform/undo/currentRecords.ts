@@ -10,7 +10,6 @@ import { idField } from '../fields/field';
 import { inParallel, lookUp, valuesPerRequest } from '../mapping/lookUp';
 import { deletedLinks, type RecordHistory } from './history';
 import type { Current } from './current';
-import type { Describe } from './writeUndo';
 
 /** Records of one kind to read. */
 interface Wanted {
@@ -25,32 +24,20 @@ interface Wanted {
  * the service lists them.
  *
  * @param isSightLimited whether the credential may see only some of the records
- * @param known the record of a history that need not be read
  * @throws NodeApiError where the service does not answer
  */
-export async function readCurrent(
-	api: Connection,
-	histories: RecordHistory[],
-	isSightLimited: boolean,
-	known: (history: RecordHistory) => IDataObject | undefined = () => undefined,
-): Promise<Current> {
+export async function readCurrent(api: Connection, histories: RecordHistory[], isSightLimited: boolean): Promise<Current> {
 	const wanted = new Map<string, Wanted>();
-	const read = new Map<string, Map<string, IDataObject>>();
 	const linksToDeleted = deletedLinks(histories);
-	for (const history of histories) {
-		const { collection, template, id, anew, fields, problem, deletion } = history;
+	for (const { collection, template, id, anew, fields, problem, deletion } of histories) {
 		if (problem !== undefined) continue;
-		const record = known(history);
-		if (record) {
-			read.set(collection, (read.get(collection) ?? new Map<string, IDataObject>()).set(id, record));
-			continue;
-		}
 		const one = wanted.get(collection) ?? { template, ids: new Set<string>(), fields: new Set(['version']) };
 		wanted.set(collection, one);
 		for (const each of [id, ...anew.map((other) => other.id)]) one.ids.add(each);
 		const links = anew.length > 0 && deletion ? Object.keys(deletion.record).filter((name) => name !== 'id' && linksToDeleted(deletion.record[name])) : [];
 		for (const name of [...fields.keys(), ...links]) one.fields.add(name.replace(/\..*$/s, ''));
 	}
+	const read = new Map<string, Map<string, IDataObject>>();
 	const deleted = new Map<string, ListDescription['deleted']>();
 	for (const [collection, { template, ids, fields }] of wanted) {
 		const { list, fields: described = [] } = (await api.describe(template)) ?? {};
@@ -58,8 +45,7 @@ export async function readCurrent(
 		const time = described.some(({ name }) => name === 'updated_at') ? ['updated_at'] : [];
 		const names = [...fields, ...time, ...(list?.deleted ? [list.deleted.field] : [])];
 		const scope: Query = list?.deleted ? { [list.deleted.parameter]: true } : {};
-		const found = await recordsById(api, { collection, list, fields: names }, [...ids], scope);
-		read.set(collection, new Map([...(read.get(collection) ?? []), ...found]));
+		read.set(collection, await recordsById(api, { collection, list, fields: names }, [...ids], scope));
 	}
 	return {
 		isSightLimited,
@@ -67,16 +53,6 @@ export async function readCurrent(
 		showsDeleted: (collection) => deleted.get(collection) !== undefined,
 		isDeleted: (collection, record) => (record[deleted.get(collection)?.field ?? ''] ?? null) !== null,
 	};
-}
-
-/**
- * The record as the log has it. It need not be read before it is written: the service refuses the write if it has a
- * later version. Undefined where it has to be read.
- */
-export function recordInLog({ inLog, collection, isCreated, deletion, anew }: RecordHistory, describe: Describe): IDataObject | undefined {
-	const { replaces, takesIfMatch, batch } = describe(collection)?.update ?? {};
-	const isProtected = replaces !== true && (takesIfMatch ?? batch?.takesVersion);
-	return isProtected && !isCreated && !deletion && anew.length === 0 ? inLog : undefined;
 }
 
 /** The records by their ids; with one request for each where the service has no filter for ids. */

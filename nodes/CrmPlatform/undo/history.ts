@@ -4,7 +4,7 @@ import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
 import { idText, isObject } from '../api/http/json';
 import { recordName } from '../api/recordName';
-import { hasByName, namedValuesOf, partByNames, topOf, valueByName } from './changedField';
+import { hasByName, namedValuesOf, topOf, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
 import { noteTheirs, withChange, type FieldHistory } from './fieldHistory';
 import { addForms, type Forms } from './forms';
@@ -44,8 +44,6 @@ export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' 
 	state: RecordState;
 	/** As its last event has it, whoever caused it. */
 	newest: RecordState;
-	/** The same with the fields to be undone; absent where that event does not have them all. */
-	inLog?: IDataObject | undefined;
 	/** The place of that change in the log. */
 	sequence: number;
 	/** Whether someone else has changed it since its creation. */
@@ -90,10 +88,7 @@ export class Histories {
 			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
 		}
 		const known = this.byRecord.get(record);
-		if (known) {
-			known.newest = recordStateOf(event.data.object);
-			known.inLog = meaning.change === 'deleted' ? undefined : partByNames(event.data.object, ['id', 'version', ...known.fields.keys()]);
-		}
+		if (known) known.newest = recordStateOf(event.data.object);
 		this.addLater(event, isOwn);
 	}
 

@@ -8,6 +8,11 @@ import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
 import type { UndoneChange, Undoing } from './undoing';
 
+/** The fields of a kind of record that refer to others, by name. */
+export type LinkFields = ReadonlyMap<string, Field>;
+
+export const linkFieldsIn = (fields: Field[]): LinkFields => new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+
 /** The records that former values link to: which of them live, and which have another id now. */
 export class LiveLinks {
 	private readonly dead = new Set<string>();
@@ -21,9 +26,9 @@ export class LiveLinks {
 	/**
 	 * Looks up which of the linked records live.
 	 *
-	 * @param all each undo with the fields of its kind of record
+	 * @param all each undo with the fields of its kind of record that refer to others
 	 */
-	async lookUp(api: Connection, all: Array<{ fields: Field[]; one: Undoing }>): Promise<void> {
+	async lookUp(api: Connection, all: Array<{ fields: LinkFields; one: Undoing }>): Promise<void> {
 		const wanted = new Map<string, Set<string>>();
 		for (const { fields, one } of all) {
 			for (const [collection, id] of linksIn(fields, one)) {
@@ -44,7 +49,7 @@ export class LiveLinks {
 	}
 
 	/** The deleted records that an undo would link to, and that have no new id yet. */
-	missing(fields: Field[], one: Undoing): string[] {
+	missing(fields: LinkFields, one: Undoing): string[] {
 		return linksIn(fields, one)
 			.map(([collection, id]) => `${collection}/${id}`)
 			.filter((link) => this.isDead(link));
@@ -70,22 +75,12 @@ export class LiveLinks {
 	}
 }
 
-const linkFields = new WeakMap<Field[], Map<string, Field>>();
-
-/** The fields that refer to records, by name. An undo asks for them several times for each record. */
-function linkFieldsIn(fields: Field[]): Map<string, Field> {
-	const known = linkFields.get(fields) ?? new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
-	linkFields.set(fields, known);
-	return known;
-}
-
 /** The records that an undo would link to, by collection. */
-function linksIn(fields: Field[], { changes }: Undoing): Array<[collection: string, id: string]> {
+function linksIn(fields: LinkFields, { changes }: Undoing): Array<[collection: string, id: string]> {
 	const links: Array<[string, string]> = [];
-	const byName = linkFieldsIn(fields);
 	for (const { field: whole, to, kept } of changes) {
 		for (const [name, value] of kept ? [] : partsOf(whole, to)) {
-			const field = byName.get(name);
+			const field = fields.get(name);
 			if (!field) continue;
 			withReplacedIds(field, value, (collection, id) => {
 				const text = idText(id);
@@ -106,14 +101,13 @@ const partsOf = (field: string, to: unknown): Array<[name: string, value: unknow
  *
  * @param isWritable of a custom field, by its name
  */
-export function withLiveLinks(one: Undoing, links: LiveLinks, fields: Field[], isWritable: (name: string) => boolean): Undoing {
-	const byName = linkFieldsIn(fields);
+export function withLiveLinks(one: Undoing, links: LiveLinks, fields: LinkFields, isWritable: (name: string) => boolean): Undoing {
 	const without: string[] = [];
 	const unwritable: string[] = [];
 	let isRequired = false;
 	const left = (name: string, value: unknown): unknown => {
 		if (name.startsWith(`${custom}.`) && !isWritable(name)) return void unwritable.push(name);
-		const field = byName.get(name);
+		const field = fields.get(name);
 		if (!field || (value ?? null) === null) return value;
 		const alive = links.alive(field, value);
 		if (alive.isWithout) without.push(name);

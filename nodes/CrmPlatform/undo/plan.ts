@@ -68,7 +68,8 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 function unlessAhead(one: Undoing, { takesPrecedence }: Pick<UndoRules, 'takesPrecedence'>): Undoing {
 	const { action, current, ...rest } = one;
 	const { newest } = rest.history.anew.find(({ id }) => id === rest.newId) ?? rest.history;
-	const state = action === 'update' && !takesPrecedence ? compareStates(recordStateOf(current!), newest) : 'same';
+	const isRestored = action === 'update' || (rest.result === 'already_so' && action === undefined);
+	const state = current && isRestored && !takesPrecedence ? compareStates(recordStateOf(current), newest) : 'same';
 	if (state === 'same' || state === 'unknown') return one;
 	return { ...rest, result: 'conflict', reason: state === 'older' ? outdated : logBehind, changes: rest.changes.map((change) => ({ ...change, kept: true })) };
 }

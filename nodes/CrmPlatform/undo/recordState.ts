@@ -8,23 +8,32 @@ export interface RecordState {
 
 export const recordStateOf = ({ version, updated_at: time }: IDataObject): RecordState => ({ version, time });
 
+type Comparison = 'same' | 'older' | 'newer' | 'different';
+
 /** A record's state, beside another that it had once. `unknown` where the two have nothing in common. */
-export function compareStates(now: RecordState, then: RecordState): 'same' | 'older' | 'newer' | 'different' | 'unknown' {
-	for (const name of ['version', 'time'] as const) {
-		const [one, other] = [now[name] ?? undefined, then[name] ?? undefined];
-		if (one === undefined || other === undefined) continue;
-		if (String(one) === String(other)) return 'same';
-		const [number, otherNumber] = [orderOf(one), orderOf(other)];
-		if (number === undefined || otherNumber === undefined) return 'different';
-		return number === otherNumber ? 'same' : number < otherNumber ? 'older' : 'newer';
-	}
-	return 'unknown';
+export function compareStates(now: RecordState, then: RecordState): Comparison | 'unknown' {
+	const byVersion = compared(now.version, then.version);
+	const byTime = compared(now.time, then.time);
+	// A version may not count.
+	if (byVersion === 'same' && byTime === 'newer') return 'newer';
+	return byVersion ?? byTime ?? 'unknown';
 }
 
-/** What counts up: a number, or a time; undefined for a hash. */
-function orderOf(version: unknown): number | undefined {
-	const text = String(version);
-	if (/^\d+$/.test(text)) return Number(text);
-	const time = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : NaN;
-	return Number.isNaN(time) ? undefined : time;
+function compared(one: unknown, other: unknown): Comparison | undefined {
+	if ((one ?? undefined) === undefined || (other ?? undefined) === undefined) return undefined;
+	const texts = [String(one), String(other)] as const;
+	if (texts[0] === texts[1]) return 'same';
+	// One of two notations of a time may end with the seconds.
+	const unit = texts.every((text) => /\.\d/.test(text)) || !texts.every(isTime) ? 1n : 1000n;
+	const [order, otherOrder] = [orderOf(texts[0]), orderOf(texts[1])];
+	if (order === undefined || otherOrder === undefined) return 'different';
+	return order / unit === otherOrder / unit ? 'same' : order < otherOrder ? 'older' : 'newer';
+}
+
+const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** What counts up: a number, of any length, or a time; undefined for a hash. */
+function orderOf(text: string): bigint | undefined {
+	if (/^\d+$/.test(text)) return BigInt(text);
+	return isTime(text) ? BigInt(Date.parse(text)) : undefined;
 }

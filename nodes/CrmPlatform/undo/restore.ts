@@ -128,7 +128,7 @@ export function restoreFields(outcome: Decided, history: RecordHistory, { writab
 	const changes = keptTogether(fitting, [], history, can);
 	const isConflict = changes.some(({ kept }) => kept);
 	const isWritten = changes.some(({ kept }) => !kept);
-	if (!isConflict && !isWritten) return outcome('already_so', hasValues);
+	if (!isConflict && !isWritten) return { ...outcome('already_so', hasValues), current: record };
 	return {
 		...outcome(isConflict ? 'conflict' : 'undone', isConflict ? fieldsChangedSince : undefined),
 		changes,

@@ -2,21 +2,17 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import { openEventLog } from '../api/eventLog';
-import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import type { ResourceDescription } from '../api/openapi/description';
-import type { Field } from '../fields/field';
 import type { Execution, Resource } from '../model';
 import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
-import type { Current } from './current';
-import { readCurrent, recordInLog } from './currentRecords';
-import type { RecordHistory } from './history';
-import { LiveLinks, waves, withLiveLinks } from './liveLinks';
+import { readCurrent } from './currentRecords';
+import { linkFieldsIn, LiveLinks, waves, withLiveLinks, type LinkFields } from './liveLinks';
 import { planUndo, withLinkedKept } from './plan';
 import { hasSameValue } from './sameValue';
 import { readHistories } from './readHistories';
 import { afterwards } from './refusals';
 import { readChoices, type UndoChoices } from './selection';
-import { undoneItem, type Undoing } from './undoing';
+import type { Undoing } from './undoing';
 import { writableOf } from './writable';
 import { firstRequestOf, sendWrites, tellProtection, undoWriteOf, type Describe } from './writeUndo';
 
@@ -45,24 +41,19 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	if (unknown.length > 0) api.notices.add(`Only These Records: no changes found of ${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}.`);
 
 	const isSightLimited = n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey';
+	const current = await readCurrent(api, all, isSightLimited);
 	const descriptions = new Map<string, ResourceDescription | undefined>();
 	for (const { collection, template } of all) if (!descriptions.has(collection)) descriptions.set(collection, await api.describe(template));
 	const describe: Describe = (collection) => descriptions.get(collection);
-	const isReadAlways = choices.isPreview || choices.takesPrecedence;
-	/** @param moved the records that have changed since their last event in the log */
-	const readNow = async (moved?: ReadonlyMap<RecordHistory, Undoing>) =>
-		await readCurrent(api, all, isSightLimited, (history) => (isReadAlways || moved?.has(history) ? undefined : recordInLog(history, describe)));
 	const writable = new Map([...descriptions].map(([collection, description]) => [collection, writableOf(execution, description)]));
 	const linkedAfter = (some: Undoing[], isWritten: (one: Undoing) => boolean = () => true) =>
 		histories.links.linkedAfter(some, isWritten, last, choices.takesPrecedence);
-	const plan = (current: Current) =>
-		planUndo(all, {
-			current,
-			writable: ({ collection }) => writable.get(collection)!,
-			linkedAfter: (others) => linkedAfter(others),
-			takesPrecedence: choices.takesPrecedence,
-		});
-	const planned = plan(await readNow());
+	const planned = planUndo(all, {
+		current,
+		writable: ({ collection }) => writable.get(collection)!,
+		linkedAfter: (some) => linkedAfter(some),
+		takesPrecedence: choices.takesPrecedence,
+	});
 	const links = new LiveLinks();
 	for (const { history, newId } of planned) if (newId !== undefined) links.replace(history.collection, history.id, newId);
 	const isWritten = ({ action }: Undoing) => action === 'update' || action === 'create';
@@ -71,12 +62,12 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		if (custom.has(collection) || !changes.some(({ field }) => /^custom_fields(\.|$)/.test(field))) continue;
 		custom.set(collection, await readCustomFieldsIfAllowed(api, `/v1${collection}`));
 	}
-	const writtenFields = new Map<string, Field[]>();
-	const fieldsOf = ({ history: { collection }, action }: Undoing): Field[] => {
+	const linkFields = new Map<string, LinkFields>();
+	const fieldsOf = ({ history: { collection }, action }: Undoing): LinkFields => {
 		const verb = action === 'create' ? 'create' : 'update';
-		const known = writtenFields.get(`${verb} ${collection}`) ?? [...(describe(collection)?.[verb]?.fields ?? []), ...(custom.get(collection)?.fields ?? [])];
-		writtenFields.set(`${verb} ${collection}`, known);
-		return known;
+		const fields = linkFields.get(`${verb} ${collection}`) ?? linkFieldsIn([...(describe(collection)?.[verb]?.fields ?? []), ...(custom.get(collection)?.fields ?? [])]);
+		linkFields.set(`${verb} ${collection}`, fields);
+		return fields;
 	};
 	await links.lookUp(api, planned.filter(isWritten).map((one) => ({ fields: fieldsOf(one), one })));
 	const toBeCreated = new Set(planned.filter(({ action }) => action === 'create').map(({ history: { collection, id } }) => `${collection}/${id}`));
@@ -106,13 +97,11 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			return request ? [{ place, request }] : [];
 		});
 		const { outcomes, error } = await sendWrites(execution, describe, writes.map(({ request }) => request));
-		const moved = new Map<RecordHistory, Undoing>();
 		for (const [i, outcome] of outcomes.entries()) {
 			const { place } = writes[i]!;
 			const after = afterwards(as[place]!, outcome);
 			done.set(some[place]!, after);
 			if ('record' in outcome) answers.set(some[place]!, outcome.record);
-			else if (as[place]!.current === after.history.inLog && (isNotFound(outcome.refused) || isAnsweredWith(outcome.refused, 412))) moved.set(after.history, some[place]!);
 			const { collection, id } = after.history;
 			if (after.newId !== undefined) links.replace(collection, id, after.newId);
 		}
@@ -120,9 +109,6 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			const count = [...done.values()].filter(({ action }) => action).length;
 			api.notices.add(`The undo stopped. About ${count} of ${planned.filter(({ action }) => action).length} records were written. Run it again: it continues with the rest.`);
 			throw error;
-		}
-		if (moved.size > 0) {
-			for (const again of plan(await readNow(moved))) if (moved.has(again.history) && !again.action) done.set(moved.get(again.history)!, again);
 		}
 		// Each time, at least one value is left out, or it is the second and last time.
 		const again = some.filter((one) => done.get(one)!.part && (isLast || !done.get(one)!.isDuplicate));
@@ -244,4 +230,18 @@ function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: 
 	const message = `${count} records would change, and Maximum Records allows ${maximum}. To undo them, set Maximum Records to ${count}.`;
 	if (!isPreview) throw new Error(`${message} Nothing was written.`);
 	notices.add(message);
+}
+
+function undoneItem({ history, result, action, changes, reason, newId }: Undoing, isPreview: boolean): IDataObject {
+	const { kind, id, name } = history;
+	return {
+		result: isPreview && result === 'undone' ? 'to_be_undone' : result,
+		action: action ?? null,
+		kind,
+		id,
+		name: name ?? null,
+		...(newId !== undefined && { new_id: newId }),
+		changes: changes,
+		reason: reason ?? null,
+	};
 }

@@ -37,18 +37,3 @@ export interface Undoing {
 	/** The fields in which the service has stored other values than those sent; they are being written once more. */
 	storedOtherwise?: string[];
 }
-
-/** The item that says so. */
-export function undoneItem({ history, result, action, changes, reason, newId }: Undoing, isPreview: boolean): IDataObject {
-	const { kind, id, name } = history;
-	return {
-		result: isPreview && result === 'undone' ? 'to_be_undone' : result,
-		action: action ?? null,
-		kind,
-		id,
-		name: name ?? null,
-		...(newId !== undefined && { new_id: newId }),
-		changes: changes,
-		reason: reason ?? null,
-	};
-}
