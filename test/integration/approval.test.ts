@@ -175,6 +175,13 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
 	});
 
+	test('a request that fails leaves no subscription', async () => {
+		await faults({ path: '/v1/tasks', method: 'GET', status: 403 });
+		const failed = await ask();
+		expect(failed.error()).toBeDefined();
+		expect(await webhooks()).toEqual([]);
+	});
+
 	test('the owner of a record is not asked if nobody can sign in as them', async () => {
 		const { body: piet } = await call('POST', '/v1/users', { email: 'piet@x.example', first_name: 'Piet', status: 'active' });
 		const { body: company } = await call('POST', '/v1/companies', { name: 'Delta', owner_id: piet.id });

@@ -30,7 +30,7 @@ export function useApprovals() {
 
 	const faults = async (...all: IDataObject[]) => await call('PUT', '/_sandbox/faults', all);
 
-	/** As a at.person, and as n8n’s endpoint hears of it: by the CRM's call. */
+	/** As a person, and as n8n’s endpoint hears of it: by the CRM's call. */
 	const decided = async (execution: WaitingExecution) => await until(() => execution.output() !== undefined);
 
 	async function ask(more: IDataObject = {}, setup: Pick<Setup, 'items' | 'executionId' | 'retryOnFail'> = {}, type?: string, reviewed?: IDataObject, calls?: number): Promise<WaitingExecution> {

@@ -52,6 +52,9 @@ export interface EventLog {
 	newestCauses(limit: number): AsyncGenerator<EventCause, void>;
 }
 
+/** The service describes no log, or none that can be read in sequence. */
+export class NoEventLog extends Error {}
+
 const logPath = '/events';
 /** Filters the log must accept, apart from the cursor. */
 const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
@@ -160,7 +163,7 @@ function readable(list: ListDescription | undefined): SortedList {
 	) {
 		return { ...list, sort };
 	}
-	throw new Error(
+	throw new NoEventLog(
 		'The service has no event log that can be read in sequence. To start workflows, use the CRM Platform Trigger instead.',
 	);
 }

@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
 import { isObject } from './http/json';
-import { isUnreadable } from './http/problem';
+import { isNoApiAnswer } from './http/problem';
 
 /**
  * Reads the record at a path.
@@ -34,8 +34,11 @@ export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undef
 	});
 }
 
-/** Whether the service says that what was asked for does not exist: the page of a web server says nothing about a record. */
-export const isNotFound = (error: unknown): error is NodeApiError => isAnsweredWith(error, 404, 410) && !isUnreadable(error.context.data as IDataObject | undefined);
+/** Whether the service says that what was requested does not exist. */
+export const isNotFound = (error: unknown): error is NodeApiError => isAnsweredWith(error, 404, 410) && !isPage(error);
+
+/** Whether a web server answered in place of the API: its page says nothing about a record. */
+export const isPage = (error: NodeApiError): boolean => isNoApiAnswer(error.context.data as IDataObject | undefined);
 
 /** Whether the service answered a request with one of the statuses. */
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>

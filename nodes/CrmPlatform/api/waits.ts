@@ -93,6 +93,6 @@ export function reportWaits(
 }
 
 function waitNotice(ms: number, otherWorkflows: number): string {
-	const comparison = otherWorkflows === 0 ? '' : `, as did ${otherWorkflows} other ${otherWorkflows === 1 ? 'workflow' : 'workflows'} on the same credential`;
-	return `The node waited ${Math.round(ms / 1000)} s for the service${comparison}. To avoid this, send fewer requests at once or upgrade the plan of the account.`;
+	const others = otherWorkflows === 0 ? '' : ` ${otherWorkflows} other ${otherWorkflows === 1 ? 'workflow was' : 'workflows were'} waiting on the same credential.`;
+	return `The node waited ${Math.round(ms / 1000)} s for the service.${others} To avoid this, send fewer requests at once or upgrade the plan of the account.`;
 }

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-import { NodeApiError, type IDataObject, type IWebhookFunctions } from 'n8n-workflow';
+import { type IDataObject, type IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
 import { actorOf, originOfEvent, type CrmEvent } from '../api/crmEvent';
-import { openEventLog } from '../api/eventLog';
-import { findRecord, isAnsweredWith } from '../api/fetchRecord';
+import { NoEventLog, openEventLog } from '../api/eventLog';
+import { findRecord, isAnsweredWith, isPage } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path } from '../api/http/path';
 
@@ -71,7 +71,8 @@ const doubts = {
 	workflow: 'a workflow has completed the task, not a person. Reopen the task and complete it yourself',
 	program: 'a program has completed the task, not a person. Reopen the task and complete it yourself',
 	late: 'the event log of the CRM does not show yet who completed the task. Open this page again later',
-	unknown: 'the node’s credential cannot read the event log of the CRM, which shows whether a person or a workflow completed the task. Give it permission to read events, then open this page again',
+	unknown: 'the CRM does not show whether you completed the task, or a workflow that signs in as you. Ask somebody else to complete it',
+	unreadable: 'the node’s credential cannot read the event log of the CRM, which shows whether a person or a workflow completed the task. Give it permission to read events, then open this page again',
 };
 
 /** Who last completed the task. */
@@ -84,41 +85,55 @@ interface Completion {
 }
 
 async function completion(api: Connection, { taskId }: ApprovalRequest, task: IDataObject): Promise<Completion> {
-	const latest = await latestCompletion(api, taskId, task);
-	if (latest === 'unreadable') return { by: undefined, doubt: doubts.unknown };
-	const event = typeof latest === 'object' ? latest : undefined;
-	const object = event?.data.object;
-	const isOlder = [object?.completed_at, task.completed_at].every((time) => typeof time === 'string') && object!.completed_at !== task.completed_at;
+	const { event, isUnreadable, isMissing } = await latestCompletion(api, taskId, task);
+	if (isUnreadable) return { by: undefined, doubt: doubts.unreadable };
+	const { object } = event?.data ?? {};
 	// What others have changed since says nothing of who completed it.
-	if (isOlder || (latest === 'none' && (await reports(api, completedEvent)))) return { by: undefined, doubt: doubts.late };
-	const by = (actorOf(event ?? {}) === undefined ? task.updated_by : event!.actor) as IDataObject | undefined;
+	if (isMissing || (object && isEarlier(object.completed_at, task.completed_at))) return { by: undefined, doubt: doubts.late };
 	const completed = object && ['title', 'description'].every((name) => Object.hasOwn(object, name)) ? { completed: object } : {};
+	const by = (event && actorOf(event) !== undefined ? event.actor : task.updated_by) as IDataObject | undefined;
 	if (event && originOfEvent(event)) return { by, doubt: doubts.workflow, ...completed };
 	if (typeof by?.type === 'string' && by.type !== 'user') return { by, doubt: doubts.program, ...completed };
-	return { by, doubt: undefined, ...completed };
+	const isOwn = by?.id !== undefined && by.id === (task.created_by as IDataObject | undefined)?.id;
+	return { by, doubt: !event && isOwn ? doubts.unknown : undefined, ...completed };
 }
 
-/** The latest completion in the log, if it has one; `unreadable` for this credential; undefined if the service has no log. */
-async function latestCompletion(api: Connection, taskId: string, task: IDataObject): Promise<CrmEvent | 'none' | 'unreadable' | undefined> {
+const isEarlier = (one: unknown, other: unknown): boolean => {
+	if (typeof one !== 'string' || typeof other !== 'string') return false;
+	// One of two notations may end with the seconds.
+	const unit = [one, other].every((time) => /\.\d/.test(time)) ? 1 : 1000;
+	return Math.floor(Date.parse(one) / unit) < Math.floor(Date.parse(other) / unit);
+};
+
+interface LatestCompletion {
+	/** Absent where the log has none. */
+	event?: CrmEvent;
+	/** Whether this credential cannot read the log. */
+	isUnreadable?: true;
+	/** Whether the log would have it, and does not have it yet. */
+	isMissing?: boolean;
+}
+
+/** @throws NodeApiError while the log is only unavailable */
+async function latestCompletion(api: Connection, taskId: string, task: IDataObject): Promise<LatestCompletion> {
 	const log = await openEventLog(api, () => undefined).catch((error: Error) => {
-		if (error instanceof NodeApiError) throw error;
-		return undefined;
+		if (error instanceof NoEventLog) return undefined;
+		throw error;
 	});
-	const reading = async () => {
-		for await (const event of log!.newestFirst([completedEvent])) {
-			if (idText(event.data.object.id) === taskId) return event;
+	if (!log) return {};
+	const reading = async (): Promise<LatestCompletion> => {
+		for await (const event of log.newestFirst([completedEvent])) {
+			if (idText(event.data.object.id) === taskId) return { event };
 			// Both by the service's clock.
 			if (Date.parse(event.timestamp) < Date.parse(String(task.created_at))) break;
 		}
-		return 'none';
+		const { types } = await api.describeEvents();
+		return { isMissing: types.length === 0 || types.some(({ type }) => type === completedEvent) };
 	};
-	return log && (await reading().catch((error: unknown) => {
-		// While the log is only unavailable, the link says that it cannot be read.
-		if (isAnsweredWith(error, 400, 403, 404, 405, 410, 501)) return 'unreadable';
+	return await reading().catch((error: unknown) => {
+		if (isAnsweredWith(error, 400, 403, 404, 405, 410, 501) && !isPage(error)) return { isUnreadable: true as const };
 		throw error;
-	}));
+	});
 }
-
-const reports = async (api: Connection, type: string): Promise<boolean> => (await api.describeEvents()).types.some((one) => one.type === type);
 
 export const completedEvent = 'task.completed';

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto';
-
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { isAnsweredWith, undefinedIfGone } from '../api/fetchRecord';
-import { idempotencyKey } from '../api/http/idempotency';
+import { freshKey, idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -31,8 +29,10 @@ export async function subscribeToAnswer(execution: Execution, url: string, until
 		events: [isKnown ? completedEvent : 'task.updated', 'task.deleted'],
 		description: `${ownPrefix}: ${`${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 150)}, until ${until.toISOString()}`,
 	};
-	// An earlier attempt has ended its own.
-	const answer = await api.send({ method: 'POST', path: webhooks, body, ...keyForStep(execution, create, `webhook ${randomUUID()}`) }).catch((error: unknown) => {
+	const { idempotencyHeader: header, idempotencyKey: format } = create;
+	// Under the key of an earlier attempt, the service would answer with a subscription that has ended.
+	const key = header === undefined ? {} : { idempotency: { header, key: freshKey(format) } };
+	const answer = await api.send({ method: 'POST', path: webhooks, body, ...key }).catch((error: unknown) => {
 		if (isAnsweredWith(error, ...noWebhookStatuses)) return undefined;
 		throw error;
 	});
@@ -41,16 +41,19 @@ export async function subscribeToAnswer(execution: Execution, url: string, until
 	return id === undefined ? undefined : String(id);
 }
 
-/** Ends the subscriptions of expired requests: n8n does not tell a node that its wait has expired. */
-export async function endOldSubscriptions(execution: Execution, now: number): Promise<void> {
+/**
+ * Ends the subscriptions of expired requests, since n8n does not tell a node that its wait has expired, and those of
+ * earlier attempts.
+ */
+export async function endOldSubscriptions(execution: Execution, ownUrl: string, now: number): Promise<void> {
 	const { api } = execution;
 	const list = (await api.describe('/webhooks'))?.list;
 	if (!list) return;
 	const reading = async () => {
 		for await (const { records } of readPages(api.send, { path: webhooks, list, query: {}, limit: 500 })) {
-			for (const { id, description } of records) {
+			for (const { id, url, description } of records) {
 				const [, until = ''] = new RegExp(`^${ownPrefix}: .*, until (\\S+)$`).exec(String(description)) ?? [];
-				if (Date.parse(until) < now - 60_000) await endApprovalSubscription(api, String(id));
+				if (until !== '' && (url === ownUrl || Date.parse(until) < now - 60_000)) await endApprovalSubscription(api, String(id));
 			}
 		}
 	};

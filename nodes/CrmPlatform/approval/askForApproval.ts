@@ -1,7 +1,8 @@
 import { NodeOperationError, type IDataObject, type IExecuteFunctions, type IRunExecutionData } from 'n8n-workflow';
 import { DateTime } from 'luxon';
 
-import { findRecord, readRecord } from '../api/fetchRecord';
+import { findRecord, isAnsweredWith, readRecord } from '../api/fetchRecord';
+import { idText } from '../api/http/json';
 import { path } from '../api/http/path';
 import { idField } from '../fields/field';
 import { isName, parseName } from '../mapping/nameSyntax';
@@ -35,23 +36,15 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	const { n8n, api } = execution;
 	const about = question.collection === '' ? undefined : await recordNamed(execution, 'Record', question.collection, question.record);
 	const approver = await approverOf(execution, question, about);
-	const until = deadline(execution, now + question.limit);
+	const until = deadline(execution, question.limit, now);
 	const link = n8n.getSignedResumeUrl();
-	await endOldSubscriptions(execution, now);
+	await endOldSubscriptions(execution, link, now);
 	const webhookId = await subscribeToAnswer(execution, link, until);
-	const body = await taskBody(execution, question, { approver, about, until, link, isCalled: webhookId !== undefined });
-	const create = (await api.describe('/tasks'))?.create;
-	const making = api.send({ method: 'POST', path: tasks, body, ...keyForStep(execution, create, 'task') });
+	const making = createTask(execution, question, { approver, about, until, link, isCalled: webhookId !== undefined });
 	// The error is thrown below.
 	if (await making.then(() => false, () => true)) await endApprovalSubscription(api, webhookId);
-	const { id } = (await making).body as IDataObject;
-	if (typeof id !== 'string' && typeof id !== 'number') throw new Error('The service created a task but returned no ID.');
-	const task = await findRecord(api, tasks + path`/${String(id)}`);
-	if (!task) {
-		await endApprovalSubscription(api, webhookId);
-		throw new Error(`The task ${String(id)} was created, but this account may not see it, so its completion would not be noticed. Sign in with an API key, or as an administrator.`);
-	}
-	const request: ApprovalRequest = { taskId: String(id), ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest: textDigest(task) };
+	const task = await making;
+	const request: ApprovalRequest = { taskId: String(task.id), ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest: textDigest(task) };
 	// When the time is over, n8n outputs the node's input (n8n-core 2.41, handleDisabledNode): an earlier
 	// node's approval, or a model's arguments, would be mistaken for an approval.
 	n8n.getExecuteData().data.main = [[{ json: waitingItem(request), pairedItem: { item: 0 } }]];
@@ -60,10 +53,24 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	return task;
 }
 
+/** @returns the task as the approver sees it */
+async function createTask(execution: Execution, question: ApprovalQuestion, parts: TaskParts): Promise<IDataObject> {
+	const { api } = execution;
+	const body = await taskBody(execution, question, parts);
+	const create = (await api.describe('/tasks'))?.create;
+	const { body: created } = await api.send({ method: 'POST', path: tasks, body, ...keyForStep(execution, create, `task ${parts.until.toISOString()}`) });
+	const id = idText((created as IDataObject).id);
+	if (id === undefined) throw new Error('The service created a task but returned no ID.');
+	const task = await findRecord(api, tasks + path`/${id}`);
+	if (!task) throw new Error(`The task ${id} was created, but this credential may not see it, so its completion would not be noticed. Use an API key, or sign in as an administrator.`);
+	if (idText(task.id) !== id) throw new Error('The service returned another task than the one that was created.');
+	return task;
+}
+
 /**
- * Lets the other calls of this node that wait for their turn, such as those that a model makes in one message, ask for
- * themselves. n8n disables the node with which an execution resumes (n8n-core 2.41, handleWaitingState), and so all
- * that share its object: they would put out their input as the answer, in which a model may have said `approved`.
+ * Gives a node of its own to each other call of this node that is still to run, such as those that a model makes in
+ * one message. n8n disables the node with which an execution resumes (n8n-core 2.41, handleWaitingState), and with it
+ * all calls that share it: they would output their input, in which a model may have said `approved`.
  */
 function separateOtherCalls(n8n: IExecuteFunctions): void {
 	const { runExecutionData } = n8n as unknown as { runExecutionData: IRunExecutionData };
@@ -108,25 +115,29 @@ async function approverOf(execution: Execution, { approver }: ApprovalQuestion, 
 	}
 	const owner = about?.owner_id ?? about?.assignee_id;
 	if (typeof owner === 'string' && owner !== '') {
-		refuseInactive(await findRecord(execution.api, `/v1/users${path`/${owner}`}`).catch(() => undefined));
+		const user = await findRecord(execution.api, `/v1/users${path`/${owner}`}`).catch((error: unknown) => {
+			if (isAnsweredWith(error, 403)) return undefined;
+			throw error;
+		});
+		refuseInactive(user);
 		return owner;
 	}
 	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or a record, whose owner approves.');
 }
 
-/** @param user undefined where the sign-in may not read users */
+/** @param user undefined where the credential may not read users */
 function refuseInactive(user: IDataObject | undefined): void {
 	if (typeof user?.status !== 'string' || user.status === 'active') return;
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
 }
 
-/** Until when an answer counts: for all attempts of a run the same, as a task that is asked for again has to be equal. */
-function deadline({ n8n, identity }: Execution, until: number): Date {
+/** Until when an answer counts. All attempts of a run share it: under its key, the service only accepts an equal task. */
+function deadline({ n8n, identity: { run } }: Execution, limit: number, now: number): Date {
 	const context = nodeContext(n8n);
-	const known = context.approval as { run: unknown; until: number } | undefined;
-	const { until: first } = known?.run === identity.run ? known : { until };
-	context.approval = { run: identity.run, until: first };
-	return new Date(first);
+	const earlier = context.approval as { run: unknown; until: number } | undefined;
+	const until = earlier?.run === run && earlier.until > now ? earlier.until : now + limit;
+	context.approval = { run, until };
+	return new Date(until);
 }
 
 /** @throws Error in the user's words where it is not clear which record is meant */

@@ -82,10 +82,10 @@ async function prepare(execution: Execution) {
 	if (first && !n8n.continueOnFail()) {
 		const count = `${failures.length} of ${n8n.getInputData().length} items could not be read`;
 		if (!sync.isPreview) {
-			const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them in Conflict.`] : [];
+			const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them on the output Conflict.`] : [];
 			throw withLines(nodeFailure(n8n, first.error, first.item), ['Nothing was written.', ...lines, ...api.notices]);
 		}
-		api.notices.add(`${count}. They are in Conflict with the reasons. Correct them, or set On Error to Continue; otherwise a run stops before it writes anything.`);
+		api.notices.add(`${count}. They are on the output Conflict, each with its reason. Correct them, or set On Error to Continue; otherwise a run stops before it writes anything.`);
 	}
 	const collection = { ...sync.collection, fields: neededFields(sync, source) };
 	const planned = await plan(execution, { ...sync, collection }, source);

@@ -1,4 +1,5 @@
 import type { Context } from 'hono';
+import { Problem } from '../../core/foundation/problem.ts';
 import { parseRedirectAddresses, RedirectAddressError } from '../../api/oauth/redirect-addresses.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
@@ -52,6 +53,8 @@ export function settingsRoutes(service: Service): Route[] {
 				const action = actions.get(form.get('action') ?? '');
 				try {
 					return doOnce(() => {
+						// A form may take its time to arrive.
+						if (sessionOf(service, c)?.member.role !== 'admin') throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
 						const made = action?.(service, form);
 						if (made) notices.put(session, made);
 						return settingsPath;

@@ -35,7 +35,7 @@ export function problemOf(answer: ErrorAnswer): Problem {
 	const { status, headers, text } = answer;
 	const isHtml = isPage(text);
 	// A web page instead of JSON means that there is no API at this address.
-	if (status === 404 && isHtml) return unreadableProblem(answer, 'JSON');
+	if ((status === 404 || status === 410) && isHtml) return unreadableProblem(answer, 'JSON');
 	const body = parseJson(text) ?? (isHtml ? undefined : text);
 	return problemOfItem(status, body, headers);
 }
@@ -102,8 +102,8 @@ function missingScope(challenge = ''): ProblemBody {
 	return { code: 'insufficient_scope', ...(scope !== undefined && { scope }) };
 }
 
-/** Whether details are of an answer that is no answer of the API, such as the page of a web server. */
-export const isUnreadable = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
+/** Whether a response came from something other than the API, such as the error page of a web server. */
+export const isNoApiAnswer = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
 
 /** The problem of an answer whose status says success and whose body cannot be read. */
 export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {

@@ -21,7 +21,7 @@ export class RateLimitTracker {
 	/** Send time of the latest request that the reported remainder includes. */
 	private countedSentAt = -Infinity;
 	/** Whether any response has reported a window. */
-	private hasReportedWindow = false;
+	private isWindowReported = false;
 	/** Whether requests succeed although no response has ever reported a window. */
 	private isUnlimited = false;
 	/** Share of the plan (0 to 1) that this process uses. */
@@ -56,7 +56,7 @@ export class RateLimitTracker {
 			this.reportedAt = now;
 			this.stall = undefined;
 			this.isUnlimited = false;
-		} else if (status < 400 && !this.hasReportedWindow && !this.isWindowKnown(now)) this.isUnlimited = true;
+		} else if (status < 400 && !this.isWindowReported && !this.isWindowKnown(now)) this.isUnlimited = true;
 	}
 
 	/**
@@ -117,7 +117,7 @@ export class RateLimitTracker {
 		const before = sentAt >= this.reportedAt && contradicts ? undefined : this.window;
 		this.window = latestWindow(before, reported, now) ?? reported;
 		if (!endsEarlier(reported, this.window)) this.reportedAt = now;
-		this.hasReportedWindow = true;
+		this.isWindowReported = true;
 		this.isUnlimited = false;
 		if (!this.isWindowKnown(now)) return;
 		this.stall = undefined;

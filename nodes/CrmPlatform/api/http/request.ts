@@ -2,7 +2,7 @@ import { failedAttempt, ndjson, readAnswer } from './answer';
 import { systemClock, type Clock } from './clock';
 import type { Priority } from './fairQueue';
 import { queryString, type Query } from './path';
-import { isUnreadable, rateLimitProblem, uncertainProblem, type Problem } from './problem';
+import { isNoApiAnswer, rateLimitProblem, uncertainProblem, type Problem } from './problem';
 import { queueFor, RequestQueue, type QueueOptions } from './requestQueue';
 import {
 	asksToWait,
@@ -163,7 +163,7 @@ export function createSender(options: SenderOptions): Sender {
 			const failure = failedAttempt(answer, outcome);
 
 			// An earlier attempt, whose response was lost, has deleted the record.
-			const isNotFound = (failure.status === 404 || failure.status === 410) && !isUnreadable(outcome.problem.details);
+			const isNotFound = (failure.status === 404 || failure.status === 410) && !isNoApiAnswer(outcome.problem.details);
 			if (mayBeDone && request.method === 'DELETE' && isNotFound) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}

@@ -51,7 +51,7 @@ interface WaitingRequest extends QueuedRequest {
 	settle(outcome: Slot | QueueTimeout): void;
 }
 
-/** Milliseconds between two dispatches at most while requests wait: the system clock may be set. */
+/** Milliseconds between two dispatches at most while requests wait: the system clock may be adjusted. */
 const maxSleep = 60_000;
 /** Milliseconds after its last request until an execution is forgotten. */
 const executionTtl = 10 * 60_000;
@@ -141,7 +141,7 @@ export class RequestQueue {
 		return (this.rateLimit.exhaustedUntil(now, reserve) ?? now) - now;
 	}
 
-	/** Whether the queue holds no state that a new one would lack. */
+	/** Whether the queue may be dropped: it has no request, and knows no window. */
 	isIdle(): boolean {
 		const now = this.clock.now();
 		return this.waiting.isEmpty && this.inFlight(now) === 0 && !this.rateLimit.isWindowKnown(now);

@@ -18,7 +18,7 @@ interface WholeList {
 }
 
 /** Minimum number of pages to divide: each part ends with a page that is not full. */
-const fewPages = 4;
+const minPages = 4;
 
 /** How often a part can be divided again; its records are closer together each time. */
 const maxDepth = 20;
@@ -82,7 +82,7 @@ async function readDivided(
 	handle: (record: IDataObject) => IDataObject,
 ): Promise<IDataObject[] | undefined> {
 	const own = ownSpan(list, query);
-	const few = fewPages * (list.pageSize?.maximum ?? Infinity);
+	const few = minPages * (list.pageSize?.maximum ?? Infinity);
 	const now = Date.now();
 	let busy = 1;
 	let addsUp = true;

@@ -2,7 +2,7 @@ import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { isAnsweredWith } from '../../api/fetchRecord';
+import { isAnsweredWith, isNotFound, isPage } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
@@ -91,8 +91,8 @@ const unrecovered: Gap = { before: Infinity, reason: 'because the service does n
  * @throws NodeOperationError where the service refuses it, otherwise the error itself
  */
 function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
-	if (isAnsweredWith(error, 404, 405, 410, 501)) return false;
-	if (!isAnsweredWith(error, ...refusalStatuses)) throw error;
+	if (isAnsweredWith(error, 405, 501) || isNotFound(error)) return false;
+	if (!isAnsweredWith(error, ...refusalStatuses) || isPage(error)) throw error;
 	throw new NodeOperationError(n8n.getNode(), `The service refuses to recover missed events: ${error.message}`, {
 		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
 	});
