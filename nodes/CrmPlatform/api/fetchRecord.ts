@@ -35,10 +35,10 @@ export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undef
 }
 
 /** Whether the service says that what was requested does not exist. */
-export const isNotFound = (error: unknown): error is NodeApiError => isAnsweredWith(error, 404, 410) && !isPage(error);
+export const isNotFound = (error: unknown): error is NodeApiError => isAnsweredWith(error, 404, 410) && !isWebPage(error);
 
 /** Whether a web server answered in place of the API: its page says nothing about a record. */
-export const isPage = (error: NodeApiError): boolean => isNoApiAnswer(error.context.data as IDataObject | undefined);
+export const isWebPage = (error: NodeApiError): boolean => isNoApiAnswer(error.context.data as IDataObject | undefined);
 
 /** Whether the service answered a request with one of the statuses. */
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>

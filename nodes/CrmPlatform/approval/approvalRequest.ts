@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Connection } from '../api/connection';
 import { actorOf, originOfEvent, type CrmEvent } from '../api/crmEvent';
 import { NoEventLog, openEventLog } from '../api/eventLog';
-import { findRecord, isAnsweredWith, isPage } from '../api/fetchRecord';
+import { findRecord, isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path } from '../api/http/path';
 
@@ -131,7 +131,7 @@ async function latestCompletion(api: Connection, taskId: string, task: IDataObje
 		return { isMissing: types.length === 0 || types.some(({ type }) => type === completedEvent) };
 	};
 	return await reading().catch((error: unknown) => {
-		if (isAnsweredWith(error, 400, 403, 404, 405, 410, 501) && !isPage(error)) return { isUnreadable: true as const };
+		if (isAnsweredWith(error, 400, 403, 404, 405, 410, 501) && !isWebPage(error)) return { isUnreadable: true as const };
 		throw error;
 	});
 }

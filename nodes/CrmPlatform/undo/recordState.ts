@@ -8,10 +8,10 @@ export interface RecordState {
 
 export const recordStateOf = ({ version, updated_at: time }: IDataObject): RecordState => ({ version, time });
 
-type Comparison = 'same' | 'older' | 'newer' | 'different';
+type StateComparison = 'same' | 'older' | 'newer' | 'different';
 
 /** A record's state, beside another that it had once. `unknown` where the two have nothing in common. */
-export function compareStates(now: RecordState, then: RecordState): Comparison | 'unknown' {
+export function compareStates(now: RecordState, then: RecordState): StateComparison | 'unknown' {
 	const byVersion = compared(now.version, then.version);
 	const byTime = compared(now.time, then.time);
 	// A version may not count.
@@ -19,7 +19,7 @@ export function compareStates(now: RecordState, then: RecordState): Comparison |
 	return byVersion ?? byTime ?? 'unknown';
 }
 
-function compared(one: unknown, other: unknown): Comparison | undefined {
+function compared(one: unknown, other: unknown): StateComparison | undefined {
 	if ((one ?? undefined) === undefined || (other ?? undefined) === undefined) return undefined;
 	const texts = [String(one), String(other)] as const;
 	if (texts[0] === texts[1]) return 'same';

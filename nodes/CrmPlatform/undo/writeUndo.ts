@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith, isPage } from '../api/fetchRecord';
+import { isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { path as pathOf } from '../api/http/path';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -128,4 +128,4 @@ function requestOf({ collection: place, record, body }: UndoWrite): Write {
 }
 
 /** Whether an error is about the one record: the next one may succeed. */
-const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 404, 405, 409, 410, 412, 413, 422, 423) && !isPage(error);
+const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 404, 405, 409, 410, 412, 413, 422, 423) && !isWebPage(error);

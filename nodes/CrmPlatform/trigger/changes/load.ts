@@ -3,7 +3,7 @@ import { NodeApiError, type IDataObject, type INodeExecutionData } from 'n8n-wor
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/crmEvent';
 import { eventIdentity, type EventLog } from '../../api/eventLog';
-import { isPage } from '../../api/fetchRecord';
+import { isWebPage } from '../../api/fetchRecord';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { retryPolicy } from '../../api/http/retry';
 import { eventOutput } from '../eventOutput';
@@ -100,7 +100,7 @@ async function reading(ids: string[], read: () => Promise<IDataObject[]>): Promi
 /** Whether the service refused this request: the cause is not the connection, the whole service or the rate limit. */
 function isRefusal(error: unknown): boolean {
 	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
-	if (isPage(error)) return false;
+	if (isWebPage(error)) return false;
 	const status = Number(error.httpCode);
 	return status >= 400 && status < 500 && ![401, ...retryPolicy.statuses].includes(status);
 }

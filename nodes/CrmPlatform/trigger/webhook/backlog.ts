@@ -2,7 +2,7 @@ import { NodeOperationError, type IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { isAnsweredWith, isNotFound, isPage } from '../../api/fetchRecord';
+import { isAnsweredWith, isNotFound, isWebPage } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
@@ -92,7 +92,7 @@ const unrecovered: Gap = { before: Infinity, reason: 'because the service does n
  */
 function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
 	if (isAnsweredWith(error, 405, 501) || isNotFound(error)) return false;
-	if (!isAnsweredWith(error, ...refusalStatuses) || isPage(error)) throw error;
+	if (!isAnsweredWith(error, ...refusalStatuses) || isWebPage(error)) throw error;
 	throw new NodeOperationError(n8n.getNode(), `The service refuses to recover missed events: ${error.message}`, {
 		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
 	});
