@@ -109,3 +109,11 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 		passed: { value: passed },
 	}) as AlteredService;
 }
+
+/** JSON of a service that has no versions. */
+export const withoutVersions = (text: string): string =>
+	JSON.stringify(JSON.parse(text), (_, value: unknown) => {
+		if (Array.isArray(value)) return value.filter((one: { name?: string } | string) => one !== 'version' && (one as { name?: string })?.name !== 'If-Match');
+		if (typeof value !== 'object' || value === null) return value;
+		return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'version'));
+	});

@@ -1,4 +1,4 @@
-import { alteredService } from './altered-service.ts';
+import { alteredService, withoutVersions } from './altered-service.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
@@ -63,4 +63,20 @@ describe('what the log does not have yet', () => {
 		expect((await undo('u6')).items).toMatchObject([{ result: 'conflict', reason: 'Someone else has deleted the record since.' }]);
 		expect(await record('contacts', id)).toBeUndefined();
 	});
+});
+
+test('without versions, a created record that somebody changes while others are deleted stays', async () => {
+	const made = await Promise.all(Array.from({ length: 3 }, async (_, i) => (await as('u7', op.create('company', { name: `Made ${i}` }))).items[0]!.json.id));
+	let changed: unknown;
+	service.alter({
+		answer: (text) => (text.startsWith('{') ? withoutVersions(text) : text),
+		request: async ({ method, url }) => {
+			if (method !== 'DELETE' || changed !== undefined) return;
+			changed = made.find((id) => !url.pathname.endsWith(String(id)));
+			await sandbox.call('PATCH', `/v1/companies/${String(changed)}`, { description: 'Mine' });
+		},
+	});
+	const undone = await undo('u7');
+	expect(undone.items.filter(({ result }) => result !== 'undone')).toMatchObject([{ id: changed, result: 'conflict', reason: expect.stringContaining('someone else has changed it since') as string }]);
+	expect(await record('companies', String(changed))).toMatchObject({ description: 'Mine' });
 });

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
+import { alteredService, withoutVersions } from './altered-service.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
@@ -123,13 +123,6 @@ describe('a value in two fields, one of which a person has changed between two w
 });
 
 describe('a service that says less', () => {
-	const withoutVersions = (text: string): string =>
-		JSON.stringify(JSON.parse(text), (_, value: unknown) => {
-			if (Array.isArray(value)) return value.filter((one: { name?: string } | string) => one !== 'version' && (one as { name?: string })?.name !== 'If-Match');
-			if (typeof value !== 'object' || value === null) return value;
-			return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'version'));
-		});
-
 	test('has no versions, and its log is behind: a record whose time of change is later stays', async () => {
 		const { id } = await add('contacts', { last_name: 'Behind', job_title: 'a' });
 		await as('s1', op.update('contact', id, { job_title: 'b' }));

@@ -30,9 +30,10 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 	for await (const event of after(sequence, pageSize)) first.push(event);
 	yield* first;
 	let from = first.at(-1)?.sequence ?? sequence;
-	const last = first.length < pageSize ? undefined : await newest();
 	const width = from - sequence;
-	if (last === undefined || width < 1) return;
+	if (first.length < pageSize || width < 1) return;
+	const last = await newest();
+	if (last === undefined) return yield* after(from);
 
 	/** Events above the range come with its last page, and are left to the next one. */
 	const read = async (above: number, to: number): Promise<Range> => {

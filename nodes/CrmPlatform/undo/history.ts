@@ -89,15 +89,18 @@ export class Histories {
 		}
 		const known = this.byRecord.get(record);
 		if (known) known.newest = recordStateOf(event.data.object);
-		this.addLater(event, isOwn);
+		this.addLater(event, !isOwn, isOwn);
 	}
 
 	/**
-	 * Notes what was created in place of deleted records, what became of it, and which created records are linked.
+	 * Notes what was created in place of deleted records, which created records are linked, and which of these others
+	 * have changed.
 	 *
+	 * @param isTheirs whether neither the changes to be undone nor the undo have caused it
+	 * @param isOwn whether it is to be undone
 	 * @returns whether such a record was changed, or links to a created one
 	 */
-	addLater(event: CrmEvent, isOwn = false): boolean {
+	addLater(event: CrmEvent, isTheirs: boolean, isOwn = false): boolean {
 		const meaning = this.meaningOf(event.type) ?? unknown(event.type);
 		const id = idText(event.data.object.id) ?? '';
 		const record = `${meaning.collection}/${id}`;
@@ -106,7 +109,9 @@ export class Histories {
 		if (copy && meaning.change === 'updated') copy.isTouched = true;
 		if (copy && meaning.change === 'deleted') copy.isGone = true;
 		if (meaning.change === 'created' && !isOwn) this.createdAnew(event, id, false);
-		return this.links.add(record, event, meaning) || copy !== undefined;
+		const created = meaning.change === 'updated' && isTheirs ? this.byRecord.get(record) : undefined;
+		if (created?.isCreated) created.isTouched = true;
+		return this.links.add(record, event, meaning) || copy !== undefined || created?.isCreated === true;
 	}
 
 	/** The records to undo, the last changed one first. */

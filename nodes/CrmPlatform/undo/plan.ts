@@ -64,6 +64,9 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 	return restoreFields(outcome, history, rules, record);
 }
 
+/** A created record that somebody has changed while others were deleted. */
+export const asChanged = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: changedSince });
+
 /** What others have made of a record may not be in the log yet, not even where they have come back to the same value. */
 function unlessAhead(one: Undoing, { takesPrecedence }: Pick<UndoRules, 'takesPrecedence'>): Undoing {
 	const { action, current, ...rest } = one;

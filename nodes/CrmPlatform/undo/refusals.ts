@@ -21,7 +21,7 @@ export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
 	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
 	const { action: _, ...rest } = { ...one, changes: kept };
 	if (isNotFound(refused)) {
-		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is already gone.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
+		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone, or no longer visible to the credential.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
 	}
 	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
 	const { code, existing_id: holder } = detailsOf(refused);

@@ -107,3 +107,10 @@ const sharedNumber = (id: string, workflows: string[]) =>
 	`Executions of several workflows have the number ${id}: ${workflows.join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
 const unknownCauser =
 	'The service does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';
+
+/** Whether an execution has caused an event. */
+export function isCausedBy({ identity: { instance, workflow, execution } }: Execution, event: CrmEvent): boolean {
+	const own = originOf(instance, workflow, execution);
+	const origin = originOfEvent(event);
+	return origin !== undefined && origin.instance === own.instance && origin.workflow === own.workflow && origin.execution === own.execution;
+}

@@ -7,11 +7,11 @@ import type { Execution, Resource } from '../model';
 import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
 import { readCurrent } from './currentRecords';
 import { linkFieldsIn, LiveLinks, waves, withLiveLinks, type LinkFields } from './liveLinks';
-import { planUndo, withLinkedKept } from './plan';
+import { asChanged, planUndo, withLinkedKept } from './plan';
 import { hasSameValue } from './sameValue';
 import { readHistories } from './readHistories';
 import { afterwards } from './refusals';
-import { readChoices, type UndoChoices } from './selection';
+import { isCausedBy, readChoices, type UndoChoices } from './selection';
 import type { Undoing } from './undoing';
 import { writableOf } from './writable';
 import { firstRequestOf, sendWrites, tellProtection, undoWriteOf, type Describe } from './writeUndo';
@@ -127,7 +127,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		for await (const event of log.after(read, [])) {
 			if (event.sequence <= read) continue;
 			read = event.sequence;
-			isNews = histories.addLater(event) || isNews;
+			isNews = histories.addLater(event, !isCausedBy(execution, event)) || isNews;
 		}
 		return isNews;
 	};
@@ -154,7 +154,10 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const remove = async () => {
 		if (deletes.length > 0) await catchUp();
 		while (deletes.length > 0) {
-			for (const one of deletes) if (one.history.copyOf?.copy.isTouched) done.set(one, asLinked(one));
+			for (const one of deletes) {
+				if (one.history.copyOf?.copy.isTouched) done.set(one, asLinked(one));
+				else if (one.history.isCreated && one.history.isTouched && !choices.takesPrecedence) done.set(one, asChanged(one));
+			}
 			deletes = deletes.filter((one) => !done.has(one));
 			const written = new Set(done.values());
 			const kept = new Set(withLinkedKept(planned.map((one) => done.get(one) ?? one), (some) => linkedAfter(some, (one) => written.has(one))));
