@@ -24,6 +24,8 @@ interface Range {
  * The events above a sequence, in sequence. A long log is divided by sequence into ranges of about a page, a few
  * of which are read at the same time. Where a range lacks what the log has shown before, as a replica that is
  * behind does, the rest is read with one cursor.
+ *
+ * @throws Error in the user's words where the log ends before its newest event
  */
 export async function* readInRanges({ pageSize, after, newest }: Readable, sequence: number): AsyncGenerator<CrmEvent, void> {
 	const first: CrmEvent[] = [];
@@ -67,11 +69,20 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 	begin();
 	while (ranges.length > 0) {
 		const range = await ranges.shift()!;
-		if (!range.isWhole) return yield* after(range.from);
+		if (!range.isWhole) return yield* allUpTo(last, after(range.from));
 		begin();
 		yield* range.events;
 	}
 	const { value } = await firstOfRest!;
 	if (value) yield value;
 	yield* rest!;
+}
+
+async function* allUpTo(last: number, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
+	let reached = -Infinity;
+	for await (const event of events) {
+		reached = Math.max(reached, event.sequence);
+		yield event;
+	}
+	if (reached < last) throw new Error(`The service’s log ends before its newest event (sequence ${last}), so changes would be missed. Nothing was written. Run the node again later.`);
 }

@@ -47,12 +47,17 @@ const globalUnicast = ipaddr.parseCIDR('2000::/3');
 /** It asks name servers without a thread of its own, so that slow ones delay nobody else. */
 const nameServers = new Resolver({ timeout: 3000, tries: 2 });
 
+/** The address of a host that has no name, or none that a name server knows (RFC 6761, 6.3). */
+function withoutLookup(name: string): Address | undefined {
+	const family = isIP(name) as 4 | 6 | 0;
+	if (family !== 0) return { address: name, family };
+	return /(^|\.)localhost\.?$/i.test(name) ? { address: '127.0.0.1', family: 4 } : undefined;
+}
+
 async function resolve(host: string): Promise<Address[]> {
 	const name = bare(host);
-	const family = isIP(name) as 4 | 6 | 0;
-	if (family !== 0) return [{ address: name, family }];
-	// Name servers know nothing of it (RFC 6761, 6.3).
-	if (/(^|\.)localhost\.?$/i.test(name)) return [{ address: '127.0.0.1', family: 4 }];
+	const known = withoutLookup(name);
+	if (known) return [known];
 	const found = await Promise.all([
 		nameServers.resolve4(name).then((all) => all.map((address): Address => ({ address, family: 4 })), none),
 		nameServers.resolve6(name).then((all) => all.map((address): Address => ({ address, family: 6 })), none),
@@ -66,6 +71,9 @@ const localLookups = new Turns(2, 10_000);
 
 /** Resolves a host as this machine does, to any address. */
 export async function anyAddress(host: string): Promise<Address[]> {
+	// Nobody waits for the names of others.
+	const known = isIP(bare(host)) === 0 ? undefined : withoutLookup(bare(host));
+	if (known) return [known];
 	const found = await localLookups.take(host, () => lookup(bare(host), { all: true }).catch(none));
 	if (found && found.length > 0) return found as Address[];
 	throw new Error(`The host ${host} is unknown.`);
