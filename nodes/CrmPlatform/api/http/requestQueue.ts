@@ -55,7 +55,7 @@ interface WaitingRequest extends QueuedRequest {
 const maxSleep = 60_000;
 /** Milliseconds after its last request until an execution is forgotten. */
 const executionTtl = 10 * 60_000;
-/** Grace period (ms) for a request in an open window, which waits for in-flight responses only. */
+/** Milliseconds past its timeout that a request may wait in an open window, since it only waits for responses. */
 const gracePeriod = 10_000;
 /** One shared reason: by default, each abort creates an error with a stack. */
 const timerCanceled = new Error('The timer was canceled');
