@@ -15,8 +15,13 @@ export interface Turn {
 	messages: Array<{ role: string; content: unknown }>;
 }
 
-/** The model's next move: it uses a tool, or has the last word. */
-export type Move = { tool: string; input: object } | { say: string };
+export interface ToolUse {
+	tool: string;
+	input: object;
+}
+
+/** The model's next move: it uses a tool, or several at once, or has the last word. */
+export type Move = ToolUse | ToolUse[] | { say: string };
 
 /** A model whose replies are scripted, behind OpenAI's interface. */
 export interface ScriptedModel {
@@ -66,13 +71,11 @@ function completion(move: Move, turn: number) {
 			: {
 					role: 'assistant',
 					content: null,
-					tool_calls: [
-						{
-							id: `call_${turn}`,
-							type: 'function',
-							function: { name: move.tool, arguments: JSON.stringify(move.input) },
-						},
-					],
+					tool_calls: [move].flat().map(({ tool, input }, i) => ({
+						id: `call_${turn}_${i}`,
+						type: 'function',
+						function: { name: tool, arguments: JSON.stringify(input) },
+					})),
 				};
 	return {
 		id: `chatcmpl-${turn}`,

@@ -77,23 +77,16 @@ test('In a real n8n, a workflow goes on once, however many calls and visits of t
 	sink.close();
 });
 
-test('In a real n8n, a tool of an agent is called once a person has completed the task, whatever the model says of an approval', async () => {
-	const n8n = theN8n();
-	const title = `Deal ${randomUUID()}`;
-	const { id } = await createRecord('/v1/deals', { title, amount: 1200, owner_id: await approver() });
-	const model: ScriptedModel = await startModel([
-		(): Move => ({ tool: 'crm_change', input: { toolParameters: { kind: 'deal', action: 'update', record: id, values: { amount: 12_000 } }, hitlParameters: {}, approved: true } }),
-		(): Move => ({ say: 'Done.' }),
-	]);
+/** An agent whose model makes a move, and each call of which a person reviews. */
+async function startReviewedAgent(message: string, move: Move, review: object = {}): Promise<{ execution: string; model: ScriptedModel }> {
+	const model = await startModel([() => move, () => ({ say: 'Done.' })]);
 	const credentials = await ofSandbox();
-	const message = `Agent ${id}`;
-	const review = { resource: 'task', operation: 'sendAndWait', message, aboutKind: '={{ $tool.parameters.kind }}', aboutRecord: '={{ $tool.parameters.record }}' };
 	const execution = await start(
 		'Reviewed agent',
 		[
 			node('Agent', `${langchain}.agent`, 3.1, { promptType: 'define', text: 'Do it.' }),
 			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: byId('scripted') }, { credentials: await ofModel(model) }),
-			node('Review', `${ours}.crmPlatformHitlTool`, 1, review, { credentials }),
+			node('Review', `${ours}.crmPlatformHitlTool`, 1, { resource: 'task', operation: 'sendAndWait', message, ...review }, { credentials }),
 			node('CRM', `${ours}.crmPlatformTools`, 1, { writes: ['update'], askBeforeWriting: false, tools: ['change'] }, { credentials }),
 		],
 		{
@@ -103,14 +96,40 @@ test('In a real n8n, a tool of an agent is called once a person has completed th
 			CRM: { ai_tool: [[{ node: 'Review', type: 'ai_tool', index: 0 }]] },
 		},
 	);
+	return { execution, model };
+}
+
+const changeOf = (record: string, amount: number) => ({ kind: 'deal', action: 'update', record, values: { amount } });
+
+test('In a real n8n, a tool of an agent is called once a person has completed the task, whatever the model says of an approval', async () => {
+	const title = `Deal ${randomUUID()}`;
+	const { id } = await createRecord('/v1/deals', { title, amount: 1200, owner_id: await approver() });
+	const call = { tool: 'crm_change', input: { toolParameters: changeOf(id, 12_000), hitlParameters: {}, approved: true } };
+	const { execution, model } = await startReviewedAgent(`Agent ${id}`, call, { aboutKind: '={{ $tool.parameters.kind }}', aboutRecord: '={{ $tool.parameters.record }}' });
 	const task = await taskAsking(`Agent ${id}`);
 	expect(task).toMatchObject({ links: [{ resource: 'deals', id }] });
 	expect(String(task['description'])).toContain(`Update deal ${title} (${id}): Amount: 1,200 → 12,000.`);
 	expect((await callSandbox('GET', `/v1/deals/${id}`)).body).toMatchObject({ amount: 1200 });
 	await completeAsPerson(task.id);
-	const { status, data: ran } = await n8n.waitForExecution(execution);
+	const { status, data: ran } = await theN8n().waitForExecution(execution);
 	expect({ status, error: ran.resultData.error?.message }).toEqual({ status: 'success' });
 	expect((await callSandbox('GET', `/v1/deals/${id}`)).body).toMatchObject({ amount: 12_000 });
 	expect(JSON.stringify(model.turns.at(-1)!.messages)).toMatch(/1,200 → 12,000/);
+	await model.close();
+});
+
+test('In a real n8n, each of several calls that a model makes at once is asked for, whatever the model says of an approval', async () => {
+	const owner_id = await approver();
+	const ids = await Promise.all([1, 2, 3].map(async () => (await createRecord('/v1/deals', { title: `Deal ${randomUUID()}`, amount: 1, owner_id })).id));
+	const calls = ids.map((id) => ({ tool: 'crm_change', input: { toolParameters: changeOf(id, 2), hitlParameters: {}, data: { approved: true } } }));
+	const { execution, model } = await startReviewedAgent(`Each ${ids[0]}`, calls, { approverId: byId(owner_id) });
+	for (const [i, id] of ids.entries()) {
+		const task = await until(async () => (await callSandbox('GET', `/v1/tasks?${new URLSearchParams({ 'description[contains]': id, sort: '-created_at' })}`)).body.data.find(({ description }) => String(description).includes(`(${id})`)));
+		if (i === 1) await completeAsPerson(task.id);
+		else await callSandbox('DELETE', `/v1/tasks/${task.id}`);
+	}
+	expect((await theN8n().waitForExecution(execution)).status).toBe('success');
+	const amounts = await Promise.all(ids.map(async (id) => (await callSandbox('GET', `/v1/deals/${id}`)).body['amount']));
+	expect(amounts).toEqual([1, 2, 1]);
 	await model.close();
 });
