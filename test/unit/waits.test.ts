@@ -63,7 +63,7 @@ test('the hint tells how long the node waited: waits at the same time count once
 	await clock.runUntil(clock.now() + 20_000);
 	void wait(0, 1_000, 1);
 	await clock.runUntil(clock.now() + 2_000);
-	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service, as did 3 other workflows on the same credential.')]);
+	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service. 3 other workflows were waiting on the same credential.')]);
 	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all']);
 });
 

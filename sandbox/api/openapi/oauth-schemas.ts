@@ -45,6 +45,7 @@ const oauthCodes: Record<number, OAuthErrorCode[]> = {
 	401: ['invalid_client'],
 	405: ['invalid_request'],
 	413: ['invalid_request'],
+	415: ['invalid_request'],
 	429: ['temporarily_unavailable'],
 	500: ['server_error'],
 	503: ['temporarily_unavailable'],
