@@ -76,8 +76,6 @@ export function createApp(options: AppOptions): Hono<Env> {
 		c.set('requestId', service.newId('req', service.now()));
 		await next();
 		c.res.headers.set('X-Request-Id', c.get('requestId'));
-		// A refused request's body is not read to its end, which the next request on the connection would wait for.
-		if (c.env?.incoming?.complete === false) c.res.headers.set('Connection', 'close');
 	});
 	if (options.faults) app.use(logRequests(service, log));
 	app.use(rateLimitHeaders(service, limiter), identifyCaller(service));

@@ -51,19 +51,22 @@ test.each([
 	expect(brokenPromises('GET', '/', answer)).toEqual([]);
 });
 
-test('after a request that is refused before its body is read, the next one on the connection is answered', async () => {
+test.each([
+	['/v1/contacts/batch/create?nope=1', 'application/json', JSON.stringify({ items: [{ last_name: 'x'.repeat(400_000) }] })],
+	['/v1/contacts/batch/create?nope=1', 'application/json', JSON.stringify({ items: [{ last_name: 'x'.repeat(4_000_000) }] })],
+	['/v1/jobs?resource=nothing&operation=create', 'application/x-ndjson', '{"last_name":"x"}\n'.repeat(300_000)],
+])('after a request to %s that is refused before its body is read, the next one on the connection is answered', async (path, type, body) => {
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-	const send = async (method: string, path: string, body?: string) => {
-		const headers = { Authorization: 'Bearer KEY', ...(body !== undefined && { 'Content-Type': 'application/json', 'Content-Length': body.length }) };
-		const sending = request(sandbox.url + path, { method, agent, headers });
-		sending.end(body);
+	const send = async (method: string, to: string, sent?: string) => {
+		const headers = { Authorization: 'Bearer KEY', ...(sent !== undefined && { 'Content-Type': type, 'Content-Length': sent.length }) };
+		const sending = request(sandbox.url + to, { method, agent, headers });
+		sending.end(sent);
 		const [response] = (await once(sending, 'response')) as [IncomingMessage];
 		await once(response.resume(), 'end');
 		return response.statusCode;
 	};
-	const body = JSON.stringify({ items: [{ last_name: 'x'.repeat(400_000) }] });
 	for (let i = 0; i < 5; i++) {
-		expect(await send('POST', '/v1/contacts/batch/create?nope=1', body)).toBe(400);
+		expect(await send('POST', path, body)).toBe(400);
 		expect(await send('GET', '/v1/contacts')).toBe(200);
 	}
 	agent.destroy();

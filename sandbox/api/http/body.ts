@@ -2,6 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 import { Problem } from '../../core/foundation/problem.ts';
+import type { Env } from '../../core/service.ts';
 import { bodyChunks, isCompressed } from './body-chunks.ts';
 import { refuseTooManyValues } from './body-limits.ts';
 
@@ -17,7 +18,7 @@ export const limitBatchBody = limitTo(
 	'The body of a batch may have at most 5 MiB (5,242,880 bytes). Send it in smaller batches.',
 );
 
-function limitTo(maxSize: number, detail: string): MiddlewareHandler {
+function limitTo(maxSize: number, detail: string): MiddlewareHandler<Env> {
 	const onError = () => {
 		throw new Problem('payload_too_large', detail, {
 			// The rest of the body is not read, so the connection cannot be reused.
@@ -26,12 +27,25 @@ function limitTo(maxSize: number, detail: string): MiddlewareHandler {
 	};
 	const limit = bodyLimit({ maxSize, onError });
 	return async (c, next) => {
-		if (!isCompressed(c)) return await limit(c, next);
+		if (!isCompressed(c)) {
+			const response = await limit(c, next);
+			await receiveRest(c);
+			return response;
+		}
 		const { url, method, headers } = c.req.raw;
 		const body = await readUpTo(bodyChunks(c), maxSize, onError);
 		c.req.raw = new Request(url, { method, headers, body });
 		await next();
 	};
+}
+
+/**
+ * Receives what a refusal has left unread, which the limit of the size has looked at: otherwise the connection would
+ * be destroyed under the client's next request, or under the answer.
+ */
+async function receiveRest(c: Context<Env>): Promise<void> {
+	if (c.env?.incoming?.complete !== false || c.req.raw.bodyUsed) return;
+	await c.req.raw.body?.pipeTo(new WritableStream()).catch(() => c.res.headers.set('Connection', 'close'));
 }
 
 async function readUpTo(
