@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
 import { isObject } from './http/json';
-import { isNoApiAnswer } from './http/problem';
+import { isNoApiAnswer, saysNotFound } from './http/problem';
 
 /**
  * Reads the record at a path.
@@ -35,7 +35,8 @@ export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undef
 }
 
 /** Whether the service says that what was requested does not exist. */
-export const isNotFound = (error: unknown): error is NodeApiError => isAnsweredWith(error, 404, 410) && !isWebPage(error);
+export const isNotFound = (error: unknown): error is NodeApiError =>
+	error instanceof NodeApiError && saysNotFound(Number(error.httpCode), error.context.data as IDataObject | undefined);
 
 /** Whether a web server answered in place of the API: its page says nothing about a record. */
 export const isWebPage = (error: NodeApiError): boolean => isNoApiAnswer(error.context.data as IDataObject | undefined);

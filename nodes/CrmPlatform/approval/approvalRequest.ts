@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { type IDataObject, type IWebhookFunctions } from 'n8n-workflow';
+import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
@@ -57,7 +57,7 @@ export interface ApprovalAnswer {
 export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
 	if (now >= Date.parse(request.until)) return { outcome: 'expired' };
 	const task = await findRecord(api, tasks + path`/${request.taskId}`);
-	if (task && idText(task.id) !== request.taskId) throw new Error('The service returned another task than the one that was asked for.');
+	if (task && idText(task.id) !== request.taskId) throw new Error('The service returned a different task.');
 	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'deleted' };
 	if (task.status !== 'completed') return {};
 	if (textDigest(task) !== request.digest) return { outcome: 'changed' };

@@ -63,7 +63,7 @@ async function createTask(execution: Execution, question: ApprovalQuestion, part
 	if (id === undefined) throw new Error('The service created a task but returned no ID.');
 	const task = await findRecord(api, tasks + path`/${id}`);
 	if (!task) throw new Error(`The task ${id} was created, but this credential may not see it, so its completion would not be noticed. Use an API key, or sign in as an administrator.`);
-	if (idText(task.id) !== id) throw new Error('The service returned another task than the one that was created.');
+	if (idText(task.id) !== id) throw new Error('The service returned a different task than it created.');
 	return task;
 }
 

@@ -3,6 +3,7 @@ import { createdInPlaceOf, livingRecord } from './current';
 import { deletedLinks, type RecordHistory } from './history';
 import { compareStates, recordStateOf } from './recordState';
 import { existsAgain, restoreFields, restoreRecord, type UndoRules } from './restore';
+import type { UndoChoices } from './selection';
 import type { Undoing } from './undoing';
 
 /** Decides what becomes of each record. */
@@ -75,6 +76,19 @@ function unlessAhead(one: Undoing, { takesPrecedence }: Pick<UndoRules, 'takesPr
 	const state = current && isRestored && !takesPrecedence ? compareStates(recordStateOf(current), newest) : 'same';
 	if (state === 'same' || state === 'unknown') return one;
 	return { ...rest, result: 'conflict', reason: state === 'older' ? outdated : logBehind, changes: rest.changes.map((change) => ({ ...change, kept: true })) };
+}
+
+/**
+ * Tells when a plan changes more records than *Maximum Records* allows.
+ *
+ * @throws Error in the user's words, except in a preview
+ */
+export function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {
+	const count = planned.filter(({ action }) => action).length;
+	if (count <= maximum) return;
+	const message = `${count} records would change, and Maximum Records allows ${maximum}. To undo them, set Maximum Records to ${count}.`;
+	if (!isPreview) throw new Error(`${message} Nothing was written.`);
+	notices.add(message);
 }
 
 const gone = 'The record is already gone.';

@@ -108,9 +108,11 @@ const sharedNumber = (id: string, workflows: string[]) =>
 const unknownCauser =
 	'The service does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';
 
-/** Whether an execution has caused an event. */
-export function isCausedBy({ identity: { instance, workflow, execution } }: Execution, event: CrmEvent): boolean {
+/** Tells whether an execution has caused an event. */
+export function causedBy({ identity: { instance, workflow, execution } }: Execution): (event: CrmEvent) => boolean {
 	const own = originOf(instance, workflow, execution);
-	const origin = originOfEvent(event);
-	return origin !== undefined && origin.instance === own.instance && origin.workflow === own.workflow && origin.execution === own.execution;
+	return (event) => {
+		const origin = originOfEvent(event);
+		return origin !== undefined && origin.instance === own.instance && origin.workflow === own.workflow && origin.execution === own.execution;
+	};
 }

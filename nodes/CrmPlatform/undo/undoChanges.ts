@@ -7,11 +7,11 @@ import type { Execution, Resource } from '../model';
 import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
 import { readCurrent } from './currentRecords';
 import { linkFieldsIn, LiveLinks, waves, withLiveLinks, type LinkFields } from './liveLinks';
-import { asChanged, planUndo, withLinkedKept } from './plan';
+import { asChanged, planUndo, refuseTooMany, withLinkedKept } from './plan';
 import { hasSameValue } from './sameValue';
 import { readHistories } from './readHistories';
 import { afterwards } from './refusals';
-import { isCausedBy, readChoices, type UndoChoices } from './selection';
+import { causedBy, readChoices } from './selection';
 import type { Undoing } from './undoing';
 import { writableOf } from './writable';
 import { firstRequestOf, sendWrites, tellProtection, undoWriteOf, type Describe } from './writeUndo';
@@ -121,13 +121,14 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const later = of('update').filter(waits);
 	let deletes = of('delete');
 	let read = last;
+	const isByUndo = causedBy(execution);
 	/** Reads on in the log. @returns whether it has anything that may keep a created record */
 	const catchUp = async (): Promise<boolean> => {
 		let isNews = false;
 		for await (const event of log.after(read, [])) {
 			if (event.sequence <= read) continue;
 			read = event.sequence;
-			isNews = histories.addLater(event, !isCausedBy(execution, event)) || isNews;
+			isNews = histories.addLater(event, !isByUndo(event)) || isNews;
 		}
 		return isNews;
 	};
@@ -225,14 +226,6 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	await remove();
 	for (const one of deletes) done.set(one, asLinked(one));
 	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
-}
-
-function refuseTooMany(planned: Undoing[], { maximum }: UndoChoices, isPreview: boolean, notices: Set<string>): void {
-	const count = planned.filter(({ action }) => action).length;
-	if (count <= maximum) return;
-	const message = `${count} records would change, and Maximum Records allows ${maximum}. To undo them, set Maximum Records to ${count}.`;
-	if (!isPreview) throw new Error(`${message} Nothing was written.`);
-	notices.add(message);
 }
 
 function undoneItem({ history, result, action, changes, reason, newId }: Undoing, isPreview: boolean): IDataObject {

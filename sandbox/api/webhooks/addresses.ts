@@ -11,8 +11,8 @@ export interface Address {
 
 /**
  * Resolves a host and refuses addresses that are not public, or belong to this machine and its networks, so
- * that a subscription cannot reach an internal network. Connect to the returned address only: the name may resolve differently the next
- * time (DNS rebinding).
+ * that a subscription cannot reach an internal network. Connect to the returned address only: the name may
+ * resolve differently the next time (DNS rebinding).
  *
  * @param host a name, or an address as in a URL
  * @throws Error for people, if the name is unknown or any of its addresses is not public
@@ -47,17 +47,18 @@ const globalUnicast = ipaddr.parseCIDR('2000::/3');
 /** It asks name servers without a thread of its own, so that slow ones delay nobody else. */
 const nameServers = new Resolver({ timeout: 3000, tries: 2 });
 
-/** The address of a host that has no name, or none that a name server knows (RFC 6761, 6.3). */
-function withoutLookup(name: string): Address | undefined {
-	const family = isIP(name) as 4 | 6 | 0;
-	if (family !== 0) return { address: name, family };
-	return /(^|\.)localhost\.?$/i.test(name) ? { address: '127.0.0.1', family: 4 } : undefined;
+/** A host that is an address: it needs no look-up. */
+function literalAddress(host: string): Address | undefined {
+	const family = isIP(host) as 4 | 6 | 0;
+	return family === 0 ? undefined : { address: host, family };
 }
 
 async function resolve(host: string): Promise<Address[]> {
 	const name = bare(host);
-	const known = withoutLookup(name);
+	const known = literalAddress(name);
 	if (known) return [known];
+	// Name servers know nothing of it (RFC 6761, 6.3).
+	if (/(^|\.)localhost\.?$/i.test(name)) return [{ address: '127.0.0.1', family: 4 }];
 	const found = await Promise.all([
 		nameServers.resolve4(name).then((all) => all.map((address): Address => ({ address, family: 4 })), none),
 		nameServers.resolve6(name).then((all) => all.map((address): Address => ({ address, family: 6 })), none),
@@ -71,8 +72,8 @@ const localLookups = new Turns(2, 10_000);
 
 /** Resolves a host as this machine does, to any address. */
 export async function anyAddress(host: string): Promise<Address[]> {
-	// Nobody waits for the names of others.
-	const known = isIP(bare(host)) === 0 ? undefined : withoutLookup(bare(host));
+	// It does not wait for the names of others.
+	const known = literalAddress(bare(host));
 	if (known) return [known];
 	const found = await localLookups.take(host, () => lookup(bare(host), { all: true }).catch(none));
 	if (found && found.length > 0) return found as Address[];

@@ -105,6 +105,10 @@ function missingScope(challenge = ''): ProblemBody {
 /** Whether a response came from something other than the API, such as the error page of a web server. */
 export const isNoApiAnswer = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
 
+/** Whether the API says that what was requested does not exist. */
+export const saysNotFound = (status: number | undefined, details: IDataObject | undefined): boolean =>
+	(status === 404 || status === 410) && !isNoApiAnswer(details);
+
 /** The problem of an answer whose status says success and whose body cannot be read. */
 export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {
 	const { status, headers, text } = answer;

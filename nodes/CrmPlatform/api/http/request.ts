@@ -2,7 +2,7 @@ import { failedAttempt, ndjson, readAnswer } from './answer';
 import { systemClock, type Clock } from './clock';
 import type { Priority } from './fairQueue';
 import { queryString, type Query } from './path';
-import { isNoApiAnswer, rateLimitProblem, uncertainProblem, type Problem } from './problem';
+import { rateLimitProblem, saysNotFound, uncertainProblem, type Problem } from './problem';
 import { queueFor, RequestQueue, type QueueOptions } from './requestQueue';
 import {
 	asksToWait,
@@ -163,8 +163,7 @@ export function createSender(options: SenderOptions): Sender {
 			const failure = failedAttempt(answer, outcome);
 
 			// An earlier attempt, whose response was lost, has deleted the record.
-			const isNotFound = (failure.status === 404 || failure.status === 410) && !isNoApiAnswer(outcome.problem.details);
-			if (mayBeDone && request.method === 'DELETE' && isNotFound) {
+			if (mayBeDone && request.method === 'DELETE' && saysNotFound(failure.status, outcome.problem.details)) {
 				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
 			}
 			// A success without readable data does not show what became of the record.
