@@ -40,9 +40,9 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 	const line = database.prepare('INSERT INTO job_items VALUES (?, ?, ?)');
 	const drop = database.prepare('DELETE FROM job_items WHERE job_id = ?');
 	const result = database.prepare('INSERT INTO job_results VALUES (?, ?, ?)');
-	let made = 0;
+	let createdCount = 0;
 	const createOne = (item: unknown): string => {
-		const id = `con_${String(++made).padStart(26, '0')}`;
+		const id = `con_${String(++createdCount).padStart(26, '0')}`;
 		const at = new Date().toISOString();
 		const values = contacts.input.parse(item) as StoredRecord;
 		const name = `${String(values['first_name'])} ${String(values['last_name'])}`;
@@ -73,7 +73,7 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		},
 		/** Like a job, which outlives a restart: each line is stored before, and its result is afterwards. */
 		createFromLines(items: string[]): void {
-			const job = `job_${made}`;
+			const job = `job_${createdCount}`;
 			inTransactions(items, (item, i) => line.run(job, i, item));
 			inTransactions(items, (item, i) => result.run(job, i, createOne(JSON.parse(item))));
 			drop.run(job);

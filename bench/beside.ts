@@ -11,10 +11,10 @@ const atLeastMs = 500;
  * waits alone. Both are measured in turns, and the rows are of the round whose ratio is the median, because
  * one round in which the machine does something else would decide about the slowest of all.
  *
- * @param what the name of something slow
+ * @param activity the name of something slow
  */
-export async function beside(server: ServerProcess, what: string): Promise<Row[]> {
-	const other = otherClient(server, what);
+export async function beside(server: ServerProcess, activity: string): Promise<Row[]> {
+	const other = otherClient(server, activity);
 	try {
 		// The first time, indexes and pages of the database are read.
 		other.begin();
@@ -27,7 +27,7 @@ export async function beside(server: ServerProcess, what: string): Promise<Row[]
 			await other.pause();
 			measured.push({ ours, bare });
 		}
-		return rowsOf(`a get while another client ${what}`, measured);
+		return rowsOf(`a get while another client ${activity}`, measured);
 	} finally {
 		await other.stop();
 	}
@@ -46,11 +46,11 @@ export async function timesOfGets({ ask }: ServerProcess): Promise<number[]> {
 }
 
 /** A get beside it takes five times as long as alone, at most. */
-export function rowsOf(what: string, measured: Pair[]): Row[] {
+export function rowsOf(label: string, measured: Pair[]): Row[] {
 	const row = (share: number): Row => {
 		const figures = measured.map(({ ours, bare }) => ({ ours: percentile(ours, share), bare: percentile(bare, share) }));
-		const sorted = figures.toSorted((one, other) => one.ours / one.bare - other.ours / other.bare);
-		return { what: `${what}, p${share * 100}`, unit: 'ms', ...sorted[Math.floor(sorted.length / 2)]! };
+		const sorted = figures.toSorted((a, b) => a.ours / a.bare - b.ours / b.bare);
+		return { label: `${label}, p${share * 100}`, unit: 'ms', ...sorted[Math.floor(sorted.length / 2)]! };
 	};
-	return [row(0.5), { ...row(0.99), most: { ratio: 5 } }];
+	return [row(0.5), { ...row(0.99), max: { ratio: 5 } }];
 }

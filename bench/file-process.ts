@@ -25,7 +25,7 @@ export interface FileWork {
 	count: number;
 	milliseconds: number;
 	/** Resident memory at its highest, above what n8n-core and the node take, in MB. */
-	grown: number;
+	growth: number;
 }
 
 /** n8n's own class, as far as it is needed here. */
@@ -67,19 +67,19 @@ if (task.warmUp === undefined) await connectorTo(task.url).contacts({ options: {
 else await work(task.warmUp);
 let count = 0;
 let milliseconds = 0;
-const grown = await peakGrowth(async () => {
+const growth = await peakGrowth(async () => {
 	const start = performance.now();
 	count = await work(task.file ?? '');
 	milliseconds = performance.now() - start;
 });
 rmSync(folder, { recursive: true });
-const done: FileWork = { count, milliseconds, grown };
+const done: FileWork = { count, milliseconds, growth };
 process.stdout.write(JSON.stringify(done), () => process.exit());
 
-async function run(of: Parts, parameters: IDataObject, data?: IBinaryData): Promise<INodeExecutionData[]> {
+async function run(nodeParts: Parts, parameters: IDataObject, data?: IBinaryData): Promise<INodeExecutionData[]> {
 	const credential = { baseUrl: task.url, apiKey: 'KEY' };
 	const setup = { credential, parameters: { options: {}, ...parameters } as INodeParameters };
-	return (await runIn(of, { ...setup, ...(data && { files: { data } }) })).items;
+	return (await runIn(nodeParts, { ...setup, ...(data && { files: { data } }) })).items;
 }
 
 async function stored(file: string): Promise<IBinaryData> {

@@ -44,14 +44,14 @@ export async function memoryInN8n(server: ServerProcess, folder: string, rows: n
 		const exported = async () =>
 			await run(n8n, credentialId, [node(connector, 1, { resource: 'file', operation: 'exportFile', options: {} })]);
 		await imported(10);
-		const row = async (what: string, work: () => Promise<unknown>): Promise<Row> => {
+		const row = async (label: string, work: () => Promise<unknown>): Promise<Row> => {
 			const ours = await growthOf(() => n8n.memory(), 250, work);
-			return { what, unit: 'MB', ours, bare: maxMemory, most: { value: maxMemory } };
+			return { label, unit: 'MB', ours, bare: maxMemory, max: { value: maxMemory } };
 		};
-		const what = (work: string) => `memory of n8n with ${heapLimit} MB of heap, ${work} of ${rows.toLocaleString('en')}`;
+		const labelOf = (work: string) => `memory of n8n with ${heapLimit} MB of heap, ${work} of ${rows.toLocaleString('en')}`;
 		return [
-			await row(what('import'), async () => await imported(rows)),
-			await row(what('export'), async () => await exported()),
+			await row(labelOf('import'), async () => await imported(rows)),
+			await row(labelOf('export'), async () => await exported()),
 		];
 	} finally {
 		await n8n.stop();

@@ -41,8 +41,8 @@ export async function benchFiles(): Promise<Row[]> {
 				: await timed('export', {}, total),
 		);
 		return [
-			{ ...rowOf(`import of ${rows.toLocaleString('en')} rows of CSV`, 'ms', imports), most: { ratio: 1.3 } },
-			{ ...rowOf(`export of ${total.toLocaleString('en')} contacts as CSV`, 'ms', exports), most: { ratio: 1.3 } },
+			{ ...rowOf(`import of ${rows.toLocaleString('en')} rows of CSV`, 'ms', imports), max: { ratio: 1.3 } },
+			{ ...rowOf(`export of ${total.toLocaleString('en')} contacts as CSV`, 'ms', exports), max: { ratio: 1.3 } },
 			...(await inFolder(async (other, place) => await memoryInN8n(other, place, 3 * rows))),
 		];
 	});
@@ -53,20 +53,20 @@ export async function benchFilesBesideN8n(): Promise<Row[]> {
 	await buildConnector();
 	const n8n = await installN8n();
 	return await inFolder(async (server, folder) => {
-		const grown: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] };
+		const growths: Record<'ours' | 'bare', number[]> = { ours: [], bare: [] };
 		const pair = await sideBySide(1, async (which, round) => {
 			const file = csvFile(folder, 'people', peopleOf(`${which}-${round}`, rows));
 			const warmUp = csvFile(folder, 'warm-up', peopleOf(`warm-${which}-${round}`, 10));
 			const work = which === 'ours' ? 'import' : 'extract';
 			const done = await inProcess({ url: server.url, work, file, warmUp, n8n });
 			if (done.count !== rows) throw new Error(`${done.count} of ${rows} records went through ${work}.`);
-			grown[which].push(done.grown);
+			growths[which].push(done.growth);
 			return done.milliseconds;
 		});
-		const what = `${rows.toLocaleString('en')} rows of CSV`;
+		const label = `${rows.toLocaleString('en')} rows of CSV`;
 		return [
-			rowOf(what, 'ms', pair),
-			{ what: 'memory, the same', unit: 'MB', ours: Math.max(...grown.ours), bare: Math.max(...grown.bare) },
+			rowOf(label, 'ms', pair),
+			{ label: 'memory, the same', unit: 'MB', ours: Math.max(...growths.ours), bare: Math.max(...growths.bare) },
 		];
 	});
 }

@@ -48,11 +48,11 @@ const benchmarks: Record<string, (size?: number) => Promise<void>> = {
 };
 
 const isSize = (text: string): boolean => /^\d+$/.test(text);
-const asked = process.argv.slice(2).filter((text) => !isSize(text));
+const requestedNames = process.argv.slice(2).filter((text) => !isSize(text));
 const [size] = process.argv.slice(2).filter(isSize).map(Number);
-const unknown = asked.find((name) => !Object.hasOwn(benchmarks, name));
+const unknown = requestedNames.find((name) => !Object.hasOwn(benchmarks, name));
 if (unknown === undefined) {
-	for (const name of asked.length > 0 ? asked : Object.keys(benchmarks)) await benchmarks[name]!(size);
+	for (const name of requestedNames.length > 0 ? requestedNames : Object.keys(benchmarks)) await benchmarks[name]!(size);
 } else {
 	console.error(`There is no benchmark ${unknown}, only ${Object.keys(benchmarks).join(', ')}.`);
 	process.exitCode = 2;

@@ -1,14 +1,14 @@
 /** One line of a report: what we measured of ours, and of the bare thing it stands beside. */
 export interface Row {
 	/** `a page of 100 of 100,000, p50` */
-	what: string;
+	label: string;
 	/** `ms`, `MB`, `per second` */
 	unit: string;
 	ours: number;
 	/** Doing the same with nothing around it, in the same run. */
 	bare: number;
 	/** What is promised: at most so many times the bare thing's, or so much of the unit. */
-	most?: { ratio: number } | { value: number };
+	max?: { ratio: number } | { value: number };
 }
 
 /**
@@ -63,14 +63,14 @@ export async function sideBySide(
 
 /** A row of one figure of both, such as the median. */
 export const rowOf = (
-	what: string,
+	label: string,
 	unit: string,
 	{ ours, bare }: Pair,
 	figure: (values: number[]) => number = median,
-): Row => ({ what, unit, ours: figure(ours), bare: figure(bare) });
+): Row => ({ label, unit, ours: figure(ours), bare: figure(bare) });
 
 /** Whether what a row promises has been kept; a row without a promise keeps it. */
-export function isKept({ most, ours, bare }: Row): boolean {
-	if (most === undefined) return true;
-	return 'ratio' in most ? ours / bare <= most.ratio : ours <= most.value;
+export function isKept({ max, ours, bare }: Row): boolean {
+	if (max === undefined) return true;
+	return 'ratio' in max ? ours / bare <= max.ratio : ours <= max.value;
 }

@@ -11,11 +11,11 @@ export interface Task {
 }
 
 /** What it prints, as JSON: by how many MB the process grew. */
-export interface Grown {
+export interface MemoryGrowth {
 	/** Records read. */
 	count: number;
 	/** Heap and external memory, without garbage. */
-	held: number;
+	retained: number;
 	/** What the system gave. */
 	resident: number;
 }
@@ -26,21 +26,21 @@ const connector = connectorTo(url);
 
 // What is loaded with the first request does not belong to the records.
 if (query === undefined) await connector.contacts({ ...reading, options: { onePage: true } });
-const before = held();
+const before = retainedMemory();
 const { rss } = process.memoryUsage();
 const records = await (query === undefined
 	? connector.contacts(reading)
 	: bareContacts(serverAt(url), query));
 const resident = process.memoryUsage().rss - rss;
-const grown: Grown = {
+const growth: MemoryGrowth = {
 	count: records.length,
-	held: (held() - before) / 1e6,
+	retained: (retainedMemory() - before) / 1e6,
 	resident: resident / 1e6,
 };
-console.log(JSON.stringify(grown));
+console.log(JSON.stringify(growth));
 process.exit();
 
-function held(): number {
+function retainedMemory(): number {
 	// The texts that were read lie outside the heap: one collection finds them, the next frees them.
 	globalThis.gc!();
 	globalThis.gc!();

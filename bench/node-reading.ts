@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { bareContacts } from './bare-loop.ts';
 import { connectorTo, type Reading } from './connector.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
-import type { Grown, Task } from './memory.ts';
+import type { MemoryGrowth, Task } from './memory.ts';
 import type { Server } from './server-process.ts';
 
 const simplified: Reading = {};
@@ -12,14 +12,14 @@ const byOne = (reading: Reading): Reading => ({ ...reading, options: { parallelR
 
 /** What the records hold that were read. */
 export async function memory(sandbox: Server, count: number): Promise<Row[]> {
-	return [...(await grown(sandbox, simplified, count)), ...(await grown(sandbox, raw, count))];
+	return [...(await memoryGrowth(sandbox, simplified, count)), ...(await memoryGrowth(sandbox, raw, count))];
 }
 
 /** How long it takes to read all records. */
 export async function reads(sandbox: Server, count: number): Promise<Row[]> {
 	return [
-		{ ...(await reading(sandbox, byOne(raw), count)), most: { ratio: 2 } },
-		{ ...(await reading(sandbox, byOne(simplified), count)), most: { ratio: 2 } },
+		{ ...(await reading(sandbox, byOne(raw), count)), max: { ratio: 2 } },
+		{ ...(await reading(sandbox, byOne(simplified), count)), max: { ratio: 2 } },
 		await reading(sandbox, simplified, count),
 	];
 }
@@ -27,8 +27,8 @@ export async function reads(sandbox: Server, count: number): Promise<Row[]> {
 /** The same, from a service that is far away. */
 export async function readsFar(sandbox: Server, count: number): Promise<Row[]> {
 	return [
-		{ ...(await reading(sandbox, byOne(simplified), count)), most: { ratio: 1.05 } },
-		{ ...(await reading(sandbox, simplified, count)), most: { ratio: 0.3 } },
+		{ ...(await reading(sandbox, byOne(simplified), count)), max: { ratio: 1.05 } },
+		{ ...(await reading(sandbox, simplified, count)), max: { ratio: 0.3 } },
 	];
 }
 
@@ -37,42 +37,42 @@ export async function larger(sandbox: Server, count: number): Promise<Row[]> {
 	return [await reading(sandbox, simplified, count)];
 }
 
-async function reading(sandbox: Server, how: Reading, count: number): Promise<Row> {
+async function reading(sandbox: Server, readOptions: Reading, count: number): Promise<Row> {
 	const connector = connectorTo(sandbox.url);
-	const query = await firstQuery(sandbox, how);
+	const query = await firstQuery(sandbox, readOptions);
 	const values = await sideBySide(3, (which) =>
 		time(async () => {
-			const read = which === 'ours' ? connector.contacts(how) : bareContacts(sandbox, query);
-			whole((await read).length, count);
+			const read = which === 'ours' ? connector.contacts(readOptions) : bareContacts(sandbox, query);
+			assertComplete((await read).length, count);
 		}),
 	);
-	return rowOf(`${records(count, how)}, ${how.options ? 'one cursor' : 'several cursors'}`, 'ms', values);
+	return rowOf(`${records(count, readOptions)}, ${readOptions.options ? 'one cursor' : 'several cursors'}`, 'ms', values);
 }
 
 const records = (count: number, { simplify = true }: Reading) =>
 	`${count.toLocaleString('en')} records, ${simplify ? 'simplified' : 'raw'}`;
 
 /** In processes of their own, since one that has worked before holds what it will use again. */
-async function grown(sandbox: Server, reading: Reading, count: number): Promise<[Row, Row]> {
+async function memoryGrowth(sandbox: Server, reading: Reading, count: number): Promise<[Row, Row]> {
 	const run = (task: Task) => {
 		const args = ['--expose-gc', resolve('bench', 'memory.ts'), JSON.stringify(task)];
-		const told = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as Grown;
-		whole(told.count, count);
-		return told;
+		const result = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as MemoryGrowth;
+		assertComplete(result.count, count);
+		return result;
 	};
 	const { url } = sandbox;
-	const what = records(count, reading);
+	const label = records(count, reading);
 	const ours = run({ url, reading });
 	const bare = run({ url, reading, query: await firstQuery(sandbox, reading) });
 	return [
 		{
-			what: `${what}, heap and external`,
+			label: `${label}, heap and external`,
 			unit: 'MB',
-			ours: ours.held,
-			bare: bare.held,
-			most: { value: 170 },
+			ours: ours.retained,
+			bare: bare.retained,
+			max: { value: 170 },
 		},
-		{ what: `${what}, resident`, unit: 'MB', ours: ours.resident, bare: bare.resident },
+		{ label: `${label}, resident`, unit: 'MB', ours: ours.resident, bare: bare.resident },
 	];
 }
 
@@ -84,6 +84,6 @@ async function firstQuery(sandbox: Server, reading: Reading): Promise<string> {
 }
 
 /** @throws where some are missing: then nothing was measured */
-function whole(came: number, wanted: number): void {
-	if (came !== wanted) throw new Error(`${came} of ${wanted} records came.`);
+function assertComplete(actual: number, expected: number): void {
+	if (actual !== expected) throw new Error(`${actual} of ${expected} records came.`);
 }

@@ -8,16 +8,16 @@ import { type Pair, type Row, rowOf, sideBySide, time } from './measure.ts';
 import { type Server, startServer } from './server-process.ts';
 
 const creates = 10_000;
-const what = `${creates.toLocaleString('en')} creates`;
+const label = `${creates.toLocaleString('en')} creates`;
 
 /** Many records written, in batches. */
 export async function writes(sandbox: Server): Promise<Row[]> {
-	return [{ ...rowOf(what, 'ms', await create(sandbox, automatic)), most: { ratio: 3 } }];
+	return [{ ...rowOf(label, 'ms', await create(sandbox, automatic)), max: { ratio: 3 } }];
 }
 
 /** The same, to a service that is far away. */
 export async function writesFar(sandbox: Server): Promise<Row[]> {
-	return [{ ...rowOf(what, 'ms', await create(sandbox, automatic)), most: { ratio: 1.3 } }];
+	return [{ ...rowOf(label, 'ms', await create(sandbox, automatic)), max: { ratio: 1.3 } }];
 }
 
 /** Creates again, with nothing behind the server: what is left is the node's own work. */
@@ -26,14 +26,14 @@ export async function mappings(sandbox: Server): Promise<Row[]> {
 	const answers = join(folder, 'answers.json');
 	const batch = '/v1/contacts/batch/create';
 	const body = JSON.stringify({ items: people(100) });
-	const answered = {
+	const answersByRequest = {
 		'GET /openapi.json': await sandbox.ask('GET', '/openapi.json'),
 		[`POST ${batch}`]: await sandbox.ask('POST', batch, body),
 	};
-	writeFileSync(answers, JSON.stringify(answered));
-	const nothing = await startServer([resolve('bench', 'bare-server.ts'), answers]);
-	const row = async (how: string, fields: IDataObject, engine?: ExpressionEngine) =>
-		rowOf(`${what} with nothing behind, ${how}`, 'ms', await create(nothing, fields, engine));
+	writeFileSync(answers, JSON.stringify(answersByRequest));
+	const bareServer = await startServer([resolve('bench', 'bare-server.ts'), answers]);
+	const row = async (mapping: string, fields: IDataObject, engine?: ExpressionEngine) =>
+		rowOf(`${label} with nothing behind, ${mapping}`, 'ms', await create(bareServer, fields, engine));
 	const code = fromEach((name) => `={{ $json.${name}.trim() }}`);
 	const codeOfItem = fromEach((name) => `={{ $input.item.json.${name}.trim() }}`);
 	try {
@@ -45,7 +45,7 @@ export async function mappings(sandbox: Server): Promise<Row[]> {
 			await row('the same item by item, engine vm', codeOfItem, 'vm'),
 		];
 	} finally {
-		await nothing.stop();
+		await bareServer.stop();
 		rmSync(folder, { recursive: true });
 	}
 }
@@ -64,12 +64,12 @@ const create = (server: Server, fields: IDataObject, engine?: ExpressionEngine):
 		});
 	});
 
-let made = 0;
+let personCount = 0;
 const people = (count: number) =>
 	Array.from({ length: count }, () => ({
 		first_name: 'Ana',
 		last_name: 'Moreno',
-		email: `bench${made++}@x.example`,
+		email: `bench${personCount++}@x.example`,
 		job_title: 'Engineer',
 		lead_source: 'website',
 	}));

@@ -22,19 +22,19 @@ interface OtherClient {
  * Starts another client. Reading its answers takes no time of this process, which would look as if the
  * server had let others wait; and as little as possible of the processors, as it would be on another machine.
  *
- * @param what the name of something slow
+ * @param activity the name of something slow
  */
-export function otherClient({ url }: Server, what: string): OtherClient {
-	const child = fork(resolve('bench', 'slow-client.ts'), [url, what]);
+export function otherClient({ url }: Server, activity: string): OtherClient {
+	const child = fork(resolve('bench', 'slow-client.ts'), [url, activity]);
 	const exit = once(child, 'exit');
 	setPriority(child.pid!, constants.priority.PRIORITY_LOW);
-	const order = (given: Order) => child.send(given);
+	const send = (message: Order) => child.send(message);
 	return {
-		begin: () => void order('begin'),
+		begin: () => void send('begin'),
 		async pause() {
 			const paused = once(child, 'message');
-			order('pause');
-			const failed = exit.then(([code]) => Promise.reject(new Error(`The client that ${what} ended with ${code}.`)));
+			send('pause');
+			const failed = exit.then(([code]) => Promise.reject(new Error(`The client that ${activity} ended with ${code}.`)));
 			await Promise.race([paused, failed]);
 		},
 		async stop() {

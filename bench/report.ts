@@ -25,11 +25,11 @@ export function publish(report: Report): void {
 
 /** As Markdown that is a table for people, too. */
 export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
-	const isPromised = rows.some(({ most }) => most !== undefined);
+	const isPromised = rows.some(({ max }) => max !== undefined);
 	const cells = [
 		['', 'unit', ours, bare, 'ratio', ...(isPromised ? ['at most'] : [])],
 		...rows.map((row) => [
-			row.what,
+			row.label,
 			row.unit,
 			rounded(row.ours),
 			rounded(row.bare),
@@ -52,9 +52,9 @@ export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
 
 /** What a row promises, and a mark where that was not kept. */
 function promise(row: Row): string {
-	if (row.most === undefined) return '';
-	const most = 'ratio' in row.most ? row.most.ratio.toFixed(2) : `${row.most.value} ${row.unit}`;
-	return isKept(row) ? most : `${most} ✗`;
+	if (row.max === undefined) return '';
+	const maxText = 'ratio' in row.max ? row.max.ratio.toFixed(2) : `${row.max.value} ${row.unit}`;
+	return isKept(row) ? maxText : `${maxText} ✗`;
 }
 
 /** Three digits say enough; what is smaller than the machine's noise would only look exact. */

@@ -31,14 +31,14 @@ export async function benchBulk(): Promise<Row[]> {
 			await beside(servers, `a record of a job of ${perJob}`, 3, perJob, inJob),
 		];
 	} finally {
-		await Promise.all(Object.values(servers).map((one) => one.stop()));
+		await Promise.all(Object.values(servers).map((serverProcess) => serverProcess.stop()));
 		rmSync(folder, { recursive: true });
 	}
 }
 
 async function beside(
 	servers: Record<keyof Pair, ServerProcess>,
-	what: string,
+	label: string,
 	rounds: number,
 	count: number,
 	create: Create,
@@ -47,7 +47,7 @@ async function beside(
 		const items = Array.from({ length: count }, () => JSON.stringify(person()));
 		return (1000 * (await time(() => create(servers[which], items)))) / count;
 	});
-	return { ...rowOf(what, 'µs', values), most: { ratio: 2 } };
+	return { ...rowOf(label, 'µs', values), max: { ratio: 2 } };
 }
 
 /** One batch after another. */

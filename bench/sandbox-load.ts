@@ -18,7 +18,7 @@ export async function benchLoad(): Promise<Row[]> {
 	const server = await startSandbox(folder, 'load', contacts);
 	try {
 		const rows: Row[] = [];
-		for (const what of Object.keys(searches)) rows.push(...(await beside(server, what)));
+		for (const activity of Object.keys(searches)) rows.push(...(await beside(server, activity)));
 		return rows;
 	} finally {
 		await server.stop();

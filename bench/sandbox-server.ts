@@ -13,11 +13,11 @@ export function startSandbox(
 	return startServer([resolve('sandbox', 'main.ts'), ...options.split(' '), '--db', db, ...further]);
 }
 
-let made = 0;
+let personCount = 0;
 
 /** A contact that nobody has yet. */
 export const person = () => ({
 	first_name: 'Ana',
 	last_name: 'Moreno',
-	email: `bench${made++}@x.example`,
+	email: `bench${personCount++}@x.example`,
 });

@@ -57,9 +57,9 @@ async function pages({ ours, bare }: Servers, limit: number, count: number): Pro
 			return page;
 		}),
 	);
-	const what = `a page of ${limit} of ${contacts.toLocaleString('en')}`;
+	const label = `a page of ${limit} of ${contacts.toLocaleString('en')}`;
 	return [0.5, 0.99].map((share) =>
-		rowOf(`${what}, p${share * 100}`, 'ms', values, (all) => percentile(all, share)),
+		rowOf(`${label}, p${share * 100}`, 'ms', values, (all) => percentile(all, share)),
 	);
 }
 

@@ -18,8 +18,8 @@ const queries = {
 export const anew = (round: number) => `created_at[gt]=${new Date(Date.UTC(2000, 0, 1) + round).toISOString()}`;
 
 export const searches: Record<string, Slow> = Object.fromEntries(
-	Object.entries(queries).map(([what, texts]): [string, Slow] => [
-		what,
+	Object.entries(queries).map(([activity, texts]): [string, Slow] => [
+		activity,
 		({ ask }, round) => ask('GET', `/v1/contacts?${texts[Math.abs(round) % texts.length]}&${anew(round)}`),
 	]),
 );

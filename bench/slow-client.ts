@@ -3,9 +3,9 @@ import { searches } from './searches.ts';
 import { serverAt } from './server-process.ts';
 import { slowThings } from './slow-things.ts';
 
-const [url, what] = process.argv.slice(2) as [string, string];
+const [url, activity] = process.argv.slice(2) as [string, string];
 const server = serverAt(url);
-const slow = { ...slowThings, ...searches }[what]!;
+const slow = { ...slowThings, ...searches }[activity]!;
 
 let isPaused = false;
 let round = 0;

@@ -17,9 +17,9 @@ const items = itemsOf(source);
 // What the first request loads does not count as the records' memory.
 await connectorTo(url).contacts({ options: { onePage: true } });
 let updated: number | undefined = 0;
-const grown = await peakGrowth(async () => {
+const growth = await peakGrowth(async () => {
 	updated = which === 'ours' ? (await connectorTo(url).sync(items, {}))[1] : await bareSync(serverAt(url), source);
 });
 if (updated === 0) throw new Error('Nothing was updated.');
-console.log(grown);
+console.log(growth);
 process.exit();

@@ -21,7 +21,7 @@ export async function benchSync(): Promise<Row[]> {
 	try {
 		await number(near);
 		const source = await people(near);
-		return [await all(far, source), ...(await comparisons(source)), memory(near, source), await ten(near, source)];
+		return [await all(far, source), ...(await comparisons(source)), memory(near, source), await requestsForTen(near, source)];
 	} finally {
 		await far.stop();
 		await near.stop();
@@ -51,12 +51,12 @@ async function all(server: Server, source: Person[]): Promise<Row> {
 			if (count !== contacts / 100) throw new Error(`${count} contacts were updated.`);
 		});
 	});
-	const what = `${contacts.toLocaleString('en')} with ${contacts.toLocaleString('en')}, 1 % different, at ${distance} ms`;
-	return { ...rowOf(what, 'ms', pair), most: { ratio: 1.5 } };
+	const label = `${contacts.toLocaleString('en')} with ${contacts.toLocaleString('en')}, 1 % different, at ${distance} ms`;
+	return { ...rowOf(label, 'ms', pair), max: { ratio: 1.5 } };
 }
 
 /** Records that Compare Datasets compares within a minute: it looks through the list for each of them. */
-const few = 20_000;
+const smallCount = 20_000;
 
 /** The comparison alone, beside n8n's node for it. */
 async function comparisons(source: Person[]): Promise<Row[]> {
@@ -66,32 +66,32 @@ async function comparisons(source: Person[]): Promise<Row[]> {
 		const stored = source.slice(0, count);
 		return await timeOf(compare, itemsOf(changed(stored)), itemsOf(stored), count / 100);
 	};
-	await timed(ours, few);
-	const bare = await timed(theirs, few);
+	await timed(ours, smallCount);
+	const bare = await timed(theirs, smallCount);
 	const row = (count: number) => `comparing ${count.toLocaleString('en')} with as many, beside Compare Datasets`;
-	const many = (contacts / few) ** 2;
+	const scaleFactor = (contacts / smallCount) ** 2;
 	return [
-		{ what: row(few), unit: 'ms', ours: await timed(ours, few), bare },
-		{ what: `${row(contacts)} (extrapolated)`, unit: 'ms', ours: await timed(ours, contacts), bare: bare * many },
+		{ label: row(smallCount), unit: 'ms', ours: await timed(ours, smallCount), bare },
+		{ label: `${row(contacts)} (extrapolated)`, unit: 'ms', ours: await timed(ours, contacts), bare: bare * scaleFactor },
 	];
 }
 
 /** By how much a process grows while it brings all in step, at its highest. */
 function memory(server: Server, source: Person[]): Row {
-	const grown = (which: SyncTask['which']): number => {
+	const memoryGrowth = (which: SyncTask['which']): number => {
 		const task: SyncTask = { url: server.url, which, source: changed(source) };
 		const args = ['--expose-gc', resolve('bench', 'sync-process.ts')];
 		return Number(execFileSync(process.execPath, args, { input: JSON.stringify(task), encoding: 'utf8' }));
 	};
-	return { what: 'memory, the same', unit: 'MB', ours: grown('ours'), bare: grown('bare'), most: { value: 250 } };
+	return { label: 'memory, the same', unit: 'MB', ours: memoryGrowth('ours'), bare: memoryGrowth('bare'), max: { value: 250 } };
 }
 
 /** How many requests it takes to bring ten people in step. */
-async function ten(server: Server, source: Person[]): Promise<Row> {
-	const some = itemsOf(source.slice(0, 10)).map((person) => ({ ...person, job_title: 'One of ten' }));
+async function requestsForTen(server: Server, source: Person[]): Promise<Row> {
+	const items = itemsOf(source.slice(0, 10)).map((person) => ({ ...person, job_title: 'One of ten' }));
 	await server.ask('DELETE', '/_sandbox/requests');
-	await connectorTo(server.url).sync(some, {});
-	const asked = JSON.parse(await server.ask('GET', '/_sandbox/requests')) as unknown[];
-	const ours = asked.length;
-	return { what: 'requests for 10 of 100,000', unit: 'requests', ours, bare: 11, most: { value: 20 } };
+	await connectorTo(server.url).sync(items, {});
+	const requests = JSON.parse(await server.ask('GET', '/_sandbox/requests')) as unknown[];
+	const ours = requests.length;
+	return { label: 'requests for 10 of 100,000', unit: 'requests', ours, bare: 11, max: { value: 20 } };
 }

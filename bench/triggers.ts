@@ -14,7 +14,7 @@ const atOnce = 5;
 const senders = 10;
 const rounds = 3;
 /** At least 0.9 times as many a second. */
-const most = { ratio: 1 / 0.9 };
+const max = { ratio: 1 / 0.9 };
 
 /**
  * The triggers beside n8n's own Webhook node in the same n8n, each in a workflow of nothing else
@@ -35,7 +35,7 @@ export async function benchTriggers(): Promise<Row[]> {
 				data: { baseUrl: sandbox.url, apiKey: 'KEY', descriptionUrl: '' },
 			});
 			const bench = { n8n, sandbox, server, credentialId, webhookId: await publishWebhook(n8n) };
-			return [...(await takenIn(bench)), await started(bench)];
+			return [...(await measureDeliveries(bench)), await started(bench)];
 		} finally {
 			server.leave();
 			await n8n.stop();
@@ -75,7 +75,7 @@ async function publish(client: RealN8n['client'], trigger: INode): Promise<strin
 }
 
 /** Signed deliveries to the CRM Platform Trigger, and the same to others. */
-async function takenIn(bench: Bench): Promise<Row[]> {
+async function measureDeliveries(bench: Bench): Promise<Row[]> {
 	const { n8n, sandbox, server, credentialId } = bench;
 	const type = 'n8n-nodes-crm-platform.crmPlatformTrigger';
 	const id = await publish(n8n.client, node(type, 2, { events: ['contact.created'] }, credentialId));
@@ -86,20 +86,20 @@ async function takenIn(bench: Bench): Promise<Row[]> {
 	const bareId = await publish(n8n.client, bare);
 	const barePath = `/webhook/${bare.webhookId}/webhook`;
 
-	const beside = async (what: string, paths: Record<keyof Pair, string>): Promise<Row> => {
+	const beside = async (label: string, paths: Record<keyof Pair, string>): Promise<Row> => {
 		const pair = await sideBySide(rounds, async (which) => {
 			const send = async () => {
 				const { body, headers } = signed(secret);
 				await server.ask('POST', paths[which], body, headers);
 			};
-			const taken = await time(async () => await inTurns(send, deliveries, senders));
+			const elapsedMs = await time(async () => await inTurns(send, deliveries, senders));
 			await untilQuiet(n8n);
-			return taken / deliveries;
+			return elapsedMs / deliveries;
 		});
-		return rowOf(`${what}: a delivery, ${senders} at a time`, 'ms', pair);
+		return rowOf(`${label}: a delivery, ${senders} at a time`, 'ms', pair);
 	};
 	const rows = [
-		{ ...(await beside('CRM Platform Trigger beside a bare trigger', { ours: path, bare: barePath })), most },
+		{ ...(await beside('CRM Platform Trigger beside a bare trigger', { ours: path, bare: barePath })), most: max },
 		await beside('CRM Platform Trigger beside the Webhook node', { ours: path, bare: webhookPath }),
 		await beside('a bare trigger beside the Webhook node', { ours: barePath, bare: webhookPath }),
 	];
@@ -156,14 +156,14 @@ async function started({ n8n, sandbox, server, credentialId, webhookId }: Bench)
 		}
 	});
 	await n8n.client.deactivateWorkflow(id);
-	return { ...rowOf(`Poll Trigger beside the Webhook node: an execution of one event, ${atOnce} at a time`, 'ms', pair), most };
+	return { ...rowOf(`Poll Trigger beside the Webhook node: an execution of one event, ${atOnce} at a time`, 'ms', pair), max };
 }
 
 /** Does something so many times, a few at a time. */
 async function inTurns(work: () => Promise<void>, times: number, lanes: number): Promise<void> {
-	let left = times;
+	let remaining = times;
 	const lane = async () => {
-		while (left-- > 0) await work();
+		while (remaining-- > 0) await work();
 	};
 	await Promise.all(Array.from({ length: lanes }, lane));
 }

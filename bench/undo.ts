@@ -64,7 +64,7 @@ async function expectUndone(server: Server, before: Person[]): Promise<void> {
 }
 
 async function all(near: Server, far: Server, before: Person[]): Promise<Row> {
-	const taken = async (which: 'ours' | 'bare'): Promise<number> => {
+	const measureTime = async (which: 'ours' | 'bare'): Promise<number> => {
 		const { execution, since } = await wrongImport(near, before);
 		const milliseconds = await time(async () => {
 			if (which === 'ours') await connectorTo(far.url).undo(execution, since);
@@ -74,18 +74,18 @@ async function all(near: Server, far: Server, before: Person[]): Promise<Row> {
 		return milliseconds;
 	};
 	// The import has warmed the sandbox up.
-	const what = `${(before.length * rounds).toLocaleString('en')} changes of ${before.length.toLocaleString('en')} contacts, at ${distance} ms`;
-	return { what, unit: 'ms', ours: await taken('ours'), bare: await taken('bare'), most: { ratio: 1.5 } };
+	const label = `${(before.length * rounds).toLocaleString('en')} changes of ${before.length.toLocaleString('en')} contacts, at ${distance} ms`;
+	return { label, unit: 'ms', ours: await measureTime('ours'), bare: await measureTime('bare'), max: { ratio: 1.5 } };
 }
 
 /** By how much a process with a small heap grows while it undoes, at its highest. */
 async function memory(near: Server, before: Person[]): Promise<Row> {
-	const grown = async (which: 'ours' | 'bare'): Promise<number> => {
+	const memoryGrowth = async (which: 'ours' | 'bare'): Promise<number> => {
 		const task: UndoTask = { url: near.url, which, before, ...(await wrongImport(near, before)) };
 		const args = ['--expose-gc', `--max-old-space-size=${heapLimit}`, resolve('bench', 'undo-process.ts')];
 		const megabytes = Number(execFileSync(process.execPath, args, { input: JSON.stringify(task), encoding: 'utf8' }));
 		await expectUndone(near, before);
 		return megabytes;
 	};
-	return { what: `memory, the same, with ${heapLimit} MB of heap`, unit: 'MB', ours: await grown('ours'), bare: await grown('bare'), most: { value: 250 } };
+	return { label: `memory, the same, with ${heapLimit} MB of heap`, unit: 'MB', ours: await memoryGrowth('ours'), bare: await memoryGrowth('bare'), max: { value: 250 } };
 }

@@ -9,7 +9,7 @@ import { N8nRequestError } from './n8n-request-error.ts';
 const POLL_MS = 100;
 
 /** Far above what an execution or a publish takes on a busy machine. */
-const LONGEST_MS = 600_000;
+const MAX_WAIT_MS = 600_000;
 
 export interface Owner {
 	email: string;
@@ -134,9 +134,9 @@ export class N8nClient {
 		const path = `/rest/workflows/${id}`;
 		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
 		await this.request('POST', `${path}/activate`, answers.WithId, { versionId });
-		let { status, triggers } = await this.whenPublished(id);
+		let { status, triggers } = await this.waitForPublication(id);
 		// n8n 2.41 reads at the same time what is under way and what has been published, so for a moment it has neither.
-		if (status === 'not_published') ({ status, triggers } = await this.whenPublished(id));
+		if (status === 'not_published') ({ status, triggers } = await this.waitForPublication(id));
 		if (status === 'published') return;
 		throw new Error(triggers.map(({ errorMessage }) => errorMessage ?? '').join('\n'));
 	}
@@ -149,7 +149,7 @@ export class N8nClient {
 	/** Takes a workflow out of production: its triggers have ended when this returns. */
 	async deactivateWorkflow(id: string): Promise<void> {
 		await this.request('POST', `/rest/workflows/${id}/deactivate`, answers.WithId, {});
-		await this.whenPublished(id);
+		await this.waitForPublication(id);
 	}
 
 	/**
@@ -165,7 +165,7 @@ export class N8nClient {
 			const path = `/rest/executions?${query}`;
 			const { results, nextCursor } = await this.request('GET', path, answers.ExecutionList);
 			for (const { id } of results) ids.add(id);
-			if (!nextCursor) return [...ids].sort((one, other) => Number(one) - Number(other));
+			if (!nextCursor) return [...ids].sort((a, b) => Number(a) - Number(b));
 			query.set('cursor', nextCursor);
 		}
 	}
@@ -180,7 +180,7 @@ export class N8nClient {
 	}
 
 	/** What n8n says of a workflow's production, as soon as it is done with it. */
-	private async whenPublished(id: string): Promise<z.infer<typeof answers.Publication>> {
+	private async waitForPublication(id: string): Promise<z.infer<typeof answers.Publication>> {
 		return await until(`the publication of the workflow ${id}`, async () => {
 			const path = `/rest/workflows/${id}/publication-status`;
 			const publication = await this.request('GET', path, answers.Publication);
@@ -229,10 +229,10 @@ export class N8nClient {
  *
  * @throws {Error} if that takes too long
  */
-async function until<T>(what: string, ask: () => Promise<T | undefined>): Promise<T> {
-	for (const deadline = Date.now() + LONGEST_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+async function until<T>(description: string, ask: () => Promise<T | undefined>): Promise<T> {
+	for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
 		const found = await ask();
 		if (found !== undefined) return found;
 	}
-	throw new Error(`This never came: ${what}.`);
+	throw new Error(`This never came: ${description}.`);
 }

@@ -77,8 +77,8 @@ async function ensureCredential(
 async function moveCredentials(n8n: N8nClient, from: string, to: string): Promise<void> {
 	const all = await n8n.listCredentials();
 	// In the order in which they are created: n8n's editor preselects the one that was saved last.
-	const ours = [OAUTH2_CREDENTIAL_TYPE, CREDENTIAL_TYPE].flatMap((one) =>
-		all.filter(({ type }) => type === one),
+	const ours = [OAUTH2_CREDENTIAL_TYPE, CREDENTIAL_TYPE].flatMap((credentialType) =>
+		all.filter(({ type }) => type === credentialType),
 	);
 	for (const { id } of ours) {
 		const credential = await n8n.readCredential(id);

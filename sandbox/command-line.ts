@@ -67,22 +67,22 @@ const flags = {
  * @throws UsageError
  */
 export function parseCommandLine(args: string[]): SandboxOptions | undefined {
-	const { data: given, error } = z.object(flags).partial().safeParse(parseFlags(args));
-	const [wrong] = error?.issues ?? [];
-	if (wrong) throw new UsageError(`--${wrong.path.join()} takes ${wrong.message}.`);
-	const { help, 'access-token-seconds': accessToken, 'refresh-grace-seconds': replacedRefreshToken } = given!;
-	const { db, contacts, day, 'api-key': apiKey, plan, 'requests-per-minute': requestsPerMinute } = given!;
-	const hostName = given!['host-name'];
+	const { data: values, error } = z.object(flags).partial().safeParse(parseFlags(args));
+	const [issue] = error?.issues ?? [];
+	if (issue) throw new UsageError(`--${issue.path.join()} takes ${issue.message}.`);
+	const { help, 'access-token-seconds': accessToken, 'refresh-grace-seconds': replacedRefreshToken } = values!;
+	const { db, contacts, day, 'api-key': apiKey, plan, 'requests-per-minute': requestsPerMinute } = values!;
+	const hostName = values!['host-name'];
 	return help
 		? undefined
 		: {
 				...present({ db, contacts, day, apiKey, plan, requestsPerMinute }),
 				...(hostName !== undefined && { hostNames: [hostName] }),
-				port: given!.port ?? 4010,
+				port: values!.port ?? 4010,
 				isLively: true,
 				tokenLifetimes: present({ accessToken, replacedRefreshToken }),
-				allowPrivateWebhooks: given!['allow-private-webhooks'] ?? false,
-				faults: given!.faults ?? false,
+				allowPrivateWebhooks: values!['allow-private-webhooks'] ?? false,
+				faults: values!.faults ?? false,
 			};
 }
 
@@ -92,11 +92,11 @@ const present = <T extends object>(values: T): Present<T> =>
 	Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Present<T>;
 
 function parseFlags(args: string[]): Record<string, unknown> {
-	const typed = Object.entries(flags).map(([name, schema]) => {
+	const optionEntries = Object.entries(flags).map(([name, schema]) => {
 		return [name, { type: schema instanceof z.ZodBoolean ? 'boolean' : 'string' }] as const;
 	});
 	try {
-		return parseArgs({ args, options: Object.fromEntries(typed) }).values;
+		return parseArgs({ args, options: Object.fromEntries(optionEntries) }).values;
 	} catch (error) {
 		// Node's messages continue with advice about positional arguments, which this command does not
 		// take.

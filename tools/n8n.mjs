@@ -78,15 +78,15 @@ async function install(manifest, folder, node) {
 	const native = join(folder, 'native');
 	const title = `Installing n8n ${n8nVersion(manifest)} (3 to 5 minutes and 3 GB, once per machine)`;
 	await showProgress(title, async (step) => {
-		const under = new Set(['downloading its packages', `building ${NATIVE_MODULES.join(' and ')}`]);
+		const pendingSteps = new Set(['downloading its packages', `building ${NATIVE_MODULES.join(' and ')}`]);
 		/** @param {string} name @param {Promise<void>} work */
 		const track = async (name, work) => {
 			await work;
-			under.delete(name);
-			step([...under].join(', '));
+			pendingSteps.delete(name);
+			step([...pendingSteps].join(', '));
 		};
-		const [download = '', build = ''] = under;
-		step([...under].join(', '));
+		const [download = '', build = ''] = pendingSteps;
+		step([...pendingSteps].join(', '));
 		await bothOrNeither(
 			track(download, downloadPackages(folder, node)),
 			track(build, buildNativeModules(manifest, native, node)),
@@ -104,11 +104,11 @@ async function install(manifest, folder, node) {
 /**
  * Waits for both, also if one fails: nothing may still write into a folder that is given up.
  *
- * @param {Promise<void>} one
- * @param {Promise<void>} other
+ * @param {Promise<void>} first
+ * @param {Promise<void>} second
  */
-async function bothOrNeither(one, other) {
-	const outcomes = await Promise.allSettled([one, other]);
+async function bothOrNeither(first, second) {
+	const outcomes = await Promise.allSettled([first, second]);
 	for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 

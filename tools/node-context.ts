@@ -89,10 +89,10 @@ export interface Parts {
 
 /** Runs the node in n8n-core's own execution context. */
 export async function runIn(parts: Parts, setup: Setup): Promise<Run> {
-	const { context, counted } = contextIn(parts, setup);
+	const { context, counted: counters } = contextIn(parts, setup);
 	const output = await parts.node.execute!.call(context as unknown as IExecuteFunctions);
 	const [items = []] = output as INodeExecutionData[][];
-	return { items, hints: context.hints.map(({ message }) => message), ...counted };
+	return { items, hints: context.hints.map(({ message }) => message), ...counters };
 }
 
 /** The context in which n8n runs the node. */
@@ -100,7 +100,7 @@ export function contextIn(
 	parts: Parts,
 	setup: Setup,
 ): { context: ExecuteContext; counted: { decryptions: number } } {
-	const { workflow, node, additionalData, counted } = workflowIn(parts, setup);
+	const { workflow, node, additionalData, counted: counters } = workflowIn(parts, setup);
 	const items = (setup.items ?? [{}]).map((json, item) => ({
 		json,
 		pairedItem: { item },
@@ -123,7 +123,7 @@ export function contextIn(
 		[],
 		setup.abort,
 	);
-	return { context, counted };
+	return { context, counted: counters };
 }
 
 /** A workflow of this node alone, with what n8n brings to it. */
@@ -158,15 +158,15 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		settings: { timezone: timezone ?? 'UTC' },
 		...(setup.staticData && { staticData: setup.staticData }),
 	});
-	const counted = { decryptions: 0 };
+	const counters = { decryptions: 0 };
 	const additionalData = additionalDataIn(
 		parts,
 		credential,
 		node.parameters,
 		executionId,
-		counted,
+		counters,
 	);
-	return { workflow, node, additionalData, counted };
+	return { workflow, node, additionalData, counted: counters };
 }
 
 const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
@@ -177,17 +177,17 @@ export function additionalDataIn(
 	credential: Setup['credential'],
 	parameters: INodeParameters,
 	executionId?: string,
-	counted = { decryptions: 0 },
+	counters = { decryptions: 0 },
 ): IWorkflowExecuteAdditionalData {
 	const stored = 'data' in credential ? credential : undefined;
 	const credentialsHelper = {
 		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
 		isCredentialUsableByNode: () => true,
-		getDecrypted: async (...[, , , mode, executeData, , given]: Parameters<ICredentialsHelper['getDecrypted']>) => {
-			counted.decryptions += 1;
+		getDecrypted: async (...[, , , mode, executeData, , expressionResolveValues]: Parameters<ICredentialsHelper['getDecrypted']>) => {
+			counters.decryptions += 1;
 			const data: IDataObject = { ...(stored?.data ?? (credential as IDataObject)) };
-			if (!given || !Object.values(data).some((value) => String(value).startsWith('='))) return data;
-			const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = given;
+			if (!expressionResolveValues || !Object.values(data).some((value) => String(value).startsWith('='))) return data;
+			const { workflow, runExecutionData, runIndex, itemIndex, node, connectionInputData } = expressionResolveValues;
 			return workflow.expression.getParameterValue(
 				data as INodeParameters, runExecutionData, runIndex, itemIndex, node.name, connectionInputData, mode, {}, executeData,
 			) as IDataObject;

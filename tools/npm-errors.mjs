@@ -44,9 +44,9 @@ const SHOWN_LINES = 8;
  * @param {string} log the file where that is kept.
  */
 export function explainNpm(args, output, log) {
-	const known = EXPLANATIONS.find(({ sign }) => sign.test(output));
-	const what = known ? [known.meaning] : ['It said:', ...complaint(output)];
-	return [`npm ${args[0]} failed. ${what.join('\n    ')}`, `  All it said: ${log}`].join('\n');
+	const explanation = EXPLANATIONS.find(({ sign }) => sign.test(output));
+	const details = explanation ? [explanation.meaning] : ['It said:', ...complaint(output)];
+	return [`npm ${args[0]} failed. ${details.join('\n    ')}`, `  All it said: ${log}`].join('\n');
 }
 
 /** @param {string} output */

@@ -39,8 +39,8 @@ export async function npm(args, { subject, cwd, node = process.execPath }) {
  * @returns {string}
  */
 function findNpm() {
-	const running = process.env.npm_execpath;
-	if (running && basename(running) === 'npm-cli.js' && existsSync(running)) return running;
+	const npmExecPath = process.env.npm_execpath;
+	if (npmExecPath && basename(npmExecPath) === 'npm-cli.js' && existsSync(npmExecPath)) return npmExecPath;
 	for (const folder of [...searchPath(), dirname(process.execPath)]) {
 		const command = join(folder, 'npm');
 		const target = existsSync(command) ? realpathSync(command) : '';

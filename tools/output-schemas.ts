@@ -34,7 +34,7 @@ export interface Contract {
 }
 
 /** Deeper parts of a record are shown as they are, without what is in them. */
-const deepest = 3;
+const maxDepth = 3;
 
 /**
  * The output previews of every operation: the record the contract describes, unless the operation
@@ -53,33 +53,33 @@ export function outputSchemas(contract: Contract, menu: Menu[]): Preview[] {
 
 /** What one record at a path looks like; undefined where the contract shows none. */
 function recordAt(contract: Contract, path: string): OutputSchema | undefined {
-	const shape = (one: string) => one.replace(/\{[^/]*\}/g, '{}');
-	const wanted = [`/v1${path}/{id}`, `/v1${path}`].map(shape);
+	const shape = (template: string) => template.replace(/\{[^/]*\}/g, '{}');
+	const candidates = [`/v1${path}/{id}`, `/v1${path}`].map(shape);
 	const keys = Object.keys(contract.paths);
-	const found = wanted.map((one) => keys.find((key) => shape(key) === one)).find(Boolean);
+	const found = candidates.map((candidate) => keys.find((key) => shape(key) === candidate)).find(Boolean);
 	const answer = contract.paths[found ?? '']?.get?.responses['200'] as
 		| { content?: Record<string, { schema?: Schema }> }
 		| undefined;
 	const schema = answer?.content?.['application/json']?.schema;
 	if (!schema) return undefined;
-	const record = shown(contract, schema, 0);
+	const record = toOutputSchema(contract, schema, 0);
 	const { error, ...others } = record.properties ?? {};
 	// The node moves a record's own `error`, which n8n would take for a failure.
 	return error ? { ...record, properties: { ...others, error_info: error } } : record;
 }
 
-function shown(contract: Contract, schema: Schema, depth: number): OutputSchema {
-	const own = schema.$ref ? contract.components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
-	const given = own.anyOf?.find(({ type }) => type !== 'null');
-	if (given) return shown(contract, given, depth);
-	const [type = 'string'] = [own.type ?? []].flat().filter((one) => one !== 'null');
+function toOutputSchema(contract: Contract, schema: Schema, depth: number): OutputSchema {
+	const resolvedSchema = schema.$ref ? contract.components.schemas[schema.$ref.split('/').at(-1)!]! : schema;
+	const nonNullSchema = resolvedSchema.anyOf?.find(({ type }) => type !== 'null');
+	if (nonNullSchema) return toOutputSchema(contract, nonNullSchema, depth);
+	const [type = 'string'] = [resolvedSchema.type ?? []].flat().filter((typeName) => typeName !== 'null');
 	const result: OutputSchema = { type };
-	if (depth === deepest) return result;
-	if (own.items) result.items = shown(contract, own.items, depth + 1);
-	if (own.properties) {
-		const parts = Object.entries(own.properties);
+	if (depth === maxDepth) return result;
+	if (resolvedSchema.items) result.items = toOutputSchema(contract, resolvedSchema.items, depth + 1);
+	if (resolvedSchema.properties) {
+		const parts = Object.entries(resolvedSchema.properties);
 		result.properties = Object.fromEntries(
-			parts.map(([name, part]) => [name, shown(contract, part, depth + 1)]),
+			parts.map(([name, part]) => [name, toOutputSchema(contract, part, depth + 1)]),
 		);
 	}
 	return result;

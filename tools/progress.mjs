@@ -7,7 +7,7 @@ const LOG_EVERY_MS = 30_000;
 /** @typedef {{ name: string, startedAt: number, step: string }} Work */
 
 /** What is under way, in the order in which it began: it shares one line of the terminal. @type {Set<Work>} */
-const underWay = new Set();
+const activeWork = new Set();
 
 /** @type {NodeJS.Timeout | undefined} */
 let timer;
@@ -23,23 +23,23 @@ let timer;
 export async function showProgress(title, work) {
 	const current = { name: title.split(' (')[0] ?? title, startedAt: Date.now(), step: '' };
 	writeLine(`${title} ...`);
-	underWay.add(current);
-	const isAlone = underWay.size === 1;
+	activeWork.add(current);
+	const isAlone = activeWork.size === 1;
 	timer ??= setInterval(report, process.stdout.isTTY ? TERMINAL_EVERY_MS : LOG_EVERY_MS);
 	try {
 		const result = await work((name) => {
 			current.step = name;
 			report();
 		});
-		const subject = isAlone && underWay.size === 1 ? '' : `${current.name}: `;
+		const subject = isAlone && activeWork.size === 1 ? '' : `${current.name}: `;
 		writeLine(`  ${subject}done in ${duration(Date.now() - current.startedAt)}`);
 		return result;
 	} catch (error) {
 		writeLine();
 		throw error;
 	} finally {
-		underWay.delete(current);
-		if (underWay.size === 0) {
+		activeWork.delete(current);
+		if (activeWork.size === 0) {
 			clearInterval(timer);
 			timer = undefined;
 		}
@@ -49,9 +49,9 @@ export async function showProgress(title, work) {
 function report() {
 	if (isStopping()) return;
 	const out = process.stdout;
-	const parts = [...underWay].map(({ name, startedAt, step }) => {
+	const parts = [...activeWork].map(({ name, startedAt, step }) => {
 		const state = `${duration(Date.now() - startedAt)}${step && `, ${step}`}`;
-		return underWay.size > 1 ? `${name}: ${state}` : state;
+		return activeWork.size > 1 ? `${name}: ${state}` : state;
 	});
 	const line = `  ${parts.join('; ')}`;
 	// A line that wraps could not be written over.

@@ -25,8 +25,8 @@ const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9
 /** Every reason not to release, each with what to do about it; empty if there is none. */
 export function refusals(state: ReleaseState): string[] {
 	const { version, lockedVersions, branch, tag, tags, changedFiles, changelog } = state;
-	const own = `v${version}`;
-	const entry = changelog.find((one) => one.version === version);
+	const versionTag = `v${version}`;
+	const entry = changelog.find((candidate) => candidate.version === version);
 	const rules: Array<[boolean, string]> = [
 		[
 			!VERSION.test(version),
@@ -42,16 +42,16 @@ export function refusals(state: ReleaseState): string[] {
 			`Releases are made from ${RELEASE_BRANCH}, and this is ${branch || 'a commit without a branch'}.`,
 		],
 		[
-			tag !== undefined && tag !== own,
-			`The tag ${tag} is not that of the version in package.json, which is ${own}.`,
+			tag !== undefined && tag !== versionTag,
+			`The tag ${tag} is not that of the version in package.json, which is ${versionTag}.`,
 		],
 		[
-			tag === own && !tags.head.includes(own),
-			`The commit that is checked out does not have the tag ${own}.`,
+			tag === versionTag && !tags.head.includes(versionTag),
+			`The commit that is checked out does not have the tag ${versionTag}.`,
 		],
 		[
-			tags.others.includes(own),
-			`Another commit has the tag ${own}: that version is released. Raise the version in package.json.`,
+			tags.others.includes(versionTag),
+			`Another commit has the tag ${versionTag}: that version is released. Raise the version in package.json.`,
 		],
 		[
 			changedFiles.length > 0,

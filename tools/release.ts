@@ -72,7 +72,7 @@ function readState(tag: string | undefined): ReleaseState {
 		lockedVersions: [...new Set([lock.version, lock.packages[''].version])],
 		branch: git(['branch', '--show-current']).trim(),
 		tag,
-		tags: { head, others: lines(git(['tag', '--list'])).filter((one) => !head.includes(one)) },
+		tags: { head, others: lines(git(['tag', '--list'])).filter((tagName) => !head.includes(tagName)) },
 		changedFiles: lines(git(['status', '--porcelain'])).map((line) => line.slice(3)),
 		changelog: parseChangelog(readFileSync('CHANGELOG.md', 'utf8')),
 	};

@@ -53,7 +53,7 @@ function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): strin
 /** @throws Error if the contract has no such request */
 function scopesAt(contract: SecuredContract, method: string, path: string): string[] {
 	const shapeOf = (template: string) => template.replace(/\{[^/]*\}/g, '{}');
-	const found = Object.keys(contract.paths).find((known) => shapeOf(known) === shapeOf(`/v1${path}`));
+	const found = Object.keys(contract.paths).find((template) => shapeOf(template) === shapeOf(`/v1${path}`));
 	const request = contract.paths[found ?? '']?.[method];
 	if (!request) throw new Error(`The contract has no ${method} ${path}.`);
 	return (request.security ?? []).flatMap(({ oauth2 = [] }) => oauth2);

@@ -42,11 +42,11 @@ export function parseArguments(args) {
  * Runs one of the project's TypeScript files under Node 24, in the clone's root, after installing
  * whatever is missing. Our process ends with its exit code.
  *
- * @param {string[]} given the launcher's options, the file relative to the root, its arguments.
+ * @param {string[]} launcherArguments the launcher's options, the file relative to the root, its arguments.
  */
-export async function runScript(given) {
+export async function runScript(launcherArguments) {
 	try {
-		const { file, args, tests, n8n } = parseArguments(given);
+		const { file, args, tests, n8n } = parseArguments(launcherArguments);
 		const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 		const node = await findNode24();
 		const installations = [installDependencies(root, node, tests)];

@@ -48,10 +48,10 @@ export async function runSteps(steps: Step[], maySkip: boolean): Promise<boolean
 	return isClean && (maySkip || !hasSkipped);
 }
 
-async function runStep(step: Step, earlier: Outcome[]): Promise<Outcome> {
+async function runStep(step: Step, earlierOutcomes: Outcome[]): Promise<Outcome> {
 	const { name, needs = [] } = step;
 	console.log(`\n── ${name} ${'─'.repeat(Math.max(0, 70 - name.length))}\n`);
-	const unmet = earlier.find((one) => needs.includes(one.name) && one.status !== 'passed');
+	const unmet = earlierOutcomes.find((outcome) => needs.includes(outcome.name) && outcome.status !== 'passed');
 	if (unmet) {
 		const reason = `needs ${unmet.name}, which has ${unmet.status}`;
 		console.log(`Skipped: ${reason}.`);
@@ -70,10 +70,10 @@ function summary(outcomes: Outcome[]): string {
 	const lines = outcomes.flatMap(({ name, status, ms, tests, reason }) => {
 		const skipped = tests?.skipped ?? [];
 		const counts = tests ? [`${tests.passed} passed, ${tests.failed} failed`] : [];
-		const why = status === 'skipped' || skipped.length > 0 ? [reason ?? 'as the tests say'] : [];
+		const reasons = status === 'skipped' || skipped.length > 0 ? [reason ?? 'as the tests say'] : [];
 		const head = `  ${status.padEnd(8)} ${name.padEnd(18)} ${duration(ms).padStart(10)}  `;
 		return [
-			head + [...counts, ...why].join('; '),
+			head + [...counts, ...reasons].join('; '),
 			...skipped.map((test) => `  skipped    ${test}`),
 		];
 	});

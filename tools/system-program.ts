@@ -20,7 +20,7 @@ interface SystemProgram {
 	/** Its command, under every name it is known by. */
 	commands: string[];
 	/** Where it is when it is not on the PATH; a `*` stands for anything but a slash. */
-	elsewhere?: string[];
+	otherPaths?: string[];
 	debianPackage: string;
 }
 
@@ -29,7 +29,7 @@ const APT_GET = '/usr/bin/apt-get';
 export const chromium: SystemProgram = {
 	name: 'Chromium',
 	commands: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
-	elsewhere: [
+	otherPaths: [
 		'/Applications/Chromium.app/Contents/MacOS/Chromium',
 		'/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 		'C:/Program Files*/Google/Chrome/Application/chrome.exe',
@@ -47,16 +47,16 @@ export const postgres: SystemProgram = {
 	name: 'PostgreSQL',
 	commands: ['postgres'],
 	// Debian keeps the programs of a server off the PATH, since it can have several versions.
-	elsewhere: ['/usr/lib/postgresql/*/bin/postgres'],
+	otherPaths: ['/usr/lib/postgresql/*/bin/postgres'],
 	debianPackage: 'postgresql',
 };
 
 /** Where the program is on this machine, if it is. */
-export function findProgram({ commands, elsewhere = [] }: SystemProgram): string | undefined {
+export function findProgram({ commands, otherPaths = [] }: SystemProgram): string | undefined {
 	const files = commands.flatMap((command) => fileNames(command, process.platform));
 	const onPath = files.flatMap((file) => searchPath().map((folder) => join(folder, file)));
 	// Of several versions the newest.
-	const offPath = elsewhere.flatMap((place) => globSync(place).sort().reverse());
+	const offPath = otherPaths.flatMap((place) => globSync(place).sort().reverse());
 	return [...onPath, ...offPath].find(isExecutable);
 }
 

@@ -60,13 +60,13 @@ function formIn(file: string, exported: object): Described {
 
 function wordList(forms: Described[], sources: Source[]): string {
 	const sections = forms.map(({ displayName, description, properties }) => {
-		const texts = [{ place: 'node', text: description ?? '' }, ...properties.flatMap((one) => textsIn(one))];
+		const texts = [{ place: 'node', text: description ?? '' }, ...properties.flatMap((property) => textsIn(property))];
 		return section(displayName, texts);
 	});
-	const shown = new Set(forms.flatMap((form) => textsIn(form).map(({ text }) => text)));
+	const formTexts = new Set(forms.flatMap((form) => textsIn(form).map(({ text }) => text)));
 	const messages = sources.map(({ path, text }) => {
-		const own = messagesIn(text).filter((message) => !shown.has(message));
-		return section(path, own.map((message) => ({ place: '', text: message })));
+		const fileMessages = messagesIn(text).filter((message) => !formTexts.has(message));
+		return section(path, fileMessages.map((message) => ({ place: '', text: message })));
 	});
 	return [
 		'# Every word that users read',
@@ -89,19 +89,19 @@ const oneLine = (text: string): string => text.replaceAll('\n', ' ⏎ ');
 
 /** @param parent the name of the parameter a value belongs to */
 function textsIn(value: unknown, parent = ''): Text[] {
-	if (Array.isArray(value)) return value.flatMap((one) => textsIn(one, parent));
+	if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, parent));
 	if (typeof value !== 'object' || value === null) return [];
 	const { name, displayName } = value as { name?: unknown; displayName?: unknown };
 	// Choices have a name that is shown, parameters one that is not.
 	const isChoice = displayName === undefined && typeof name === 'string';
 	const place = isChoice || typeof name !== 'string' ? parent : [parent, name].filter(Boolean).join('.');
-	return Object.entries(value).flatMap(([key, own]) => {
+	return Object.entries(value).flatMap(([key, member]) => {
 		const isShown = shownKeys.includes(key) || (isChoice && key === 'name');
-		if (isShown && typeof own === 'string') {
+		if (isShown && typeof member === 'string') {
 			const label = key === 'displayName' ? place : `${place} ${isChoice && key === 'name' ? 'choice' : key}`;
-			return [{ place: label, text: own }];
+			return [{ place: label, text: member }];
 		}
-		return typeof own === 'object' ? textsIn(own, place) : [];
+		return typeof member === 'object' ? textsIn(member, place) : [];
 	});
 }
 

@@ -41,7 +41,7 @@ export function bareLoop(): (task: Task, items: object[]) => Promise<unknown[]> 
 		agent.destroy();
 		agent = new Agent({ keepAlive: true });
 		if (task === 'list') return await bareContacts(server, 'limit=500');
-		const written: unknown[] = [];
+		const allResults: unknown[] = [];
 		let next = 0;
 		const lane = async () => {
 			while (next < items.length) {
@@ -50,10 +50,10 @@ export function bareLoop(): (task: Task, items: object[]) => Promise<unknown[]> 
 				const key = { 'idempotency-key': randomUUID() };
 				const text = await ask('POST', `/v1/contacts/batch/${task}`, body, key);
 				const { results } = JSON.parse(text) as { results: unknown[] };
-				for (const result of results) written.push(result);
+				for (const result of results) allResults.push(result);
 			}
 		};
 		await Promise.all(Array.from({ length: batchesAtOnce }, lane));
-		return written;
+		return allResults;
 	};
 }

@@ -30,16 +30,16 @@ const changeRoute = routeAll();
 const engine = loadEngine(n8n, ours);
 if (keepConnections) engine.keepConnections();
 const peer = peers['CRM Platform'];
-const kept = new Agent({ keepAlive: true });
+const keepAliveAgent = new Agent({ keepAlive: true });
 
 const options: Record<Way, object> = {
 	httpRequest: {},
 	'agentOptions.keepAlive': { agentOptions: { keepAlive: true } },
 	'agentOptions.maxSockets': { agentOptions: { keepAlive: true, maxSockets: 1, maxTotalSockets: 1 } },
-	'agent, httpAgent, httpsAgent': { agent: kept, httpAgent: kept, httpsAgent: kept },
+	'agent, httpAgent, httpsAgent': { agent: keepAliveAgent, httpAgent: keepAliveAgent, httpsAgent: keepAliveAgent },
 	'httpVersion: 2': { httpVersion: 2 },
 	'header Connection: keep-alive': { headers: { Connection: 'keep-alive' } },
-	'request with forever, pool, agent (deprecated)': { forever: true, pool: { maxSockets: 1 }, agent: kept },
+	'request with forever, pool, agent (deprecated)': { forever: true, pool: { maxSockets: 1 }, agent: keepAliveAgent },
 };
 
 process.on('message', ({ route, way, count }: Call) => {

@@ -37,10 +37,10 @@ export async function measureFresh(
 		order.push(order.shift()!);
 	}
 	const medians = (all: Fresh[]): Fresh => {
-		const of = (which: keyof Fresh) => median(all.map((one) => one[which]));
+		const medianOf = (which: keyof Fresh) => median(all.map((sample) => sample[which]));
 		return {
-			...{ firstMs: of('firstMs'), firstCpuMs: of('firstCpuMs') },
-			...{ listMs: of('listMs'), listCpuMs: of('listCpuMs'), peakMb: of('peakMb') },
+			...{ firstMs: medianOf('firstMs'), firstCpuMs: medianOf('firstCpuMs') },
+			...{ listMs: medianOf('listMs'), listCpuMs: medianOf('listCpuMs'), peakMb: medianOf('peakMb') },
 		};
 	};
 	return bySubject((subject) => medians(samples.get(subject)!));
@@ -60,7 +60,7 @@ export async function measureUsedUp(
 	for (const subject of subjects) {
 		const worker = await laboratory.hire(subject);
 		const isBatched = subject === 'CRM Platform' || subject === 'bare loop';
-		const ended: UsedUp[] = [];
+		const outcomes: UsedUp[] = [];
 		for (const [task, count] of [
 			['create', isBatched ? 100 * requests : requests],
 			['list', Math.min(maxListed, pageSizeOf(subject) * requests)],
@@ -71,11 +71,11 @@ export async function measureUsedUp(
 			await worker.measure({ route, task: 'create', count: 1 });
 			await laboratory.set({ contacts: count, plan });
 			const { ms, records, error } = await worker.measure({ route, task, count });
-			const [seen] = Object.values((await laboratory.seen()).hosts);
-			ended.push({ task, count, records, ms, ...seen!, ...(error !== undefined && { error }) });
+			const [stats] = Object.values((await laboratory.seen()).hosts);
+			outcomes.push({ task, count, records, ms, ...stats!, ...(error !== undefined && { error }) });
 		}
 		await worker.stop();
-		results.set(subject, ended);
+		results.set(subject, outcomes);
 	}
 	return bySubject((subject) => results.get(subject)!);
 }

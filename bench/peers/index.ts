@@ -57,17 +57,17 @@ async function measureWorks(laboratory: Laboratory, networks: Network[]): Promis
 }
 
 function tasksOver({ ms, tls }: Network): Array<[Task, number]> {
-	const most: Array<[Task, number]> = [
+	const baseTasks: Array<[Task, number]> = [
 		['list', 10_000],
 		['create', 10_000],
 	];
-	if (!tls) return most;
-	const more: Array<[Task, number]> = [
+	if (!tls) return baseTasks;
+	const extraTasks: Array<[Task, number]> = [
 		['update', 10_000],
 		['delete', 10_000],
 		['create', 1],
 	];
-	return [...(ms > 0 ? ([['list', 100_000]] as Array<[Task, number]>) : []), ...most, ...more];
+	return [...(ms > 0 ? ([['list', 100_000]] as Array<[Task, number]>) : []), ...baseTasks, ...extraTasks];
 }
 
 function write(results: PeerResults): void {

@@ -9,11 +9,11 @@ import { figuresPage } from './tables.ts';
  * @throws Error if the page has no place for them
  */
 export function pageWith(results: PeerResults, page: string): string {
-	return filled(filled(page, 'figures', figuresPage(results)), 'connections', connectionsPage(results));
+	return fillSection(fillSection(page, 'figures', figuresPage(results)), 'connections', connectionsPage(results));
 }
 
 /** Replaces what stands between two comments, which stay. */
-function filled(page: string, place: string, text: string): string {
+function fillSection(page: string, place: string, text: string): string {
 	const [begin, end] = [`<!-- ${place}, written by npm run bench peers -->`, `<!-- end of ${place} -->`];
 	const [before, rest = ''] = page.split(begin);
 	const [, after] = rest.split(end);
@@ -23,10 +23,10 @@ function filled(page: string, place: string, text: string): string {
 
 /** The picture of the page: what a service in the same region takes. */
 export function plotOf({ works }: PeerResults): string {
-	const over = works.filter(({ network }) => network.tls && network.ms === 5);
+	const chartedWorks = works.filter(({ network }) => network.tls && network.ms === 5);
 	return plot(
 		'Seconds, at 5 ms over TLS (logarithmic)',
-		over
+		chartedWorks
 			.filter(({ task, count }) => count > 1 && (task !== 'list' || count === 100_000))
 			.map((work) => ({ name: `${work.task} ${work.count.toLocaleString('en')}`, work })),
 	);

@@ -19,8 +19,8 @@ export interface Network {
 }
 
 /** A process that answers what it is told. */
-interface Process<Told, Answer> {
-	measure(told: Told): Promise<Answer>;
+interface Process<Message, Answer> {
+	measure(message: Message): Promise<Answer>;
 	stop(): Promise<void>;
 }
 
@@ -104,11 +104,11 @@ const withoutProxies = Object.fromEntries(
 	Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)),
 );
 
-async function hire<Told extends Serializable, Answer>(
+async function hire<Message extends Serializable, Answer>(
 	file: string,
 	start: object,
 	folder: string,
-): Promise<Process<Told, Answer>> {
+): Promise<Process<Message, Answer>> {
 	const child = fork(beside(file), [JSON.stringify(start)], {
 		execArgv: ['--expose-gc'],
 		env: {
@@ -119,15 +119,15 @@ async function hire<Told extends Serializable, Answer>(
 			N8N_LOG_LEVEL: 'silent',
 		},
 	});
-	const said = async () => {
+	const receiveMessage = async () => {
 		const [message] = (await once(child, 'message')) as [unknown];
 		return message;
 	};
-	await said();
+	await receiveMessage();
 	return {
-		async measure(told) {
-			child.send(told);
-			return (await said()) as Answer;
+		async measure(message) {
+			child.send(message);
+			return (await receiveMessage()) as Answer;
 		},
 		async stop() {
 			child.kill();

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { contactNumber } from './contacts.ts';
-import { type Asked, type Body, isPage, type Service, services } from './services.ts';
+import { type ServiceRequest, type Body, isPage, type Service, services } from './services.ts';
 import { Plan } from './plan.ts';
 
 /**
@@ -42,9 +42,9 @@ let connections = 0;
 let open = 0;
 
 const seenBy = (host: string): Seen => {
-	const known = seen.get(host) ?? { requests: 0, refused: 0, posted: 0, leastMs: 0 };
-	seen.set(host, known);
-	return known;
+	const stats = seen.get(host) ?? { requests: 0, refused: 0, posted: 0, leastMs: 0 };
+	seen.set(host, stats);
+	return stats;
 };
 
 function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
@@ -55,13 +55,13 @@ function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
 		const url = new URL(incoming.url!, 'http://server');
 		const service = byHost.get(incoming.headers.host!.replace(/:\d+$/, ''));
 		if (!service) return void outgoing.writeHead(404).end();
-		const asked: Asked = {
+		const request: ServiceRequest = {
 			method: incoming.method!,
 			path: url.pathname,
 			query: url.searchParams,
 			body: (text === '' ? {} : JSON.parse(text)) as Body,
 		};
-		answer(service, asked, outgoing);
+		answer(service, request, outgoing);
 	});
 }
 
@@ -76,41 +76,41 @@ function control(text: string, outgoing: ServerResponse): void {
 	outgoing.end(JSON.stringify({ connections, open, hosts: Object.fromEntries(seen) }));
 }
 
-function answer(service: Service, asked: Asked, outgoing: ServerResponse): void {
+function answer(service: Service, request: ServiceRequest, outgoing: ServerResponse): void {
 	const headers: Record<string, string> = { 'content-type': 'application/json' };
-	if (asked.path === '/openapi.json') return void outgoing.writeHead(200, headers).end(description);
-	const counted = seenBy(service.host);
-	counted.requests += 1;
+	if (request.path === '/openapi.json') return void outgoing.writeHead(200, headers).end(description);
+	const stats = seenBy(service.host);
+	stats.requests += 1;
 	const { plan } = settings;
 	if (plan) {
 		if (!plans.has(service.host)) plans.set(service.host, new Plan(plan));
 		const verdict = plans.get(service.host)!.take(Date.now());
 		Object.assign(headers, verdict.headers);
 		if (!verdict.allowed) {
-			counted.refused += 1;
+			stats.refused += 1;
 			const problem = { status: 429, code: 'rate_limited', title: 'Too many requests' };
 			return void outgoing.writeHead(429, headers).end(JSON.stringify(problem));
 		}
 	}
-	const answered = service.answer(asked, settings.contacts);
-	if (isPage(answered)) {
-		const { from, before, size, envelope } = answered;
+	const reply = service.answer(request, settings.contacts);
+	if (isPage(reply)) {
+		const { from, before, size, envelope } = reply;
 		const end = Math.min(from + size, before);
 		const [head, tail] = envelope({ next: end < before ? end : undefined });
 		return void outgoing.writeHead(200, headers).end(`${head}${recordsOf(service, from, end)}${tail}`);
 	}
-	if (asked.method === 'POST') counted.posted += asked.body.items?.length ?? 1;
-	const { status = 200, json } = answered;
+	if (request.method === 'POST') stats.posted += request.body.items?.length ?? 1;
+	const { status = 200, json } = reply;
 	if (json === undefined) return void outgoing.writeHead(status).end();
 	outgoing.writeHead(status, headers).end(JSON.stringify(json));
 }
 
 function recordsOf(service: Service, from: number, before: number): string {
-	const known = texts.get(service)!;
+	const cachedTexts = texts.get(service)!;
 	for (let number = from; number < before; number++) {
-		known[number] ??= JSON.stringify(service.record(contactNumber(number)));
+		cachedTexts[number] ??= JSON.stringify(service.record(contactNumber(number)));
 	}
-	return known.slice(from, before).join(',');
+	return cachedTexts.slice(from, before).join(',');
 }
 
 const plain = createServer({ noDelay: true }, handle);

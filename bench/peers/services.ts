@@ -1,7 +1,7 @@
 import { type Contact, firstSince } from './contacts.ts';
 
 /** A request as a service reads it. */
-export interface Asked {
+export interface ServiceRequest {
 	method: string;
 	path: string;
 	query: URLSearchParams;
@@ -36,7 +36,7 @@ export interface Service {
 	/** A contact as the service's lists show it. */
 	record(contact: Contact): object;
 	/** @param count how many contacts the service has */
-	answer(asked: Asked, count: number): Answered;
+	answer(request: ServiceRequest, count: number): Answered;
 }
 
 const crm: Service = {
@@ -209,5 +209,5 @@ export const services: Service[] = [
 ];
 
 /** Whether an answer is a page. */
-export const isPage = (answered: Answered): answered is PageOf => 'envelope' in answered;
+export const isPage = (reply: Answered): reply is PageOf => 'envelope' in reply;
 

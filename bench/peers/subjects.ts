@@ -31,8 +31,8 @@ export interface Peer {
 	parameters: Record<Task, INodeParameters>;
 }
 
-const given = (name: string) => `={{ $json.${name} }}`;
-const idOfItem = given('id');
+const fieldExpression = (name: string) => `={{ $json.${name} }}`;
+const idOfItem = fieldExpression('id');
 
 const byId = { __rl: true, mode: 'id', value: idOfItem };
 const automatic = { mappingMode: 'autoMapInputData', value: null, matchingColumns: ['id'], schema: [] };
@@ -111,12 +111,12 @@ const http: Peer = {
 };
 
 const hubspotUpsert: INodeParameters = {
-	...{ authentication: 'appToken', resource: 'contact', operation: 'upsert', email: given('email') },
+	...{ authentication: 'appToken', resource: 'contact', operation: 'upsert', email: fieldExpression('email') },
 	additionalFields: {
-		firstName: given('first_name'),
-		lastName: given('last_name'),
-		phoneNumber: given('phone'),
-		jobTitle: given('job_title'),
+		firstName: fieldExpression('first_name'),
+		lastName: fieldExpression('last_name'),
+		phoneNumber: fieldExpression('phone'),
+		jobTitle: fieldExpression('job_title'),
 	},
 	// Without it the node reads each contact again: two requests per item.
 	options: { resolveData: true },
@@ -150,9 +150,9 @@ const hubspot: Peer = {
 const person = (operation: string, more: object) =>
 	({ authentication: 'apiToken', resource: 'person', operation, ...more }) as INodeParameters;
 const personFields = {
-	emails: { emailProperties: [{ value: given('email'), primary: true, label: 'work' }] },
-	phones: { phoneProperties: [{ value: given('phone'), primary: true, label: 'work' }] },
-	customFields: { property: [{ name: 'job_title', value: given('job_title') }] },
+	emails: { emailProperties: [{ value: fieldExpression('email'), primary: true, label: 'work' }] },
+	phones: { phoneProperties: [{ value: fieldExpression('phone'), primary: true, label: 'work' }] },
+	customFields: { property: [{ name: 'job_title', value: fieldExpression('job_title') }] },
 };
 
 const pipedrive: Peer = {
@@ -168,7 +168,7 @@ const pipedrive: Peer = {
 	},
 	parameters: {
 		list: person('getAll', { returnAll: true, filters: {} }),
-		create: person('create', { name: given('last_name'), additionalFields: personFields }),
+		create: person('create', { name: fieldExpression('last_name'), additionalFields: personFields }),
 		update: person('update', { personId: idOfItem, updateFields: personFields }),
 		delete: person('delete', { personId: idOfItem }),
 	},
@@ -205,10 +205,10 @@ const airtable: Peer = {
 const contact = (operation: string, more: object) =>
 	({ authentication: 'jwt', resource: 'contact', operation, ...more }) as INodeParameters;
 const contactFields = {
-	firstName: given('first_name'),
-	email: given('email'),
-	phone: given('phone'),
-	title: given('job_title'),
+	firstName: fieldExpression('first_name'),
+	email: fieldExpression('email'),
+	phone: fieldExpression('phone'),
+	title: fieldExpression('job_title'),
 };
 
 const salesforce: Peer = {
@@ -224,10 +224,10 @@ const salesforce: Peer = {
 	},
 	parameters: {
 		list: contact('getAll', { returnAll: true, options: {} }),
-		create: contact('create', { lastname: given('last_name'), additionalFields: contactFields }),
+		create: contact('create', { lastname: fieldExpression('last_name'), additionalFields: contactFields }),
 		update: contact('update', {
 			contactId: idOfItem,
-			updateFields: { lastName: given('last_name'), ...contactFields },
+			updateFields: { lastName: fieldExpression('last_name'), ...contactFields },
 		}),
 		delete: contact('delete', { contactId: idOfItem }),
 	},

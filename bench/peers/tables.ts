@@ -8,7 +8,7 @@ const others = subjects.filter((subject) => subject !== ours && subject !== 'bar
 
 /** The figures as Markdown, for people. */
 export function figuresPage(results: PeerResults): string {
-	const over = (tls: boolean) => results.works.filter(({ network }) => network.tls === tls);
+	const worksOver = (tls: boolean) => results.works.filter(({ network }) => network.tls === tls);
 	const versions = subjects.flatMap((subject) => {
 		const version = results.versions[subject];
 		return version === undefined ? [] : [`${subject} ${version}`];
@@ -18,18 +18,18 @@ export function figuresPage(results: PeerResults): string {
 		'',
 		'### Over TLS, in seconds',
 		'',
-		worksTable(over(true), 'ms'),
+		worksTable(worksOver(true), 'ms'),
 		'',
 		'`~`: one request and a part of the work were measured, and the line through both continued.',
 		'',
 		'### Without TLS, in seconds',
 		'',
-		worksTable(over(false), 'ms'),
+		worksTable(worksOver(false), 'ms'),
 		'',
 		'### Processor time over TLS, in seconds',
 		'',
 		worksTable(
-			over(true).filter(({ network, count }) => network.ms === 0 && count > 1),
+			worksOver(true).filter(({ network, count }) => network.ms === 0 && count > 1),
 			'cpuMs',
 		),
 		'',
@@ -64,8 +64,8 @@ const named = ({ task, count, network }: Work) =>
 	`${task} ${count.toLocaleString('en')}, ${network.ms} ms`;
 
 function freshTable(fresh: Record<Subject, Fresh>, count: number): string {
-	const row = (what: string, value: (of: Fresh) => string) => [
-		what,
+	const row = (label: string, value: (of: Fresh) => string) => [
+		label,
 		...subjects.map((subject) => value(fresh[subject])),
 	];
 	const list = `list ${count.toLocaleString('en')}`;
@@ -105,7 +105,7 @@ function ahead({ works, fresh, freshCount }: PeerResults): string {
 			show: seconds,
 		})),
 		...(['firstMs', 'firstCpuMs', 'listMs', 'peakMb'] as const).map((which) => ({
-			what: {
+			label: {
 				firstMs: 'first run in a process, time',
 				firstCpuMs: 'first run in a process, processor time',
 				listMs: `list ${freshCount.toLocaleString('en')} in a new process, time`,
@@ -115,11 +115,11 @@ function ahead({ works, fresh, freshCount }: PeerResults): string {
 			show: which === 'peakMb' ? (value: number) => `${Math.round(value)}` : seconds,
 		})),
 	];
-	const lines = rows.flatMap(({ what, value, show }) => {
+	const lines = rows.flatMap(({ what: label, value, show }) => {
 		const faster = others
 			.filter((subject) => value(subject) < value(ours))
 			.map((subject) => `${subject} ${show(value(subject))}`);
-		return faster.length === 0 ? [] : [`- ${what} (CRM Platform ${show(value(ours))}): ${faster.join(', ')}`];
+		return faster.length === 0 ? [] : [`- ${label} (CRM Platform ${show(value(ours))}): ${faster.join(', ')}`];
 	});
 	return lines.length === 0 ? 'In no row.' : lines.join('\n');
 }

@@ -51,7 +51,7 @@ export async function measureWork(
 		for (const subject of order) {
 			const { unit, measured } = parts.get(subject)!;
 			if (measured < count) samples.get(subject)!.unit.push(await measure(subject, unit));
-			samples.get(subject)!.whole.push(await measure(subject, measured));
+			samples.get(subject)!.fullRuns.push(await measure(subject, measured));
 		}
 		order.push(order.shift()!);
 	}
@@ -66,7 +66,7 @@ export async function measureWork(
 
 interface Samples {
 	unit: Sample[];
-	whole: Sample[];
+	fullRuns: Sample[];
 }
 
 /** Finds out how much of the work is about the budget; also warms up. */
@@ -88,13 +88,13 @@ async function partsOf(
 	}
 }
 
-function figureOf({ unit, whole }: Samples, parts: Parts, count: number): Figure {
-	const last = whole.at(-1)!;
+function figureOf({ unit, fullRuns }: Samples, parts: Parts, count: number): Figure {
+	const last = fullRuns.at(-1)!;
 	const { measured } = parts;
 	const figure = (which: 'ms' | 'cpuMs') => {
-		const part = median(whole.map((one) => one[which]));
+		const part = median(fullRuns.map((run) => run[which]));
 		if (measured === count) return part;
-		const first = median(unit.map((one) => one[which]));
+		const first = median(unit.map((run) => run[which]));
 		// On a busy machine one request may take longer than many.
 		if (first >= part) return (part / measured) * count;
 		return first + ((part - first) / (measured - parts.unit)) * (count - parts.unit);

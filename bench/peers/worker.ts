@@ -77,8 +77,8 @@ function runner(): NonNullable<typeof run> {
 		};
 	}
 	const node = engine.load(peers[subject]);
-	return async (task, given) => {
-		const { items, error } = await node.run(task, given);
+	return async (task, inputItems) => {
+		const { items, error } = await node.run(task, inputItems);
 		const records =
 			subject === 'HTTP Request' && task === 'list' ? recordsInPages(items) : items.length;
 		return { records, ...(error && { error: error.message }) };

@@ -63,7 +63,7 @@ export const eachByItself =
 interface Rule {
 	/** Milliseconds to wait before the next attempt. */
 	before(now: number): number;
-	answered(isAccepted: boolean, now: number): void;
+	onAnswer(isAccepted: boolean, now: number): void;
 }
 
 /** A client for each execution, each with its own rule; it gives up after five minutes. */
@@ -79,7 +79,7 @@ const blind =
 				if (clock.now() + delay > until) return false;
 				await clock.sleep(delay);
 				const { status } = await transport();
-				rule.answered(status < 400, clock.now());
+				rule.onAnswer(status < 400, clock.now());
 				if (status < 400) return true;
 			}
 		};
@@ -90,7 +90,7 @@ export const fullJitter = blind(({ clock }) => {
 	let refusals = 0;
 	return {
 		before: () => (refusals === 0 ? 0 : clock.random() * Math.min(20_000, 500 * 2 ** refusals)),
-		answered: (isAccepted) => (refusals = isAccepted ? 0 : refusals + 1),
+		onAnswer: (isAccepted) => (refusals = isAccepted ? 0 : refusals + 1),
 	};
 });
 
@@ -100,7 +100,7 @@ function paced(change: (rate: number, isAccepted: boolean, now: number) => numbe
 	let next = 0;
 	return {
 		before: (now) => Math.max(0, next - now),
-		answered: (isAccepted, now) => {
+		onAnswer: (isAccepted, now) => {
 			rate = change(rate, isAccepted, now);
 			next = now + 1 / rate;
 		},
@@ -114,19 +114,19 @@ export const aimd = blind(({ clock }) =>
 
 /** The rate of AWS's adaptive mode: CUBIC, with the constants of its SDKs (beta 0.7, scale 0.4, at least 0.5/s). */
 export const awsAdaptive = blind(() => {
-	let most = 0;
+	let lastMaxRate = 0;
 	let throttledAt = 0;
 	let isThrottled = false;
 	return paced((rate, isAccepted, now) => {
 		const perSecond = rate * 1000;
 		if (!isAccepted) {
 			isThrottled = true;
-			most = perSecond;
+			lastMaxRate = perSecond;
 			throttledAt = now;
 			return Math.max(0.5, perSecond * 0.7) / 1000;
 		}
 		if (!isThrottled) return rate;
-		const window = Math.cbrt((most * 0.3) / 0.4);
-		return Math.max(0.5, 0.4 * ((now - throttledAt) / 1000 - window) ** 3 + most) / 1000;
+		const window = Math.cbrt((lastMaxRate * 0.3) / 0.4);
+		return Math.max(0.5, 0.4 * ((now - throttledAt) / 1000 - window) ** 3 + lastMaxRate) / 1000;
 	});
 });

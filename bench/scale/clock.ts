@@ -79,5 +79,5 @@ export class SimulatedClock {
 	}
 }
 
-const isBefore = (one: Sleeper, other: Sleeper): boolean =>
-	one.at < other.at || (one.at === other.at && one.order < other.order);
+const isBefore = (a: Sleeper, b: Sleeper): boolean =>
+	a.at < b.at || (a.at === b.at && a.order < b.order);

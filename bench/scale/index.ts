@@ -28,16 +28,16 @@ export async function benchScale(): Promise<void> {
 		['AIMD', aimd],
 		['AWS’s adaptive mode', awsAdaptive],
 	];
-	const beside: string[][] = [];
-	for (const [name, maker] of rules) beside.push([name, ...cells(await simulate(promised, maker))]);
+	const comparisonRows: string[][] = [];
+	for (const [name, maker] of rules) comparisonRows.push([name, ...cells(await simulate(promised, maker))]);
 
-	const many: string[][] = [];
+	const planRows: string[][] = [];
 	for (const plan of [starter, pro, small]) {
 		for (const counts of ['fixed window', 'sliding window', 'token bucket'] as const) {
 			for (const processes of [1, 4, 16, 50]) {
 				const windows = plan === small ? 30 : 10;
 				const figures = await simulate({ plan: { ...plan, counts }, executions: 1_000, processes, windows }, ours);
-				many.push([`${plan.name}, ${counts}`, `${processes}`, ...cells(figures)]);
+				planRows.push([`${plan.name}, ${counts}`, `${processes}`, ...cells(figures)]);
 			}
 		}
 	}
@@ -54,9 +54,9 @@ export async function benchScale(): Promise<void> {
 	writeFileSync('bench/scale.svg', plotOf('Refusals per request that passes, 1,000 requests a minute', lines));
 	write([
 		`${promised.executions.toLocaleString('en')} executions in ${promised.processes} processes, ${starter.name}, ten windows:`,
-		markdownTable([['', ...heads], ...beside]),
+		markdownTable([['', ...heads], ...comparisonRows]),
 		'The connector with 1,000 executions, by plan and number of processes:',
-		markdownTable([['Plan', 'Processes', ...heads], ...many]),
+		markdownTable([['Plan', 'Processes', ...heads], ...planRows]),
 	]);
 }
 

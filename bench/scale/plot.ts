@@ -28,7 +28,7 @@ export function plotOf(title: string, lines: Line[]): string {
 	);
 	let labeled = top - 12;
 	const drawn = [...lines]
-		.sort((one, other) => y(one.points.at(-1)![1]) - y(other.points.at(-1)![1]))
+		.sort((a, b) => y(a.points.at(-1)![1]) - y(b.points.at(-1)![1]))
 		.map(({ name, points }) => {
 			const kind = lines.findIndex((line) => line.name === name);
 			const path = points.map(([executions, refusals]) => `${x(executions).toFixed(1)},${y(refusals).toFixed(1)}`).join(' ');

@@ -61,24 +61,24 @@ export async function simulate(scenario: Scenario, makeClient: ClientMaker): Pro
 		const send = makeClient({ process: Math.floor(processes * clock.random()), workflow, isAwaited: false, clock, transport });
 		await clock.sleep(1000 * clock.random());
 		while (clock.now() < end) {
-			const began = clock.now();
+			const startedAt = clock.now();
 			if (await send()) passed[workflow]! += 1;
 			else {
 				failed += 1;
 				// The next execution.
 				await clock.sleep(1_000);
 			}
-			waits.bulk.push(clock.now() - began);
+			waits.bulk.push(clock.now() - startedAt);
 		}
 	};
 	const people = async () => {
 		for (let number = 0; clock.now() < end; number += 1) {
 			await clock.sleep(plan.windowMs / 12);
 			const send = makeClient({ process: number % processes, workflow: -1, isAwaited: true, clock, transport });
-			const began = clock.now();
+			const startedAt = clock.now();
 			void send().then((isDone) => {
 				if (!isDone) failed += 1;
-				waits.awaited.push(clock.now() - began);
+				waits.awaited.push(clock.now() - startedAt);
 			});
 		}
 	};
@@ -87,8 +87,8 @@ export async function simulate(scenario: Scenario, makeClient: ClientMaker): Pro
 	await clock.runUntil(end);
 
 	const { accepted, refused } = service;
-	const sum = passed.reduce((total, one) => total + one, 0);
-	const squares = passed.reduce((total, one) => total + one * one, 0);
+	const sum = passed.reduce((total, count) => total + count, 0);
+	const squares = passed.reduce((total, count) => total + count * count, 0);
 	return {
 		refusals: refused / Math.max(1, accepted),
 		// A token bucket begins full.
@@ -101,7 +101,7 @@ export async function simulate(scenario: Scenario, makeClient: ClientMaker): Pro
 }
 
 function spread(values: number[]): Figures['bulk'] {
-	const sorted = values.sort((one, other) => one - other);
+	const sorted = values.sort((a, b) => a - b);
 	const at = (part: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 	return { median: at(0.5), p99: at(0.99), longest: at(1) };
 }

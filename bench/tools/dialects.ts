@@ -67,15 +67,15 @@ export const oneOperationEach: Toolset = {
 		parameters: { resource: kind, operation, descriptionType: 'manual', toolDescription: `${operation} ${kind}`, options: { maxWait: 0 }, ...parameters },
 	})),
 	dialect({ tool }, values) {
-		const { kind, action, record: id, query, filters, values: given = {}, tag } = values as Record<string, never>;
-		const words = query ?? Object.values((filters ?? {})).find((one) => typeof one === 'string');
+		const { kind, action, record: id, query, filters, values: fieldValues = {}, tag } = values as Record<string, never>;
+		const words = query ?? Object.values((filters ?? {})).find((value) => typeof value === 'string');
 		const verb = { search: 'find', count: 'find', get: 'get', change: action, act: action }[tool] as string;
 		const isNothing = Object.keys(values).length === 0;
 		const name = isNothing ? undefined : `${verb}_${String(kind)}`;
-		if (!operations.some(([one]) => one === name)) return [];
-		const { stage, assignee } = given as { stage?: string; assignee?: string };
-		const input = { Search: words, ID: id, Fields: given, Stage: stage, Assignee: assignee, Tag: tag };
-		const node = JSON.stringify(operations.find(([one]) => one === name)![3]);
-		return [{ tool: name!, input: Object.fromEntries(Object.entries(input).filter(([one, value]) => value !== undefined && node.includes(`$fromAI('${one}'`))) }];
+		if (!operations.some(([operationName]) => operationName === name)) return [];
+		const { stage, assignee } = fieldValues as { stage?: string; assignee?: string };
+		const input = { Search: words, ID: id, Fields: fieldValues, Stage: stage, Assignee: assignee, Tag: tag };
+		const node = JSON.stringify(operations.find(([operationName]) => operationName === name)![3]);
+		return [{ tool: name!, input: Object.fromEntries(Object.entries(input).filter(([key, value]) => value !== undefined && node.includes(`$fromAI('${key}'`))) }];
 	},
 };

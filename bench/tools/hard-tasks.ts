@@ -24,12 +24,12 @@ export const hardTasks: TaskMaker[] = [
 	},
 	async (crm, mark) => {
 		const deal = await crm.post('/v1/deals', { title: `Chain ${mark}`, amount: 5 });
-		const of = { kind: 'deal', record: deal.id };
+		const target = { kind: 'deal', record: deal.id };
 		return {
 			name: 'price a deal, win it, plan a call',
 			steps: [
-				{ tool: 'change', right: { ...of, action: 'update', values: { amount: 77 } } },
-				{ tool: 'act', right: { ...of, action: 'win' } },
+				{ tool: 'change', right: { ...target, action: 'update', values: { amount: 77 } } },
+				{ tool: 'act', right: { ...target, action: 'win' } },
 				{ tool: 'change', right: { kind: 'task', action: 'create', values: { title: `After ${mark}` } } },
 			],
 			writes: 3,
@@ -40,13 +40,13 @@ export const hardTasks: TaskMaker[] = [
 	async (crm, mark) => {
 		const ticket = await crm.post('/v1/tickets', { subject: `Route ${mark}`, description: 'The invoice is wrong.' });
 		const user = await anyUser(crm);
-		const of = { kind: 'ticket', record: ticket.id };
+		const target = { kind: 'ticket', record: ticket.id };
 		return {
 			name: 'read a case, set its priority, route it',
 			steps: [
-				{ tool: 'get', right: of, sees: /invoice is wrong/ },
-				{ tool: 'change', right: { ...of, action: 'update', values: { priority: 'high' } } },
-				{ tool: 'act', right: { ...of, action: 'assign', values: { assignee: String(user['name']) } } },
+				{ tool: 'get', right: target, sees: /invoice is wrong/ },
+				{ tool: 'change', right: { ...target, action: 'update', values: { priority: 'high' } } },
+				{ tool: 'act', right: { ...target, action: 'assign', values: { assignee: String(user['name']) } } },
 			],
 			writes: 2,
 			targets: [ticket.id],

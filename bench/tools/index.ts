@@ -27,7 +27,7 @@ interface Score {
 	doubleWrites: number;
 	missed: string[];
 	/** What each task took, by its name. */
-	each: Map<string, Effort>;
+	efforts: Map<string, Effort>;
 }
 
 interface Effort {
@@ -41,24 +41,24 @@ export async function benchTools(): Promise<void> {
 	const world = await startToolsWorld();
 	try {
 		const scores: Score[] = [];
-		const of = async (toolset: Toolset, surface: Surface) => {
+		const benchSurface = async (toolset: Toolset, surface: Surface) => {
 			if (toolset.dialect) for (const policy of policies) scores.push(await score(world, toolset.name, toolset.dialect, surface, policy));
 			else scores.push(await schemasAlone(toolset.name, surface));
 			await surface.close();
 		};
-		await of(sixTools, await agentSurface(world, sixTools, 3.1));
-		await of(sixTools, await agentSurface(world, sixTools, 2.2));
-		await of(sixTools, await mcpSurface(world, sixTools));
-		await of(oneOperationEach, await agentSurface(world, oneOperationEach, 3.1));
-		await of(httpRequest, await agentSurface(world, httpRequest, 3.1));
-		await of(hubSpot, await agentSurface(world, hubSpot, 3.1));
+		await benchSurface(sixTools, await agentSurface(world, sixTools, 3.1));
+		await benchSurface(sixTools, await agentSurface(world, sixTools, 2.2));
+		await benchSurface(sixTools, await mcpSurface(world, sixTools));
+		await benchSurface(oneOperationEach, await agentSurface(world, oneOperationEach, 3.1));
+		await benchSurface(httpRequest, await agentSurface(world, httpRequest, 3.1));
+		await benchSurface(hubSpot, await agentSurface(world, hubSpot, 3.1));
 		publishScores(scores);
 	} finally {
 		await world.stop();
 	}
 }
 
-const noScore = (toolset: string, surface: string): Score => ({ toolset, surface, policy: 'expert', tasks: 0, done: 0, calls: 0, schemas: 0, answers: 0, wrongWrites: 0, doubleWrites: 0, missed: [], each: new Map() });
+const noScore = (toolset: string, surface: string): Score => ({ toolset, surface, policy: 'expert', tasks: 0, done: 0, calls: 0, schemas: 0, answers: 0, wrongWrites: 0, doubleWrites: 0, missed: [], efforts: new Map() });
 
 /** What the model is told of the tools before it uses any. */
 async function schemasAlone(toolset: string, surface: Surface): Promise<Score> {
@@ -81,7 +81,7 @@ async function score(world: ToolsWorld, toolset: string, dialect: Dialect, surfa
 		total.tasks += 1;
 		total.done += isDone ? 1 : 0;
 		total.calls += played.calls;
-		total.each.set(task.name, { isDone, calls: played.calls, answers: played.characters });
+		total.efforts.set(task.name, { isDone, calls: played.calls, answers: played.characters });
 		total.answers += played.characters;
 		total.wrongWrites += wrong;
 		total.doubleWrites += double;
@@ -102,43 +102,43 @@ function judge({ writes, targets }: Task, done: ServiceWrite[]): { wrong: number
 }
 
 function publishScores(scores: Score[]): void {
-	const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)} %`;
-	const rows = scores.map((one) =>
-		one.tasks === 0
-			? [one.toolset, one.surface, '', '', '', one.schemas.toLocaleString('en'), '', '', '']
+	const percent = (part: number, total: number) => `${((100 * part) / total).toFixed(0)} %`;
+	const rows = scores.map((entry) =>
+		entry.tasks === 0
+			? [entry.toolset, entry.surface, '', '', '', entry.schemas.toLocaleString('en'), '', '', '']
 			: [
-					one.toolset,
-					one.surface,
-					one.policy,
-					percent(one.done, one.tasks),
-					(one.calls / one.tasks).toFixed(1),
-					one.schemas.toLocaleString('en'),
-					Math.round(one.answers / one.tasks).toLocaleString('en'),
-					String(one.wrongWrites),
-					String(one.doubleWrites),
+					entry.toolset,
+					entry.surface,
+					entry.policy,
+					percent(entry.done, entry.tasks),
+					(entry.calls / entry.tasks).toFixed(1),
+					entry.schemas.toLocaleString('en'),
+					Math.round(entry.answers / entry.tasks).toLocaleString('en'),
+					String(entry.wrongWrites),
+					String(entry.doubleWrites),
 				],
 	);
 	const head = ['Tools', 'Used by', 'Policy', 'Done', 'Calls for a task', 'Characters of schemas', 'Characters of answers for a task', 'Wrong writes', 'Double writes'];
 	const table = `${tableOf(head, rows, 3)}\n\n${besideEachOther(scores)}`;
-	const missed = scores.filter((one) => one.missed.length > 0).map((one) => `- ${one.toolset}, ${one.surface}, ${one.policy}: ${one.missed.join('; ')}`);
+	const missed = scores.filter((entry) => entry.missed.length > 0).map((entry) => `- ${entry.toolset}, ${entry.surface}, ${entry.policy}: ${entry.missed.join('; ')}`);
 	const text = `# tools\n\n${machine()}\n\n${scores[0]!.tasks} tasks\n\n${table}\n\nNot done:\n\n${missed.join('\n')}\n`;
 	const folder = resolve('bench', 'results');
 	mkdirSync(folder, { recursive: true });
 	writeFileSync(resolve(folder, 'tools.md'), text);
-	writeFileSync(resolve(folder, 'tools.json'), `${JSON.stringify({ machine: machine(), scores: scores.map(({ each: _, ...one }) => one) }, null, '\t')}\n`);
+	writeFileSync(resolve(folder, 'tools.json'), `${JSON.stringify({ machine: machine(), scores: scores.map(({ efforts: _, ...entry }) => entry) }, null, '\t')}\n`);
 	const page = resolve('docs', 'agents.md');
-	const written = readFileSync(page, 'utf8').replace(/(<!-- figures of bench tools -->)[^]*(<!-- end of figures -->)/, (_, first: string, last: string) => `${first}\n\n${table}\n\n${last}`);
-	writeFileSync(page, written);
+	const updatedPage = readFileSync(page, 'utf8').replace(/(<!-- figures of bench tools -->)[^]*(<!-- end of figures -->)/, (_, first: string, last: string) => `${first}\n\n${table}\n\n${last}`);
+	writeFileSync(page, updatedPage);
 	console.log(`\n${text}`);
 }
 
 /** The tasks that all of these do, which alone can be compared: what is not possible takes no calls. */
 function besideEachOther(scores: Score[]): string {
 	const rows = policies.flatMap((policy) => {
-		const all = scores.filter((one) => one.tasks > 0 && one.policy === policy && one.surface === 'AI Agent 3.1');
-		const names = [...all[0]!.each.keys()].filter((name) => all.every(({ each }) => each.get(name)!.isDone));
-		return all.map(({ toolset, schemas, each }) => {
-			const mean = (of: (effort: Effort) => number) => names.reduce((sum, name) => sum + of(each.get(name)!), 0) / names.length;
+		const all = scores.filter((entry) => entry.tasks > 0 && entry.policy === policy && entry.surface === 'AI Agent 3.1');
+		const names = [...all[0]!.efforts.keys()].filter((name) => all.every(({ efforts }) => efforts.get(name)!.isDone));
+		return all.map(({ toolset, schemas, efforts }) => {
+			const mean = (valueOf: (effort: Effort) => number) => names.reduce((sum, name) => sum + valueOf(efforts.get(name)!), 0) / names.length;
 			const read = mean(({ calls, answers }) => (calls + 1) * schemas + answers);
 			return [toolset, policy, String(names.length), mean(({ calls }) => calls).toFixed(1), Math.round(mean(({ answers }) => answers)).toLocaleString('en'), Math.round(read).toLocaleString('en')];
 		});

@@ -31,7 +31,7 @@ const collectionOf = (kind: unknown): string => `/v1/${String(kind).replace(/y$/
 
 function listQuery({ query, filters = {}, sort, limit }: Values): string {
 	const pairs = Object.entries(filters as Values).flatMap(([name, value]) =>
-		typeof value === 'object' && value !== null ? Object.entries(value).map(([one, bound]) => [`${name}[${one}]`, String(bound)]) : [[name, String(value)]],
+		typeof value === 'object' && value !== null ? Object.entries(value).map(([operator, bound]) => [`${name}[${operator}]`, String(bound)]) : [[name, String(value)]],
 	);
 	const all = [...(query === undefined ? [] : [['q', String(query)]]), ...pairs, ...(sort === undefined ? [] : [['sort', String(sort)]]), ...(limit === undefined ? [] : [['limit', String(limit)]])];
 	return all.length > 0 ? `?${all.map(([name, value]) => `${encodeURIComponent(name!)}=${encodeURIComponent(value!)}`).join('&')}` : '';
@@ -62,30 +62,30 @@ export const httpRequest: Toolset = {
 			},
 		},
 	],
-	dialect({ tool }, given) {
-		const { kind, action, record, values = {}, tag, match_on } = given;
+	dialect({ tool }, input) {
+		const { kind, action, record, values = {}, tag, match_on } = input;
 		const path = collectionOf(kind);
-		const one = `${path}/${encodeURIComponent(String(record))}`;
-		if (Object.keys(given).length === 0) return [ask('GET', '/v1')];
-		if (tool === 'search') return [ask('GET', path + listQuery(given))];
-		if (tool === 'count') return [ask('GET', path + listQuery({ limit: given['sum'] ?? given['group_by'] ? 500 : 1, ...given }))];
-		if (tool === 'get') return [ask('GET', one)];
-		if (action === 'delete') return [ask('DELETE', one)];
-		if (action === 'tag') return [{ ...ask('GET', `/v1/tags?name=${encodeURIComponent(String(tag))}`), finds: String(tag) }, ask('PUT', `${one}/tags/{0}`)];
+		const recordPath = `${path}/${encodeURIComponent(String(record))}`;
+		if (Object.keys(input).length === 0) return [ask('GET', '/v1')];
+		if (tool === 'search') return [ask('GET', path + listQuery(input))];
+		if (tool === 'count') return [ask('GET', path + listQuery({ limit: input['sum'] ?? input['group_by'] ? 500 : 1, ...input }))];
+		if (tool === 'get') return [ask('GET', recordPath)];
+		if (action === 'delete') return [ask('DELETE', recordPath)];
+		if (action === 'tag') return [{ ...ask('GET', `/v1/tags?name=${encodeURIComponent(String(tag))}`), finds: String(tag) }, ask('PUT', `${recordPath}/tags/{0}`)];
 		const { lookUps, values: body } = withIds(values as Values);
 		if (action === 'create') return [...lookUps, ask('POST', path, body)];
 		if (action === 'upsert') return [...lookUps, ask('PUT', `${path}?match_on=${encodeURIComponent(String(match_on))}`, body)];
-		const own = preset[String(action)];
-		if (action === 'update' || own) return [...lookUps, ask('PATCH', one, { ...own, ...body })];
-		return [...lookUps, ask('POST', `${one}/${String(action)}`, body)];
+		const presetValues = preset[String(action)];
+		if (action === 'update' || presetValues) return [...lookUps, ask('PATCH', recordPath, { ...presetValues, ...body })];
+		return [...lookUps, ask('POST', `${recordPath}/${String(action)}`, body)];
 	},
 };
 
 const id = (name: string) => ({ __rl: true, mode: 'id', value: alone(byModel('ID', `The id of the ${name}`)) });
 const field = (label: string) => alone(byModel(label.replaceAll(' ', '_'), label));
 const fieldsOf = (labels: Record<string, string>) => Object.fromEntries(Object.entries(labels).map(([name, label]) => [name, field(label)]));
-const some = { returnAll: false, limit: 20 };
-const search = { ...some, additionalFields: { query: alone(byModel('Search', 'Words to search for')) } };
+const listOptions = { returnAll: false, limit: 20 };
+const search = { ...listOptions, additionalFields: { query: alone(byModel('Search', 'Words to search for')) } };
 const company = { companyDomainName: 'Domain', industry: 'Industry', companyOwner: 'Owner' };
 const deal = { amount: 'Amount', closeDate: 'Close Date', dealOwner: 'Owner', pipeline: 'Pipeline' };
 const ticket = { description: 'Description', priority: 'Priority', ticketOwnerId: 'Owner' };
@@ -96,15 +96,15 @@ const hubSpotOperations: Array<[name: string, resource: string, operation: strin
 	['get_contact', 'contact', 'get', { contactId: id('contact') }],
 	['upsert_contact', 'contact', 'upsert', { email: field('Email'), additionalFields: fieldsOf({ firstName: 'First Name', lastName: 'Last Name', jobTitle: 'Job Title', lifeCycleStage: 'Life Cycle Stage', contactOwner: 'Owner', associatedCompanyId: 'Company' }) }],
 	['delete_contact', 'contact', 'delete', { contactId: id('contact') }],
-	['find_company', 'company', 'searchByDomain', { domain: field('Domain'), ...some }],
-	['list_companies', 'company', 'getAll', some],
+	['find_company', 'company', 'searchByDomain', { domain: field('Domain'), ...listOptions }],
+	['list_companies', 'company', 'getAll', listOptions],
 	['create_company', 'company', 'create', { name: field('Name'), additionalFields: fieldsOf(company) }],
 	['update_company', 'company', 'update', { companyId: id('company'), updateFields: fieldsOf(company) }],
 	['find_deal', 'deal', 'search', search],
 	['get_deal', 'deal', 'get', { dealId: id('deal') }],
 	['create_deal', 'deal', 'create', { stage: field('Stage'), additionalFields: fieldsOf({ ...deal, dealName: 'Name' }) }],
 	['update_deal', 'deal', 'update', { dealId: id('deal'), updateFields: fieldsOf({ ...deal, stage: 'Stage' }) }],
-	['list_tickets', 'ticket', 'getAll', some],
+	['list_tickets', 'ticket', 'getAll', listOptions],
 	['get_ticket', 'ticket', 'get', { ticketId: id('ticket') }],
 	['create_ticket', 'ticket', 'create', { pipelineId: field('Pipeline'), stageId: field('Status'), ticketName: field('Name'), additionalFields: fieldsOf(ticket) }],
 	['update_ticket', 'ticket', 'update', { ticketId: id('ticket'), updateFields: fieldsOf({ ...ticket, stageId: 'Status' }) }],

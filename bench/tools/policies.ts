@@ -81,7 +81,7 @@ export async function* play(task: Task, policy: Policy, dialect: Dialect, networ
 function idsOf(answer: unknown, name: string): string[] {
 	if (typeof answer === 'string') return /^[[{]/.test(answer) ? idsOf(JSON.parse(answer), name) : [];
 	if (typeof answer !== 'object' || answer === null) return [];
-	const inner = Object.values(answer).flatMap((one) => idsOf(one, name));
+	const inner = Object.values(answer).flatMap((value) => idsOf(value, name));
 	return 'id' in answer && 'name' in answer && answer.name === name ? [String(answer.id), ...inner] : inner;
 }
 

@@ -18,13 +18,13 @@ const langchain = '@n8n/n8n-nodes-langchain';
 const START = 'Start';
 const AGENT = 'AI Agent';
 
-const ofTheSandbox: NonNullable<ToolNode['credential']> = { type: 'crmPlatformApi', data: (baseUrl) => ({ baseUrl, apiKey: 'KEY', descriptionUrl: '' }) };
+const sandboxCredential: NonNullable<ToolNode['credential']> = { type: 'crmPlatformApi', data: (baseUrl) => ({ baseUrl, apiKey: 'KEY', descriptionUrl: '' }) };
 
 async function toolNodes({ n8n, url }: ToolsWorld, { nodes }: Toolset): Promise<INode[]> {
-	const given = nodes(url);
-	const { type: credentialType, data } = given[0]?.credential ?? ofTheSandbox;
+	const definitions = nodes(url);
+	const { type: credentialType, data } = definitions[0]?.credential ?? sandboxCredential;
 	const id = await n8n.client.createCredential({ name: `Sandbox ${randomUUID()}`, type: credentialType, data: data(url) });
-	return given.map(({ name, type, typeVersion = 1, parameters }) => node(name, type, typeVersion, parameters, { credentials: { [credentialType]: { id, name: 'Sandbox' } } }));
+	return definitions.map(({ name, type, typeVersion = 1, parameters }) => node(name, type, typeVersion, parameters, { credentials: { [credentialType]: { id, name: 'Sandbox' } } }));
 }
 
 /** AI Agent, whose model is a script behind OpenAI's interface: an execution for each task. */

@@ -17,20 +17,20 @@ export const writingTasks: TaskMaker[] = [
 		] as Array<[string, object, object, RegExp, Record<string, unknown>]>
 	).map(([name, values, guess, learns, after]): TaskMaker => async (crm, mark) => {
 		const deal = await crm.post('/v1/deals', { title: `Update ${mark}`, amount: 1, probability: 33 });
-		const of = { kind: 'deal', action: 'update', record: deal.id };
-		return task(name, [change({ ...of, values }, { guess: { ...of, values: guess }, learns })], [deal], async () => await has(crm, `/v1/deals/${deal.id}`, after));
+		const target = { kind: 'deal', action: 'update', record: deal.id };
+		return task(name, [change({ ...target, values }, { guess: { ...target, values: guess }, learns })], [deal], async () => await has(crm, `/v1/deals/${deal.id}`, after));
 	}),
 	async (crm, mark) => {
 		const contact = await crm.post('/v1/contacts', { last_name: mark });
-		const of = { kind: 'contact', action: 'update', record: contact.id };
-		const right = { ...of, values: { lifecycle_stage: 'sales_qualified' } };
-		return task('a stage of life', [change(right, { guess: { ...of, values: { lifecycle_stage: 'hot' } }, learns: /sales_qualified/ })], [contact], async () => await has(crm, `/v1/contacts/${contact.id}`, { lifecycle_stage: 'sales_qualified' }));
+		const target = { kind: 'contact', action: 'update', record: contact.id };
+		const right = { ...target, values: { lifecycle_stage: 'sales_qualified' } };
+		return task('a stage of life', [change(right, { guess: { ...target, values: { lifecycle_stage: 'hot' } }, learns: /sales_qualified/ })], [contact], async () => await has(crm, `/v1/contacts/${contact.id}`, { lifecycle_stage: 'sales_qualified' }));
 	},
 	async (crm, mark) => {
 		const user = await anyUser(crm);
 		const deal = await crm.post('/v1/deals', { title: `Give ${mark}` });
-		const of = { kind: 'deal', action: 'update', record: deal.id };
-		return task('an owner by name', [change({ ...of, values: { owner_id: String(user['name']) } }, { guess: { ...of, values: { owner_id: 'the best rep' } }, learns: new RegExp(String(user['name'])) })], [deal], async () => await has(crm, `/v1/deals/${deal.id}`, { owner_id: user.id }));
+		const target = { kind: 'deal', action: 'update', record: deal.id };
+		return task('an owner by name', [change({ ...target, values: { owner_id: String(user['name']) } }, { guess: { ...target, values: { owner_id: 'the best rep' } }, learns: new RegExp(String(user['name'])) })], [deal], async () => await has(crm, `/v1/deals/${deal.id}`, { owner_id: user.id }));
 	},
 	async (crm, mark) => {
 		const company = await crm.post('/v1/companies', { name: `Home ${mark}` });
@@ -74,15 +74,15 @@ export const writingTasks: TaskMaker[] = [
 		] as Array<[string, string, object, object | undefined, RegExp, string]>
 	).map(([name, action, values, guess, learns, status]): TaskMaker => async (crm, mark) => {
 		const deal = await crm.post('/v1/deals', { title: `Move ${mark}` });
-		const of = { kind: 'deal', action, record: deal.id };
-		const more = guess ? { guess: { ...of, values: guess }, learns } : { guess: { ...of, action: 'close' }, learns: new RegExp(action) };
-		return task(name, [act({ ...of, values }, more)], [deal], async () => await has(crm, `/v1/deals/${deal.id}`, { status }));
+		const target = { kind: 'deal', action, record: deal.id };
+		const more = guess ? { guess: { ...target, values: guess }, learns } : { guess: { ...target, action: 'close' }, learns: new RegExp(action) };
+		return task(name, [act({ ...target, values }, more)], [deal], async () => await has(crm, `/v1/deals/${deal.id}`, { status }));
 	}),
 	async (crm, mark) => {
 		const user = await anyUser(crm);
 		const ticket = await crm.post('/v1/tickets', { subject: mark });
-		const of = { kind: 'ticket', action: 'solve', record: ticket.id };
-		return task('a solved ticket', [act({ ...of, values: { assignee: String(user['name']) } }, { guess: of, learns: /assignee/i })], [ticket], async () => await has(crm, `/v1/tickets/${ticket.id}`, { status: 'solved' }));
+		const target = { kind: 'ticket', action: 'solve', record: ticket.id };
+		return task('a solved ticket', [act({ ...target, values: { assignee: String(user['name']) } }, { guess: target, learns: /assignee/i })], [ticket], async () => await has(crm, `/v1/tickets/${ticket.id}`, { status: 'solved' }));
 	},
 	async (crm, mark) => {
 		const done = await crm.post('/v1/tasks', { title: mark });

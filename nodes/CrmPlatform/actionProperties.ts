@@ -72,7 +72,7 @@ function operationProperties({ value, operations }: OfferedResource): INodePrope
 }
 
 const inOrder = <Option extends { name: string }>(options: Option[]): Option[] =>
-	options.sort((one, other) => alphabetically(one.name, other.name));
+	options.sort((a, b) => alphabetically(a.name, b.name));
 
 const formsOf = (resource: OfferedResource) =>
 	resource.operations.map((operation) => ({
@@ -92,8 +92,8 @@ function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperti
 		options: kinds.map(({ name, value }) => ({ name, value })),
 		default: 'contact',
 	};
-	const parentsOf = ({ value, parents: own = [] }: Resource) =>
-		own.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
+	const parentsOf = ({ value, parents: kindParents = [] }: Resource) =>
+		kindParents.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
 	return [kind, ...kinds.flatMap(parentsOf)];
 }
 
@@ -105,8 +105,8 @@ function optionsProperty({ options = [] }: OfferedOperation): INodeProperties {
 		type: 'collection',
 		placeholder: 'Add option',
 		default: {},
-		options: [...options, maxWait].sort((one, other) =>
-			alphabetically(one.displayName, other.displayName),
+		options: [...options, maxWait].sort((a, b) =>
+			alphabetically(a.displayName, b.displayName),
 		),
 	};
 }

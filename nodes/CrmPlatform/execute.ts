@@ -60,7 +60,7 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 				continue;
 			}
 			done += 1;
-			for (const one of Array.isArray(result) ? result : [result]) output.add(item, one);
+			for (const outputItem of Array.isArray(result) ? result : [result]) output.add(item, outputItem);
 		}
 		if (systemClock.now() - reportedAt < reportInterval) continue;
 		reportedAt = systemClock.now();

@@ -82,7 +82,7 @@ async function settledBatch(batch: Batch, items: number[], goesOn: GoesOn): Prom
 }
 
 function share(some: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
-	for (const one of others) if (some.has(one)) return true;
+	for (const record of others) if (some.has(record)) return true;
 	return false;
 }
 

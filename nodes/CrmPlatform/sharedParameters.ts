@@ -23,13 +23,13 @@ export function sharedParameters(forms: Form[]): INodeProperties[] {
 		const variants = all.filter(({ property }) => property.name === name);
 		const [{ property: { type } }] = variants as [Variant];
 		if (type === 'collection') return collectionOf(variants, forms);
-		if (type === 'notice' || variants.length === 1) return variants.map((variant) => shown(variant, forms));
+		if (type === 'notice' || variants.length === 1) return variants.map((variant) => withDisplayOptions(variant, forms));
 		return forked(variants, forms);
 	});
 }
 
 /** By character: the names are English, and to load a locale's rules takes 7 ms when n8n loads the node. */
-export const alphabetically = (one: string, other: string): number => (one.toLowerCase() < other.toLowerCase() ? -1 : 1);
+export const alphabetically = (a: string, b: string): number => (a.toLowerCase() < b.toLowerCase() ? -1 : 1);
 
 /** Names of parameters, so that each form has its own in its order: n8n shows them in the order of the list. */
 function namesInOrder(forms: Form[]): string[] {
@@ -46,7 +46,7 @@ function namesInOrder(forms: Form[]): string[] {
 	const put = (name: string, after: string[]): void => {
 		if (after.includes(name)) throw new Error(`The order of ${after.join(', ')} differs from form to form.`);
 		if (ordered.has(name)) return;
-		for (const one of before.get(name)!) put(one, [...after, name]);
+		for (const predecessor of before.get(name)!) put(predecessor, [...after, name]);
 		ordered.add(name);
 	};
 	for (const name of before.keys()) put(name, []);
@@ -81,9 +81,9 @@ function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
 		(parameters.find((parameter) => parameter.name === name)?.options ?? []) as INodeProperties[];
 	const { property } = variants[0]!;
 	const options = variantsOf(having, (form) => partsOf(form, property.name))
-		.map((part) => shown(part, having, '/'))
-		.sort((one, other) => alphabetically(one.displayName, other.displayName));
-	return { ...shown({ property, forms: having }, forms), options };
+		.map((part) => withDisplayOptions(part, having, '/'))
+		.sort((a, b) => alphabetically(a.displayName, b.displayName));
+	return { ...withDisplayOptions({ property, forms: having }, forms), options };
 }
 
 /**
@@ -91,7 +91,7 @@ function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
  * other does. n8n's generator merges such a list for builders.
  */
 function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
-	const [first, ...others] = [...variants].sort((one, other) => choicesOf(other) - choicesOf(one)) as [Variant, ...Variant[]];
+	const [first, ...others] = [...variants].sort((a, b) => choicesOf(b) - choicesOf(a)) as [Variant, ...Variant[]];
 	const by = areApart(variants, 'resource') ? 'resource' : 'operation';
 	const same = by === 'resource' ? 'operation' : 'resource';
 	const values = unique(variants.flatMap((variant) => variant.forms), same);
@@ -114,7 +114,7 @@ function areApart(variants: Variant[], by: 'resource' | 'operation'): boolean {
 }
 
 /** @param from path prefix from the parameter to the node's parameters: `/` in a collection */
-const shown = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties => conditioned(property, where(forms, all), from);
+const withDisplayOptions = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties => conditioned(property, where(forms, all), from);
 
 function conditioned(property: INodeProperties, conditions: IDisplayOptions, from = ''): INodeProperties {
 	const show = { ...fromRoot(conditions.show, from), ...property.displayOptions?.show };
@@ -129,8 +129,8 @@ const fromRoot = (conditions: IDisplayOptions['show'] = {}, from: string) =>
 /** Conditions that exactly these forms meet. */
 function where(forms: Form[], all: Form[]): IDisplayOptions {
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
-	const those = new Set(forms);
-	const others = all.filter((form) => !those.has(form));
+	const formSet = new Set(forms);
+	const others = all.filter((form) => !formSet.has(form));
 	const [sameOperation, sameResource] = [others.filter((form) => operation.includes(form.operation)), others.filter((form) => resource.includes(form.resource))];
 	const hidden = unique(sameOperation, 'resource');
 	const ways: IDisplayOptions[] = [
@@ -138,9 +138,9 @@ function where(forms: Form[], all: Form[]): IDisplayOptions {
 		...(sameOperation.length === 0 ? [{ show: { operation } }] : []),
 		...(sameResource.length === 0 ? [{ show: { resource } }] : []),
 		...(sameOperation.some((form) => sameResource.includes(form)) ? [] : [{ show: { resource, operation } }]),
-		...(hidden.some((one) => resource.includes(one)) ? [] : [{ show: { operation }, hide: { resource: hidden } }]),
+		...(hidden.some((hiddenResource) => resource.includes(hiddenResource)) ? [] : [{ show: { operation }, hide: { resource: hidden } }]),
 	];
-	const [shortest] = ways.sort((one, other) => JSON.stringify(one).length - JSON.stringify(other).length);
+	const [shortest] = ways.sort((a, b) => JSON.stringify(a).length - JSON.stringify(b).length);
 	if (!shortest) throw new Error(`No condition is met by ${forms.map((form) => `${form.resource}.${form.operation}`).join(', ')} alone.`);
 	return shortest;
 }

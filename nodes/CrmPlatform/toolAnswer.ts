@@ -27,8 +27,8 @@ export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOu
 		if (!isSwallowed(n8n)) throw failure;
 		return { items: [{ json: { error: failure.message } }], notices: [] };
 	});
-	const told = [...(items.length > 0 ? [] : [nothingFound]), ...notices].join('\n');
-	return [withinLength(items, told === '' ? [] : [cut(told, length / 4)], length)];
+	const noticeText = [...(items.length > 0 ? [] : [nothingFound]), ...notices].join('\n');
+	return [withinLength(items, noticeText === '' ? [] : [cut(noticeText, length / 4)], length)];
 }
 
 const nothingFound = 'Nothing was found: no record matches.';
@@ -55,29 +55,29 @@ export const inSentences = (text: string): string =>
 /**
  * Records and notes for a model, shortened to a maximum length.
  *
- * @param ifWhole a note to add if nothing is left out
+ * @param noteIfComplete a note to add if nothing is left out
  */
-export function answerWithin(records: IDataObject[], notes: string[], length: number, ifWhole?: string): IDataObject[] {
+export function answerWithin(records: IDataObject[], notes: string[], length: number, noteIfComplete?: string): IDataObject[] {
 	const items = records.map((json) => ({ json }));
-	const whole = withNotes(items, [...notes, ...(ifWhole === undefined ? [] : [ifWhole])]);
-	const fitting = answerLength(whole) <= length ? whole : withinLength(items, notes, length);
+	const completeAnswer = withNotes(items, [...notes, ...(noteIfComplete === undefined ? [] : [noteIfComplete])]);
+	const fitting = answerLength(completeAnswer) <= length ? completeAnswer : withinLength(items, notes, length);
 	return fitting.map(({ json }) => json);
 }
 
 /** The items that fit into the length, and notes, one of which counts the items left out. */
 function withinLength(items: INodeExecutionData[], notes: string[], length: number): INodeExecutionData[] {
-	const whole = withNotes(items, notes);
-	if (answerLength(whole) <= length) return whole;
-	const told = [items.length, 0].map((left) => answerLength(withNotes([], [...notes, leftOut(left, items.length, length)])));
-	const room = length - Math.max(...told);
-	let kept = 0;
-	for (let size = 0; kept < items.length; kept++) {
-		size += sizeOf(items[kept]!.json) + 1;
+	const completeAnswer = withNotes(items, notes);
+	if (answerLength(completeAnswer) <= length) return completeAnswer;
+	const noteLengths = [items.length, 0].map((left) => answerLength(withNotes([], [...notes, omissionNote(left, items.length, length)])));
+	const room = length - Math.max(...noteLengths);
+	let keptCount = 0;
+	for (let size = 0; keptCount < items.length; keptCount++) {
+		size += sizeOf(items[keptCount]!.json) + 1;
 		if (size > room) break;
 	}
 	const [first] = items;
-	if (kept > 0 || !first) return withNotes(items.slice(0, kept), [...notes, leftOut(items.length - kept, items.length, length)]);
-	return withNotes([{ ...first, json: shortRecord(first.json, room) }], [...notes, leftOut(items.length - 1, items.length, length)]);
+	if (keptCount > 0 || !first) return withNotes(items.slice(0, keptCount), [...notes, omissionNote(items.length - keptCount, items.length, length)]);
+	return withNotes([{ ...first, json: shortRecord(first.json, room) }], [...notes, omissionNote(items.length - 1, items.length, length)]);
 }
 
 const answerLength = (items: INodeExecutionData[]): number => sizeOf(items.map(({ json }) => json));
@@ -87,7 +87,7 @@ function withNotes(items: INodeExecutionData[], notes: string[]): INodeExecution
 	return [...items, { json: { note: notes.join('\n') }, pairedItem: { item: 0 } }];
 }
 
-function leftOut(left: number, all: number, length: number): string {
+function omissionNote(left: number, all: number, length: number): string {
 	return left > 0
 		? `${left} of ${all} results were left out, because an answer is limited to ${length} characters. To get them, request less at a time if the tool supports it: narrower filters, a lower limit with a cursor, fewer fields.`
 		: `Parts of this result were shortened, as marked, because an answer is limited to ${length} characters. To get all of it, request fewer results or fields at a time if the tool supports it; a cursor continues after it.`;
@@ -100,29 +100,29 @@ function shortRecord(record: IDataObject, room: number): IDataObject {
 		if (sizeOf(shorter) <= room) return shorter;
 	}
 	const shorter = withShort(record, 100) as IDataObject;
-	const kept: IDataObject = {};
+	const keptFields: IDataObject = {};
 	for (const [name, value] of Object.entries(shorter)) {
-		if (sizeOf({ ...kept, [name]: value }) > room - 100) break;
-		kept[name] = value;
+		if (sizeOf({ ...keptFields, [name]: value }) > room - 100) break;
+		keptFields[name] = value;
 	}
-	return { ...kept, fields_left_out: Object.keys(shorter).length - Object.keys(kept).length };
+	return { ...keptFields, fields_left_out: Object.keys(shorter).length - Object.keys(keptFields).length };
 }
 
 function withShort(value: unknown, maxLength: number): unknown {
 	if (typeof value === 'string') return cut(value, maxLength);
 	if (Array.isArray(value)) {
-		const most = Math.ceil(maxLength / 40);
-		const shorter = value.slice(0, most).map((one) => withShort(one, maxLength));
-		return value.length > most ? [...shorter, `… and ${value.length - most} more`] : shorter;
+		const maxElements = Math.ceil(maxLength / 40);
+		const shorter = value.slice(0, maxElements).map((element) => withShort(element, maxLength));
+		return value.length > maxElements ? [...shorter, `… and ${value.length - maxElements} more`] : shorter;
 	}
 	if (typeof value !== 'object' || value === null) return value;
-	return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, withShort(one, maxLength)]));
+	return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withShort(member, maxLength)]));
 }
 
 const sizeOf = (value: unknown): number => JSON.stringify(value).length;
 
 function cut(text: string, maxLength: number): string {
 	if (text.length <= maxLength) return text;
-	const kept = Math.max(0, maxLength - 40);
-	return `${text.slice(0, kept)}… (${text.length - kept} more characters)`;
+	const keptLength = Math.max(0, maxLength - 40);
+	return `${text.slice(0, keptLength)}… (${text.length - keptLength} more characters)`;
 }

@@ -37,8 +37,8 @@ export function readsItem(parameters: unknown): boolean {
  * @throws NodeOperationError that says what to send instead
  */
 export function refuseForeignArguments(n8n: IExecuteFunctions): void {
-	const laid = laidOverItem(n8n);
-	if (laid) refuseOverlaid(n8n, laid);
+	const overlaidArguments = laidOverItem(n8n);
+	if (overlaidArguments) refuseOverlaid(n8n, overlaidArguments);
 	else if (n8n.isToolExecution()) refuseMixedUp(n8n);
 }
 
@@ -82,8 +82,8 @@ function refuseMixedUp(n8n: IExecuteFunctions): void {
 	// n8n looks into an argument of this name first (2.41).
 	const query = passed.query as IDataObject | undefined;
 	const isOwn = ([name, value]: [string, unknown]) => {
-		const own = query?.[name] ?? value ?? null;
-		return JSON.stringify(own) === JSON.stringify(foundBy(n8n, name, own) ?? null);
+		const argument = query?.[name] ?? value ?? null;
+		return JSON.stringify(argument) === JSON.stringify(foundBy(n8n, name, argument) ?? null);
 	};
 	if (Object.entries(passed).every(isOwn)) return;
 	throw new NodeOperationError(
@@ -97,12 +97,12 @@ function refuseMixedUp(n8n: IExecuteFunctions): void {
 }
 
 /** The value `$fromAI` gives for an argument; `own` where n8n has recorded no call to look in. */
-function foundBy(n8n: IExecuteFunctions, name: string, own: unknown): unknown {
+function foundBy(n8n: IExecuteFunctions, name: string, argument: unknown): unknown {
 	const fromAI = n8n.getWorkflowDataProxy(0).$fromAI as (name: string) => unknown;
 	try {
 		return fromAI(name);
 	} catch {
-		return own;
+		return argument;
 	}
 }
 

@@ -98,11 +98,11 @@ function nameOf(n8n: IExecuteFunctions): string {
 /**
  * A name of a call. The node's ID is left out: n8n's own agents give each call a new one.
  *
- * @param sent what the call consists of beside the node
+ * @param callContent what the call consists of beside the node
  */
-export function nameOfCall(n8n: IExecuteFunctions, sent: unknown[]): string {
+export function nameOfCall(n8n: IExecuteFunctions, callContent: unknown[]): string {
 	const { name, parameters, credentials = {} } = n8n.getNode();
-	const parts = [n8n.getInstanceId(), n8n.getWorkflow().id, name, parameters, credentials, ...sent];
+	const parts = [n8n.getInstanceId(), n8n.getWorkflow().id, name, parameters, credentials, ...callContent];
 	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 

@@ -79,13 +79,13 @@ export function eventRoutes(service: Service): ApiRoute[] {
 				const fingerprint = listFingerprint('events', descending, conditions);
 				const after = cursor === undefined ? undefined : decodeCursor(accountKey, cursor, fingerprint);
 				const order = [{ column: 'sequence', descending }];
-				const beyond = after === undefined ? [] : [keysetCondition(order, after)];
+				const cursorConditions = after === undefined ? [] : [keysetCondition(order, after)];
 				logOf(c);
 				const eventsNow = () => {
 					requireRightsStill(service, c);
 					return c.get('store').events;
 				};
-				const read = (events: StoreView['events']) => events.list(conditions, beyond, limit, descending);
+				const read = (events: StoreView['events']) => events.list(conditions, cursorConditions, limit, descending);
 				const { events: page, hasMore, total } = await readSeen(eventsNow, read);
 				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
 				return pageAnswer(page.map(eventJson), next, total);
@@ -119,9 +119,9 @@ function filterConditions(texts: Map<string, string>): Condition[] {
 }
 
 function typeConditions({ store }: Service, patterns: string[]): Condition[] {
-	const known = eventTypesIn(store);
+	const eventTypes = eventTypesIn(store);
 	for (const pattern of patterns) {
-		const problem = explainPattern(pattern, known);
+		const problem = explainPattern(pattern, eventTypes);
 		if (problem !== undefined) throw invalidParameter('type', problem);
 	}
 	return patterns.length > 0 ? [typeCondition(patterns)] : [];

@@ -30,9 +30,9 @@ export const injectFaults = (faults: Faults) =>
 function failure(fault: Fault, status: number, requestId: string): Response {
 	const headers = new Headers(fault.headers);
 	if (fault.body === undefined) {
-		const known = Object.entries(problems).find(([, [ofCode]]) => ofCode === status);
-		if (!known) return new Response(null, { status, headers });
-		const problem = new Problem(known[0] as ProblemCode, 'This fault was injected.', {
+		const problemEntry = Object.entries(problems).find(([, [ofCode]]) => ofCode === status);
+		if (!problemEntry) return new Response(null, { status, headers });
+		const problem = new Problem(problemEntry[0] as ProblemCode, 'This fault was injected.', {
 			headers: Object.fromEntries(headers),
 		});
 		return problem.response(requestId);

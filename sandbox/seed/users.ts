@@ -21,7 +21,7 @@ export const userCount = team.length;
 export function userSeed(i: number, end: number): Record<string, unknown> {
 	const [first, last, role, status, timezone, locale] = team[i]!;
 	const name = `${first} ${last}`;
-	const member = demoMembers.find((one) => one.name === name);
+	const member = demoMembers.find((candidate) => candidate.name === name);
 	return {
 		...(member && { id: member.id }),
 		email: member?.email ?? `${slug(first)}.${slug(last)}@sandbox.example`,

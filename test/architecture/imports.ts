@@ -58,11 +58,11 @@ function moduleNamedBy(node: ts.Node): ts.Node | undefined {
 		return ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined;
 	}
 	if (!ts.isCallExpression(node)) return undefined;
-	const { expression, arguments: given } = node;
+	const { expression, arguments: callArguments } = node;
 	const loads =
 		expression.kind === ts.SyntaxKind.ImportKeyword ||
 		(ts.isIdentifier(expression) && expression.text === 'require');
-	return loads ? given[0] : undefined;
+	return loads ? callArguments[0] : undefined;
 }
 
 function isTypeOnly(node: ts.Node): boolean {
@@ -72,5 +72,5 @@ function isTypeOnly(node: ts.Node): boolean {
 	const { phaseModifier, name, namedBindings } = node.importClause;
 	if (phaseModifier === ts.SyntaxKind.TypeKeyword) return true;
 	if (name || !namedBindings || !ts.isNamedImports(namedBindings)) return false;
-	return namedBindings.elements.length > 0 && namedBindings.elements.every((one) => one.isTypeOnly);
+	return namedBindings.elements.length > 0 && namedBindings.elements.every((element) => element.isTypeOnly);
 }

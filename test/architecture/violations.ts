@@ -20,7 +20,7 @@ export function brokenArrows(sources: Sources, design: Record<string, Part>): st
 	});
 	return [
 		...strays.map((file) => `${file} belongs to no part of the design`),
-		...wrong.map((one) => `${one.from} may not import ${one.typeOnly ? 'types of ' : ''}${one.to}`),
+		...wrong.map((violation) => `${violation.from} may not import ${violation.typeOnly ? 'types of ' : ''}${violation.to}`),
 	];
 }
 
@@ -49,11 +49,11 @@ export function cycles(imports: Import[]): string[] {
 	return found;
 }
 
-/** Every file longer than `most` lines. */
-export function longFiles(sources: Sources, most: number): string[] {
+/** Every file longer than `maxLines` lines. */
+export function longFiles(sources: Sources, maxLines: number): string[] {
 	return [...sources]
 		.map(([file, text]) => [file, text.trimEnd().split('\n').length] as const)
-		.filter(([, lines]) => lines > most)
+		.filter(([, lines]) => lines > maxLines)
 		.map(([file, lines]) => `${file} has ${lines} lines`);
 }
 

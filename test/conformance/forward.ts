@@ -27,12 +27,12 @@ export function forward(
 	headers: Record<string, string | undefined> = {},
 	see: (answer: IncomingMessage) => void = () => undefined,
 ): void {
-	const { method, headers: given } = request;
+	const { method, headers: requestHeaders } = request;
 	// A connection of its own for each: one that is kept may be closed just when it is used again.
-	const sent = withoutUndefined({ ...given, ...headers, connection: 'close' });
+	const forwardedHeaders = withoutUndefined({ ...requestHeaders, ...headers, connection: 'close' });
 	const onward = newRequest(
 		url + request.url,
-		{ method, headers: sent, maxHeaderSize, agent: false },
+		{ method, headers: forwardedHeaders, maxHeaderSize, agent: false },
 		(answer) => {
 			see(answer);
 			const { connection: _, 'keep-alive': __, ...answered } = answer.headers;

@@ -34,10 +34,10 @@ let count = 0;
 /** An example without what would have to be there before, and unlike all others. */
 async function valuesFor({ name, unique, properties }: Resource, example: Json): Promise<IDataObject> {
 	count += 1;
-	const own = Object.entries<Json>(example).filter(
+	const independentFields = Object.entries<Json>(example).filter(
 		([field]) => !properties[field]?.['x-resource'] && !['custom_fields', 'emails'].includes(field),
 	);
-	const values = Object.fromEntries(own);
+	const values = Object.fromEntries(independentFields);
 	for (const field of Object.values(unique).flat()) {
 		const isOwn = typeof values[field] === 'string' && field !== 'resource';
 		if (isOwn) values[field] = `a${count}${values[field]}`;
@@ -49,7 +49,7 @@ async function valuesFor({ name, unique, properties }: Resource, example: Json):
 
 /** A new record. */
 async function created(resource: Resource): Promise<Json> {
-	const { example } = document.components.schemas[`${namesOf(resource).One}Create`];
+	const { example } = document.components.schemas[`${namesOf(resource).Singular}Create`];
 	const path = `/v1/${resource.name.replace('{key}', 'machines')}`;
 	const { status, body } = await sandbox.call('POST', path, await valuesFor(resource, example));
 	expect({ status, body }).toMatchObject({ status: 201 });

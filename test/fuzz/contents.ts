@@ -19,20 +19,20 @@ export function watchContents(file: string): { summary(): string; close(): void 
 	const summarize = () => {
 		const hash = createHash('sha1');
 		for (const { name, hasRecords } of tables.all()) {
-			const what = hasRecords ? `group_concat(${documentOf(String(name))})` : 'count(*)';
-			const row = database.prepare(`SELECT ${what} AS kept FROM "${name}"`).get()!;
+			const expression = hasRecords ? `group_concat(${documentOf(String(name))})` : 'count(*)';
+			const row = database.prepare(`SELECT ${expression} AS kept FROM "${name}"`).get()!;
 			hash.update(`${name} ${row['kept']}\n`);
 		}
 		return hash.digest('hex');
 	};
-	let known = { version: -1, summary: '' };
+	let cache = { version: -1, summary: '' };
 	return {
 		summary() {
 			const current = Number(version.get()!['data_version']);
-			if (current !== known.version) {
-				known = { version: current, summary: summarize() };
+			if (current !== cache.version) {
+				cache = { version: current, summary: summarize() };
 			}
-			return known.summary;
+			return cache.summary;
 		},
 		close: () => database.close(),
 	};

@@ -16,13 +16,13 @@ export function testPromises(effort: Effort): void {
 		});
 		afterAll(() => target.close());
 
-		const own = operations.filter(({ path }) => kindOf(path) === kind);
-		for (const operation of own) {
+		const kindOperations = operations.filter(({ path }) => kindOf(path) === kind);
+		for (const operation of kindOperations) {
 			test(`${operation.name} keeps its promises, whatever it is sent`, async () => {
 				await fuzzOperation(target, operation, effort);
 			}, 600_000);
 		}
-		for (const list of own.filter(({ parameters }) => parameters.some(({ name }) => name === 'sort'))) {
+		for (const list of kindOperations.filter(({ parameters }) => parameters.some(({ name }) => name === 'sort'))) {
 			test(`${list.name} takes no harm from a forged cursor`, async () => {
 				await fuzzCursors(target, list, effort);
 			}, 600_000);

@@ -64,7 +64,7 @@ function flawsOfProblem(problem: Json, status: number): string[] {
 		'title and detail are words': problem?.title === title && isWords(problem?.detail),
 		'each error names its place and what is wrong there': errors.every(isFieldError),
 	};
-	return Object.entries(isKept).flatMap(([promise, kept]) => (kept ? [] : [promise]));
+	return Object.entries(isKept).flatMap(([promise, holds]) => (holds ? [] : [promise]));
 }
 
 const isFieldError = (error: Json): boolean =>

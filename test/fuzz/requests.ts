@@ -60,11 +60,11 @@ const oddMethod = fc.constantFrom('HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PROPFIND'
 /** `/v1/contacts/{id}/tags/{tag_id}`, with the ids of records that there are. */
 function pathOf({ path }: Operation): fc.Arbitrary<string> {
 	const resource = /^\/v1\/(custom-objects\/\{key\}\/records|[\w-]+)/.exec(path)?.[1] ?? '';
-	const known = resource.replace('{key}', 'machines');
+	const concreteResource = resource.replace('{key}', 'machines');
 	const parts = path.split(/(\{\w+\})/).map((part) => {
 		if (part === '{key}') return rarely(oddSegment, 'machines');
 		if (part === '{tag_id}') return rarely(oddSegment, idOf('tags'));
-		return part.startsWith('{') ? rarely(oddSegment, idOf(known), 10) : fc.constant(part);
+		return part.startsWith('{') ? rarely(oddSegment, idOf(concreteResource), 10) : fc.constant(part);
 	});
 	return fc.tuple(...parts).map((texts) => texts.join(''));
 }

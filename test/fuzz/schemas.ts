@@ -59,9 +59,9 @@ const anyText = fc.oneof(fc.string({ minLength: 1, maxLength: 20 }), oddText);
 const byPattern = new Map<string, fc.Arbitrary<string>>();
 
 function matching(pattern: string): fc.Arbitrary<string> {
-	const known = byPattern.get(pattern) ?? fc.stringMatching(new RegExp(pattern));
-	byPattern.set(pattern, known);
-	return known;
+	const arbitrary = byPattern.get(pattern) ?? fc.stringMatching(new RegExp(pattern));
+	byPattern.set(pattern, arbitrary);
+	return arbitrary;
 }
 
 const moment = fc

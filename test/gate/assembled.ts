@@ -23,13 +23,13 @@ export function withDescription(source: string, description: object): string {
 function print(value: unknown, key = ''): string {
 	if (Array.isArray(value)) return `[\n${value.map((item) => `${print(item, key)},\n`).join('')}]`;
 	if (typeof value === 'object' && value !== null) {
-		const properties = Object.entries(value).map(([name, own]) => {
+		const properties = Object.entries(value).map(([name, propertyValue]) => {
 			const printed = /^[a-z]\w*$/i.test(name) ? name : JSON.stringify(name);
-			return `${printed}: ${print(own, name)},\n`;
+			return `${printed}: ${print(propertyValue, name)},\n`;
 		});
 		return `{\n${properties.join('')}}`;
 	}
-	const connection = Object.entries(NodeConnectionTypes).find(([, one]) => one === value)?.[0];
+	const connection = Object.entries(NodeConnectionTypes).find(([, type]) => type === value)?.[0];
 	const isConnection = (key === 'inputs' || key === 'outputs') && connection !== undefined;
 	return isConnection ? `NodeConnectionTypes.${connection}` : JSON.stringify(value);
 }

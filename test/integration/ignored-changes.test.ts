@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { run } from './n8n.ts';
 import { useTriggers } from './open-triggers.ts';
-import { made, newBrowser, shownOnce } from '../sandbox/browser.ts';
+import { submitAndFollow, newBrowser, shownOnce } from '../sandbox/browser.ts';
 import { create, update } from './parameters.ts';
 import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';
@@ -38,7 +38,7 @@ async function anotherKey(): Promise<string> {
 	await browser.signIn('admin');
 	const settings = '/settings/api';
 	const fields = { action: 'create-key', key_name: 'Another' };
-	const [key] = shownOnce(await made(browser, settings, fields));
+	const [key] = shownOnce(await submitAndFollow(browser, settings, fields));
 	return key!;
 }
 

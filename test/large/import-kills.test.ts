@@ -58,7 +58,7 @@ async function importToItsEnd(
 const contacts = async (): Promise<number> => (await sandbox.send('GET', '/v1/contacts?limit=1', undefined)).body.total;
 
 /** Waits until so many contacts were written by that process. */
-async function written(count: number, by: ChildProcess): Promise<void> {
+async function waitForContacts(count: number, by: ChildProcess): Promise<void> {
 	await until(async () => {
 		if (by.exitCode !== null) throw new Error('The import has ended too early.');
 		return (await contacts()) >= count;
@@ -68,13 +68,13 @@ async function written(count: number, by: ChildProcess): Promise<void> {
 /** Names need not be unique, so that the service itself would not notice a second one. */
 test('an import whose service and whose n8n are killed goes on when it is run again: every row once, none missing', async () => {
 	const first = importPeople('1');
-	await written(500, first);
+	await waitForContacts(500, first);
 	first.kill('SIGKILL');
 	await once(first, 'exit');
 	expect(first.signalCode).toBe('SIGKILL');
 
 	const second = await importToItsEnd('2', async (process) => {
-		await written(5_500, process);
+		await waitForContacts(5_500, process);
 		await sandbox.kill();
 	});
 	// On a slow machine, the service may be away for longer than the node waits for it.

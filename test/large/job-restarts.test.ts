@@ -8,7 +8,7 @@ import { startProcess } from '../sandbox/killable.ts';
 import { until } from '../until.ts';
 
 const lines = 10_000;
-const mostKills = 3;
+const maxKills = 3;
 
 let folder: string;
 let ends: AbortController;
@@ -54,7 +54,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 
 		let kills = 0;
 		// A quick job may end before the last one.
-		for (; kills < mostKills && (await isInTheMiddle()); kills++) {
+		for (; kills < maxKills && (await isInTheMiddle()); kills++) {
 			await kill();
 			sandbox = await start();
 		}

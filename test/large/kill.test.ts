@@ -30,10 +30,10 @@ test('each acknowledged write exists once, though the process is killed and clie
 	const work = async (writer: number) => {
 		for (let round = 0; round < rounds; round++) {
 			const name = `${writer}.${round}`;
-			const made = await write('POST', '/v1/contacts', { last_name: name }, `create ${name}`, 201);
+			const contact = await write('POST', '/v1/contacts', { last_name: name }, `create ${name}`, 201);
 			const change = { job_title: name };
 			acknowledged.push(
-				await write('PATCH', `/v1/contacts/${made.id}`, change, `update ${name}`, 200),
+				await write('PATCH', `/v1/contacts/${contact.id}`, change, `update ${name}`, 200),
 			);
 			const items = Array.from({ length: batchSize }, (_, i) => ({ last_name: `${name}.${i}` }));
 			const batch = await write('POST', '/v1/contacts/batch/create', { items }, `batch ${name}`, 207);

@@ -42,7 +42,7 @@ const send = (method: string, path: string, body?: string, type = 'application/j
 const description = (await (await send('GET', '/openapi.json')).json()) as Json;
 const machines = store.table('custom-objects/machines/records')!.resource;
 const first = (resource: string) => store.table(resource)?.findAll([], 1)[0]?.id ?? 'none';
-const given = { contactId: first('contacts'), tagId: first('tags'), machine: { primary_field: 'serial_number' } };
+const fixtures = { contactId: first('contacts'), tagId: first('tags'), machine: { primary_field: 'serial_number' } };
 const webhook = (await (
 	await send('POST', '/v1/webhooks', JSON.stringify({ url: 'https://n8n.example/x', events: ['*'], status: 'paused' }))
 ).json()) as StoredRecord;
@@ -67,7 +67,7 @@ function pathsOf(route: string): string[] {
 			.replace(':resource', name.replaceAll('/', '.'))
 			.replace(':id', id)
 			.replace(':key', 'machines')
-			.replace(':tag_id', given.tagId)
+			.replace(':tag_id', fixtures.tagId)
 			.replace(':delivery_id', 'none')
 			.replace(':action', 'win');
 	});
@@ -99,9 +99,9 @@ function bodyOf(method: string, route: string, path: string): [string?, string?]
 	if (path.includes('/v1/jobs?')) return ['{"last_name":"x"}\n', 'application/x-ndjson'];
 	const resource = resourceOf(route);
 	const isNew = method === 'POST' && (route === `/v1/${resource?.name}` || route.endsWith('/:key/records'));
-	if (resource && isNew) return [JSON.stringify(valuesOf(resource, given))];
+	if (resource && isNew) return [JSON.stringify(valuesOf(resource, fixtures))];
 	if (resource && route.endsWith('/batch/create')) {
-		return [JSON.stringify({ items: [valuesOf(resource, given)] })];
+		return [JSON.stringify({ items: [valuesOf(resource, fixtures)] })];
 	}
 	const template = route.replaceAll(/:(\w+)/g, '{$1}');
 	const content = description.paths[template]?.[method.toLowerCase()]?.requestBody?.content ?? {};
@@ -125,7 +125,7 @@ const heap = () => {
 const schemas = () => (z.globalRegistry as unknown as { _map: Map<unknown, unknown> })._map.size;
 
 /** A route with one of its paths, and what became of its requests. */
-interface Asked {
+interface MeasuredRequest {
 	method: string;
 	route: string;
 	path: string;
@@ -133,8 +133,8 @@ interface Asked {
 	statuses: Set<number>;
 }
 
-async function ask(asked: Asked, times: number): Promise<void> {
-	const { method, route, path, statuses } = asked;
+async function ask(request: MeasuredRequest, times: number): Promise<void> {
+	const { method, route, path, statuses } = request;
 	for (let i = 0; i < times; i++) {
 		const response = await send(method, path, ...bodyOf(method, route, path));
 		await response.arrayBuffer();
@@ -149,16 +149,16 @@ async function ask(asked: Asked, times: number): Promise<void> {
  *
  * @returns bytes of heap that each further request has left behind
  */
-async function soak(group: Asked[]): Promise<number> {
-	for (const asked of group) await ask(asked, few);
+async function soak(group: MeasuredRequest[]): Promise<number> {
+	for (const request of group) await ask(request, few);
 	let bytes = Infinity;
 	// Once more where the collector was late.
 	for (let round = 0; round < 2 && bytes > 200; round++) {
 		const start = heap();
-		for (const asked of group) {
+		for (const request of group) {
 			const before = schemas();
-			await ask(asked, many - few);
-			asked.schemas += schemas() - before;
+			await ask(request, many - few);
+			request.schemas += schemas() - before;
 		}
 		bytes = Math.min(bytes, (heap() - start) / (many - few));
 	}
@@ -174,21 +174,21 @@ const isAsked = ({ method, path }: { method: string; path: string }) =>
 	path !== '/sign-out';
 const order = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'];
 const routes = [...new Map(app.routes.filter(isAsked).map((route) => [`${route.method} ${route.path}`, route])).values()]
-	.toSorted((one, other) => order.indexOf(one.method) - order.indexOf(other.method));
-const asked = routes.flatMap(({ method, path: route }) =>
+	.toSorted((a, b) => order.indexOf(a.method) - order.indexOf(b.method));
+const requests = routes.flatMap(({ method, path: route }) =>
 	pathsOf(route).flatMap((path) => {
 		const extra = method === 'GET' ? (queries[route] ?? []) : [];
-		return [neededQuery(method, route), ...extra].map((query): Asked => {
+		return [neededQuery(method, route), ...extra].map((query): MeasuredRequest => {
 			return { method, route, path: query ? `${path}?${query}` : path, schemas: 0, statuses: new Set() };
 		});
 	}),
 );
 // To collect garbage after each route takes longer than some requests of each.
-const groups = many >= 500 ? asked.map((one) => [one]) : [asked];
+const groups = many >= 500 ? requests.map((request) => [request]) : [requests];
 for (const group of groups) {
 	const bytes = (await soak(group)) / group.length;
-	for (const { method, path, schemas: made, statuses } of group) {
-		const soaked: Soaked = { route: `${method} ${path}`, bytes, schemas: made, statuses: [...statuses] };
+	for (const { method, path, schemas: schemaCount, statuses } of group) {
+		const soaked: Soaked = { route: `${method} ${path}`, bytes, schemas: schemaCount, statuses: [...statuses] };
 		// To end before it is written cuts it off.
 		await new Promise<void>((done) => process.stdout.write(`${JSON.stringify(soaked)}\n`, () => done()));
 	}

@@ -40,8 +40,8 @@ async function publishing(...triggers: INode[]) {
 				const [owner, from, ...rest] = deduplicationKey?.split(':') ?? [];
 				if (owner !== id || workflowId !== id || from !== node) continue;
 				// The kind, the id of the first event or record, and what makes the name of a group unique.
-				const what = rest[1] ?? '';
-				counts[what] = (counts[what] ?? 0) + 1;
+				const firstId = rest[1] ?? '';
+				counts[firstId] = (counts[firstId] ?? 0) + 1;
 			}
 			return counts;
 		},

@@ -42,10 +42,10 @@ describe('In queue mode', () => {
 				await sleep(300);
 			}
 		};
-		for (const [what, ms] of outages) {
+		for (const [service, ms] of outages) {
 			const happening = happen();
 			await sleep(1_500);
-			await n8n.outage(what, ms);
+			await n8n.outage(service, ms);
 			await happening;
 			await sleep(3_000);
 		}
@@ -63,7 +63,7 @@ describe('In queue mode', () => {
 		// What n8n has lost stays in its list as new or running until a restart.
 		const isDone = (name: string) => {
 			const all = statusesOf(name);
-			return all.length >= created && (name !== 'succeeded' || all.every((one) => one.includes('success')));
+			return all.length >= created && (name !== 'succeeded' || all.every((statuses) => statuses.includes('success')));
 		};
 		const deadline = Date.now() + 20 * 60_000;
 		while (!Object.keys(choices).every(isDone) && Date.now() < deadline) await sleep(1_000);

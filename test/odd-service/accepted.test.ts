@@ -13,8 +13,8 @@ const fields = { type: 'object', properties: { first_name: text, external_id: te
 const contact = { type: 'object', properties: { id: text, ...fields.properties } };
 
 /** A service that writes what it is asked to, and answers as told; its description promises those answers of success. */
-function service(reply: (given: IDataObject[]) => Reply, promised: object = { 200: json(contact), 201: json(contact) }) {
-	const written: IDataObject[] = [];
+function service(reply: (records: IDataObject[]) => Reply, promised: object = { 200: json(contact), 201: json(contact) }) {
+	const writtenRecords: IDataObject[] = [];
 	const requestBody = json(fields);
 	const results = { type: 'object', properties: { results: { type: 'array', items: { type: 'object', properties: { status: { type: 'integer' }, data: contact } } } } };
 	const list = json({ type: 'object', properties: { items: { type: 'array', maxItems: 50, items: fields } } });
@@ -36,12 +36,12 @@ function service(reply: (given: IDataObject[]) => Reply, promised: object = { 20
 			},
 		},
 		answer({ body }) {
-			const given = JSON.parse(body || '{}') as IDataObject & { items?: IDataObject[] };
-			written.push(...(given.items ?? [given]));
-			return reply(given.items ?? [given]);
+			const payload = JSON.parse(body || '{}') as IDataObject & { items?: IDataObject[] };
+			writtenRecords.push(...(payload.items ?? [payload]));
+			return reply(payload.items ?? [payload]);
 		},
 	};
-	return written;
+	return writtenRecords;
 }
 
 const items = [{ first_name: 'Ada', external_id: 'a' }];
@@ -58,11 +58,11 @@ const answers: Array<[number, unknown]> = [[201, ''], [200, ''], [202, ''], [201
 test.each(kinds.flatMap((kind) => answers.map(([status, body]): [string, number, unknown] => [kind, status, body])))(
 	'%s answered %i with %j, where the description promises the record, is no success, and may have been written',
 	async (kind, status, body) => {
-		const written = service(() => ({ status, body }));
+		const writtenRecords = service(() => ({ status, body }));
 		const error = await failure({ credential: credential(), parameters: writes[kind as keyof typeof writes], items });
 		expect(error.message).toBe(`The service accepted the write (${status}), but no record came back`);
 		expect(error.description).toContain('may have been written');
-		expect(written).toHaveLength(1);
+		expect(writtenRecords).toHaveLength(1);
 	},
 );
 
@@ -107,20 +107,20 @@ test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { d
 
 describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {
 	const several = ['a', 'b', 'c'].map((name) => ({ first_name: name, external_id: name }));
-	const resultsOf = (result: (name: unknown) => object) => (given: IDataObject[]): Reply => ({
+	const resultsOf = (result: (name: unknown) => object) => (records: IDataObject[]): Reply => ({
 		status: 207,
-		body: { results: given.map(({ first_name }, index) => ({ index, status: 201, ...result(first_name) })) },
+		body: { results: records.map(({ first_name }, index) => ({ index, status: 201, ...result(first_name) })) },
 	});
 	const setup = () => ({ credential: credential(), parameters: writes[kind], items: several, continueOnFail: true });
 
 	test('has failures for the items whose record did not come back, and for no other', async () => {
 		service(resultsOf((name) => (name === 'b' ? {} : { data: { id: `id-${name}`, first_name: name } })));
 		const { items: out } = await run(setup());
-		expect(out.map(({ json: one }) => one.id ?? one.error)).toEqual(['id-a', 'The service accepted the write (201), but no record came back', 'id-c']);
+		expect(out.map(({ json: output }) => output.id ?? output.error)).toEqual(['id-a', 'The service accepted the write (201), but no record came back', 'id-c']);
 	});
 
 	test('has the ids of records of which no more comes back', async () => {
 		service(resultsOf((name) => ({ id: `id-${name}` })));
-		expect((await run(setup())).items.map(({ json: one }) => one.id)).toEqual(['id-a', 'id-b', 'id-c']);
+		expect((await run(setup())).items.map(({ json: output }) => output.id)).toEqual(['id-a', 'id-b', 'id-c']);
 	});
 });

@@ -17,7 +17,7 @@ export interface Dialect {
 	pageSize: {
 		name: string;
 		stated: 'maximum' | 'exclusiveMaximum' | 'exclusiveMaximum of 3.0' | 'enum' | 'nowhere';
-		largest: number;
+		maxSize: number;
 		excess: 'clamped' | 'refused';
 	};
 	/** `hasOthers`: headers that speak of idempotency, and are not for the key, come before it. */
@@ -60,7 +60,7 @@ export const dialects: fc.Arbitrary<Dialect> = fc.record({
 	pageSize: fc.record({
 		name: fc.constantFrom('limit', 'page_size', 'perPage', 'how_many'),
 		stated: fc.constantFrom('maximum', 'exclusiveMaximum', 'exclusiveMaximum of 3.0', 'enum', 'nowhere'),
-		largest: fc.constantFrom(100, 7, 1, 20),
+		maxSize: fc.constantFrom(100, 7, 1, 20),
 		excess: fc.constantFrom('clamped', 'refused'),
 	}),
 	key: fc.record({

@@ -161,12 +161,12 @@ function keySchema({ key }: Dialect): object {
 	return key.format === 'short' ? { type: 'string', maxLength: 40 } : { type: 'string' };
 }
 
-function sizeSchema({ pageSize: { stated, largest } }: Dialect): object {
+function sizeSchema({ pageSize: { stated, maxSize } }: Dialect): object {
 	const limits = {
-		maximum: { maximum: largest },
-		exclusiveMaximum: { exclusiveMaximum: largest + 1 },
-		'exclusiveMaximum of 3.0': { maximum: largest + 1, exclusiveMaximum: true },
-		enum: { enum: [...new Set([largest, 1])] },
+		maximum: { maximum: maxSize },
+		exclusiveMaximum: { exclusiveMaximum: maxSize + 1 },
+		'exclusiveMaximum of 3.0': { maximum: maxSize + 1, exclusiveMaximum: true },
+		enum: { enum: [...new Set([maxSize, 1])] },
 		nowhere: {},
 	};
 	return { type: 'integer', ...limits[stated] };

@@ -14,14 +14,14 @@ export interface Answer {
 
 /** A refusal in one of the shapes that services have. */
 export function errorBody(shape: Dialect['errors'], status: number, code: string): Answer {
-	const said = `The service says ${code}`;
+	const message = `The service says ${code}`;
 	const shapes: Record<Dialect['errors'], Omit<Answer, 'status'>> = {
-		problem: { body: { status, code, title: 'Refused', detail: said, errors: [] }, type: 'application/problem+json' },
-		nested: { body: { error: { code: 'constructor', message: said } } },
-		map: { body: { errors: { __proto__: null, headcount: [said], constructor: said } } },
-		list: { body: [{ loc: ['body', 0, 'headcount'], msg: said, type: 7 }, null, 3] },
-		text: { text: said, type: 'text/plain' },
-		page: { text: `<html><title>${said}</title></html>`, type: 'text/html' },
+		problem: { body: { status, code, title: 'Refused', detail: message, errors: [] }, type: 'application/problem+json' },
+		nested: { body: { error: { code: 'constructor', message } } },
+		map: { body: { errors: { __proto__: null, headcount: [message], constructor: message } } },
+		list: { body: [{ loc: ['body', 0, 'headcount'], msg: message, type: 7 }, null, 3] },
+		text: { text: message, type: 'text/plain' },
+		page: { text: `<html><title>${message}</title></html>`, type: 'text/html' },
 		nothing: {},
 		nulls: { body: { code: null, title: null, detail: null, errors: null, request_id: 7, existing_id: {} } },
 	};

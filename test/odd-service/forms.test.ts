@@ -13,13 +13,13 @@ const items = [{ email: 'a@forms.example', external_id: 'x-1', first_name: 'Ada'
 
 describe('a service that finds records by e-mail unless told otherwise', () => {
 	const records = new Map<string, Record<string, unknown>>();
-	const answer: Form['answer'] = ({ query, body: given }) => {
-		const record = JSON.parse(given) as Record<string, unknown>;
+	const answer: Form['answer'] = ({ query, body: requestBody }) => {
+		const record = JSON.parse(requestBody) as Record<string, unknown>;
 		const on = query.get('on') ?? 'email';
-		const found = [...records.values()].find((one) => one[on] === record[on]);
-		const made = { id: `c${records.size + 1}`, ...found, ...record };
-		records.set(made.id, made);
-		return { body: made };
+		const found = [...records.values()].find((candidate) => candidate[on] === record[on]);
+		const storedRecord = { id: `c${records.size + 1}`, ...found, ...record };
+		records.set(storedRecord.id, storedRecord);
+		return { body: storedRecord };
 	};
 	beforeEach(() => {
 		records.clear();
@@ -56,7 +56,7 @@ describe('a service that finds records by e-mail unless told otherwise', () => {
 });
 
 test('a lost answer is not written twice, whichever other headers speak of idempotency', async () => {
-	const made = new Map<string, object>();
+	const recordsByKey = new Map<string, object>();
 	let isLost = true;
 	forms.form = {
 		document: documentOf({
@@ -65,17 +65,17 @@ test('a lost answer is not written twice, whichever other headers speak of idemp
 				requestBody: body,
 			},
 		}),
-		answer({ headers, body: given }) {
-			const key = String(headers['idempotency-key'] ?? `none ${made.size}`);
-			const record = made.get(key) ?? { id: `c${made.size + 1}`, ...(JSON.parse(given) as object) };
-			made.set(key, record);
+		answer({ headers, body: requestText }) {
+			const key = String(headers['idempotency-key'] ?? `none ${recordsByKey.size}`);
+			const record = recordsByKey.get(key) ?? { id: `c${recordsByKey.size + 1}`, ...(JSON.parse(requestText) as object) };
+			recordsByKey.set(key, record);
 			if (!isLost) return { status: 201, body: record };
 			isLost = false;
 			return 'drop';
 		},
 	};
 	await run({ credential: credential(), parameters: create('contact', automatic), items });
-	expect(made.size).toBe(1);
+	expect(recordsByKey.size).toBe(1);
 });
 
 describe('a read or a write that is answered 200 with an error is not reported as done:', () => {
@@ -146,7 +146,7 @@ describe('a description that cannot be read', () => {
 	test('has its cause in the error, where the node can do nothing without it', async () => {
 		forms.form = { document: 'openapi: 3.1.0', answer };
 		const parameters = { ...getMany('contact'), resource: 'webhook', operation: 'rotateSecret', recordId: 'w1' };
-		const error = await run({ credential: credential(), parameters }).catch((one: Error) => one);
+		const error = await run({ credential: credential(), parameters }).catch((reason: Error) => reason);
 		if (error instanceof Error && /does not include/.test(error.message)) expect(error.message).toMatch(/YAML/);
 	});
 
@@ -158,32 +158,32 @@ describe('a description that cannot be read', () => {
 		'localhost:3000/tok-123456789',
 		'//HOST/tok-123456789',
 		'tok-123456789',
-	])('shows no more of its address than the host: %s', async (written) => {
+	])('shows no more of its address than the host: %s', async (addressTemplate) => {
 		const { host } = new URL(credential().baseUrl);
-		const descriptionUrl = written.replace('HOST', host);
-		const told = await hints('nothing', { descriptionUrl });
-		expect(told).toMatch(/The API description at .+ could not be read/);
-		if (written.startsWith('http') && written.includes('HOST')) expect(told).toContain(`The API description at http://${host} could not be read`);
-		expect(told).not.toMatch(/pass-word-9|tok-123456789|frag-987654321/);
+		const descriptionUrl = addressTemplate.replace('HOST', host);
+		const hintText = await hints('nothing', { descriptionUrl });
+		expect(hintText).toMatch(/The API description at .+ could not be read/);
+		if (addressTemplate.startsWith('http') && addressTemplate.includes('HOST')) expect(hintText).toContain(`The API description at http://${host} could not be read`);
+		expect(hintText).not.toMatch(/pass-word-9|tok-123456789|frag-987654321/);
 	});
 
 	test('shows no token of its address that the answer repeats', async () => {
 		const { baseUrl } = credential();
-		const told = await hints('Cannot GET /tok-123456789/openapi.json', { descriptionUrl: `${baseUrl}/tok-123456789/openapi.json` });
-		expect(told).toContain('Cannot GET');
-		expect(told).not.toContain('tok-123456789');
+		const hintText = await hints('Cannot GET /tok-123456789/openapi.json', { descriptionUrl: `${baseUrl}/tok-123456789/openapi.json` });
+		expect(hintText).toContain('Cannot GET');
+		expect(hintText).not.toContain('tok-123456789');
 	});
 });
 
 test('a key or a token that the service repeats in its error does not reach the user’s data', async () => {
-	const own = credential();
+	const serviceCredential = credential();
 	forms.form = {
 		document: documentOf({ get: {} }),
 		answer: ({ headers }) => ({ status: 400, body: { message: `Bad header ${headers.authorization}`, errors: [{ detail: String(headers.authorization) }] } }),
 	};
-	const error = await failure({ credential: own, parameters: get('contact', 'c1') });
+	const error = await failure({ credential: serviceCredential, parameters: get('contact', 'c1') });
 	expect(error.message).toContain('Bad header');
-	expect(JSON.stringify([error.message, error.description, error.context, error])).not.toContain(own.apiKey);
+	expect(JSON.stringify([error.message, error.description, error.context, error])).not.toContain(serviceCredential.apiKey);
 });
 
 test('the user is told which parts of a description were not read', async () => {

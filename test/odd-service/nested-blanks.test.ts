@@ -11,7 +11,7 @@ const place = { type: 'object', properties: { city: text, zip: text, tags: { typ
 const schema = { type: 'object', properties: { name: text, places: { type: 'array', items: place }, site: { type: 'object', properties: { point: place } }, days: { type: 'object' } } };
 
 /** What is sent for an item. */
-async function sent(item: IDataObject, how: IDataObject = automatic, options: IDataObject = {}): Promise<unknown> {
+async function requestBodyFor(item: IDataObject, how: IDataObject = automatic, options: IDataObject = {}): Promise<unknown> {
 	let body = '';
 	const requestBody = { content: { 'application/json': { schema } } };
 	forms.form = {
@@ -22,7 +22,7 @@ async function sent(item: IDataObject, how: IDataObject = automatic, options: ID
 	return JSON.parse(body);
 }
 
-const given = { name: 'A', places: [{ city: 'Rome', zip: '', tags: [] }, { city: ' ' }, { city: null }], site: { point: { city: '', zip: '1' } } };
+const inputItem = { name: 'A', places: [{ city: 'Rome', zip: '', tags: [] }, { city: ' ' }, { city: null }], site: { point: { city: '', zip: '1' } } };
 const places = [{ city: 'Rome' }, { city: null }];
 const ways = {
 	automatic: (item: IDataObject): [IDataObject, IDataObject] => [item, automatic],
@@ -34,24 +34,24 @@ const ways = {
 };
 
 test('a blank in an object is left as it is automatically, and left out of the objects of a list', async () => {
-	expect(await sent(...ways.automatic(given))).toEqual({ name: 'A', places, site: { point: { zip: '1' } } });
+	expect(await requestBodyFor(...ways.automatic(inputItem))).toEqual({ name: 'A', places, site: { point: { zip: '1' } } });
 });
 
 test.each(['json', 'by expression'] as const)('a blank in an object is cleared %s, and left out of the objects of a list', async (way) => {
-	expect(await sent(...ways[way](given))).toEqual({ name: 'A', places, site: { point: { city: null, zip: '1' } } });
+	expect(await requestBodyFor(...ways[way](inputItem))).toEqual({ name: 'A', places, site: { point: { city: null, zip: '1' } } });
 });
 
 test('Empty Cells clears the blanks in an object, and no other member of it', async () => {
-	const [item, how] = ways.automatic({ ...given, places: [{ city: '' }] });
-	expect(await sent(item, how, { emptyCells: 'clear' })).toEqual({ name: 'A', places: null, site: { point: { city: null, zip: '1' } } });
+	const [item, how] = ways.automatic({ ...inputItem, places: [{ city: '' }] });
+	expect(await requestBodyFor(item, how, { emptyCells: 'clear' })).toEqual({ name: 'A', places: null, site: { point: { city: null, zip: '1' } } });
 });
 
 test.each<[unknown]>([[[{ city: '' }]], [[{ city: ' ', tags: [] }, '']], ['[{"city":""}]'], [[]], ['[]']])('a list of objects without any value (%j) is a blank cell', async (blank) => {
-	expect(await sent({ name: 'A', places: blank } as IDataObject)).toEqual({ name: 'A' });
-	expect(await sent({ name: 'A', places: blank } as IDataObject, automatic, { emptyCells: 'clear' })).toEqual({ name: 'A', places: null });
+	expect(await requestBodyFor({ name: 'A', places: blank } as IDataObject)).toEqual({ name: 'A' });
+	expect(await requestBodyFor({ name: 'A', places: blank } as IDataObject, automatic, { emptyCells: 'clear' })).toEqual({ name: 'A', places: null });
 });
 
 test('an object of blanks alone is left as it is automatically, and no value in it is lost', async () => {
-	expect(await sent({ name: 'A', days: { a: '', b: { c: '' } } })).toEqual({ name: 'A' });
-	expect(await sent({ name: 'A', days: { a: 0, b: false, c: { d: 'x' } } })).toEqual({ name: 'A', days: { a: 0, b: false, c: { d: 'x' } } });
+	expect(await requestBodyFor({ name: 'A', days: { a: '', b: { c: '' } } })).toEqual({ name: 'A' });
+	expect(await requestBodyFor({ name: 'A', days: { a: 0, b: false, c: { d: 'x' } } })).toEqual({ name: 'A', days: { a: 0, b: false, c: { d: 'x' } } });
 });

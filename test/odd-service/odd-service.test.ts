@@ -7,7 +7,7 @@ import { startOddServer, type OddServer } from './server.ts';
 
 const runs = randomRuns(60, 2026);
 /** Milliseconds after which the suite's own runs end, on a slow machine. */
-const longest = looksFurther ? {} : { interruptAfterTimeLimit: 20_000 };
+const timeLimit = looksFurther ? {} : { interruptAfterTimeLimit: 20_000 };
 
 let server: OddServer;
 beforeAll(async () => void (server = await startOddServer()));
@@ -22,16 +22,16 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-const kept = async (scenario: Scenario) => {
+const checkPromises = async (scenario: Scenario) => {
 	const outcome = await played(server, clock, scenario);
 	const broken = brokenPromises(scenario, outcome);
 	if (broken.length === 0) return;
-	const told = outcome.attempts.map(({ items, hints, error }) =>
+	const attemptDetails = outcome.attempts.map(({ items, hints, error }) =>
 		JSON.stringify({ items, hints, error: error && [error.message, (error as { description?: unknown }).description] }),
 	);
-	throw new Error([...broken, ...told, ...outcome.service.requests].join('\n'));
+	throw new Error([...broken, ...attemptDetails, ...outcome.service.requests].join('\n'));
 };
 
 test('whatever the service, nothing is lost, doubled or guessed', async () => {
-	await fc.assert(fc.asyncProperty(scenarios, kept), { ...runs, ...longest });
+	await fc.assert(fc.asyncProperty(scenarios, checkPromises), { ...runs, ...timeLimit });
 }, 300_000 + runs.numRuns * 500);

@@ -6,7 +6,7 @@ import { automatic, create, deleteRecord, getMany, update } from '../integration
 import { dialects, type Dialect } from './dialect.ts';
 import { faults, type Fault } from './faults.ts';
 import type { OddServer } from './server.ts';
-import { own, type OddService } from './service.ts';
+import { ownValue, type OddService } from './service.ts';
 
 /** One node in one workflow against one odd service. */
 export interface Scenario {
@@ -127,12 +127,12 @@ export function brokenPromises(scenario: Scenario, outcome: Outcome): string[] {
 	const broken: string[] = [];
 	const last = attempts.at(-1)!;
 	const words = attempts.flatMap(({ error, hints, items }) => [...wordsOf(error), ...hints, ...items.flatMap((item) => (isFailure(item) ? [JSON.stringify(item)] : []))]);
-	for (const one of words) if (languageErrors.test(one)) broken.push(`an error of JavaScript reaches the user: ${one}`);
+	for (const message of words) if (languageErrors.test(message)) broken.push(`an error of JavaScript reaches the user: ${message}`);
 	for (const { error } of attempts) {
 		if (error && !(error instanceof NodeApiError || error instanceof NodeOperationError)) broken.push(`no error of a node: ${String(error.stack)}`);
 	}
-	const most = attempts.length * (10 + (operation === 'getMany' ? 5 * count * 4 : 30 * count));
-	if (service.requests.length > most) broken.push(`${service.requests.length} requests`);
+	const maxRequests = attempts.length * (10 + (operation === 'getMany' ? 5 * count * 4 : 30 * count));
+	if (service.requests.length > maxRequests) broken.push(`${service.requests.length} requests`);
 
 	if (operation === 'getMany') {
 		const ids = last.items.map(({ id }) => id);
@@ -141,46 +141,46 @@ export function brokenPromises(scenario: Scenario, outcome: Outcome): string[] {
 		if (!isWhole && !isToldOf) broken.push(`${ids.length} of ${before.size} records, ${new Set(ids).size} different ones`);
 		return broken;
 	}
-	const wasTold = words.some((one) => /Retry On Fail may write|may have (been )?(carried|written)|could not be read/.test(one));
-	for (const [item, given] of input.entries()) {
+	const wasTold = words.some((message) => /Retry On Fail may write|may have (been )?(carried|written)|could not be read/.test(message));
+	for (const [item, values] of input.entries()) {
 		const output = last.error ? undefined : last.items[item];
 		const isDone = output !== undefined && !isFailure(output);
-		const target = String(given.target);
-		const effects = service.effects.filter((one) =>
-			operation === 'delete' ? one.id === target : own(one.given, text) === own(given, text),
+		const target = String(values.target);
+		const effects = service.effects.filter((effect) =>
+			operation === 'delete' ? effect.id === target : ownValue(effect.values, text) === ownValue(values, text),
 		);
 		if (operation !== 'delete') {
 			if (isDone && effects.length === 0) broken.push(`item ${item} is said to be written and was not`);
 			const creations = effects.filter(({ kind }) => kind === 'create');
 			for (const [attempt] of attempts.entries()) {
-				if (creations.filter((one) => one.attempt === attempt).length > 1) broken.push(`item ${item} was written twice in attempt ${attempt}`);
+				if (creations.filter((creation) => creation.attempt === attempt).length > 1) broken.push(`item ${item} was written twice in attempt ${attempt}`);
 			}
-			const isPromised = creations.every((one) => one.isPromised);
+			const isPromised = creations.every((creation) => creation.isPromised);
 			if (creations.length > 1 && (isPromised || !wasTold)) broken.push(`item ${item} was written ${creations.length} times`);
 			if (isDone && typeof output.id === 'string' && !effects.some(({ id }) => id === output.id)) {
 				broken.push(`item ${item} is said to be ${String(output.id)}, and was written to another`);
 			}
-			if (isDone && own(output, text) !== undefined && own(output, text) !== own(given, text)) broken.push(`item ${item} has the output of ${String(own(output, text))}`);
+			if (isDone && ownValue(output, text) !== undefined && ownValue(output, text) !== ownValue(values, text)) broken.push(`item ${item} has the output of ${String(ownValue(output, text))}`);
 		} else if (isDone && service.records.has(target)) {
 			broken.push(`item ${item} is said to be deleted and is there`);
 		}
 		if (operation === 'update' && effects.some(({ id }) => id !== target)) broken.push(`item ${item} changed another record`);
 	}
-	for (const { given, kind } of service.effects) {
-		if (kind !== 'delete' && own(given, text) === undefined) broken.push(`written without what the items have: ${JSON.stringify(given)}`);
+	for (const { values, kind } of service.effects) {
+		if (kind !== 'delete' && ownValue(values, text) === undefined) broken.push(`written without what the items have: ${JSON.stringify(values)}`);
 	}
 	const targets = new Set(input.map(({ target }) => target));
 	for (const [id, row] of before) {
 		const now = service.records.get(id);
 		if (!now && !(operation === 'delete' && targets.has(id))) broken.push(`${id} is gone`);
 		const { match } = dialect.names;
-		if (now && own(now, match) !== own(row, match)) broken.push(`${id} has lost what nobody changed`);
+		if (now && ownValue(now, match) !== ownValue(row, match)) broken.push(`${id} has lost what nobody changed`);
 	}
 	if (operation === 'update' && !last.error && last.items.every((item) => !isFailure(item))) {
 		for (const id of targets) {
 			const latest = input.findLast(({ target }) => target === id)!;
-			const now = own(service.records.get(String(id)) ?? {}, text);
-			if (now !== own(latest, text)) broken.push(`${String(id)} holds ${String(now)}, not the last word ${String(own(latest, text))}`);
+			const now = ownValue(service.records.get(String(id)) ?? {}, text);
+			if (now !== ownValue(latest, text)) broken.push(`${String(id)} holds ${String(now)}, not the last word ${String(ownValue(latest, text))}`);
 		}
 	}
 	if (!last.error && last.items.length !== count) broken.push(`${last.items.length} outputs for ${count} items`);

@@ -8,7 +8,7 @@ import type { Fault } from './faults.ts';
 export type Row = Record<string, unknown> & { id: string };
 
 /** A member of the object itself: names may be those that every object inherits. */
-export const own = (object: object, name: string): unknown =>
+export const ownValue = (object: object, name: string): unknown =>
 	Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 
 /** One change that a request made to one record. */
@@ -16,7 +16,7 @@ interface Effect {
 	kind: 'create' | 'update' | 'delete';
 	id: string;
 	/** What the request gave for it. */
-	given: Record<string, unknown>;
+	values: Record<string, unknown>;
 	/** Whether the description promises that the request is recognised when it is repeated. */
 	isPromised: boolean;
 	/** Which attempt of the node made it: the caller's count. */
@@ -36,7 +36,7 @@ export class OddService {
 	private readonly folder: string;
 	private readonly answers = new Map<string, { request: string; answer: Answer; pending: number; apply?: () => Answer }>();
 	private readonly seen = { read: 0, write: 0 };
-	private made = 0;
+	private createdCount = 0;
 
 	constructor(folder: string, dialect: Dialect, faults: Fault[], records: number) {
 		this.folder = folder;
@@ -64,9 +64,9 @@ export class OddService {
 		const refusal = this.refusalOfKey(key, promise === 'declared');
 		if (refusal) return { answer: refusal };
 		const isKept = key !== undefined && promise !== 'ignored';
-		const kept = isKept ? this.answers.get(key) : undefined;
+		const storedAnswer = isKept ? this.answers.get(key) : undefined;
 		const request = `${method} ${path}${url.search} ${text}`;
-		if (kept) return { answer: this.repeated(kept, request) };
+		if (storedAnswer) return { answer: this.repeated(storedAnswer, request) };
 
 		const apply = () => this.write(method, path, url.searchParams, headers, text, promise === 'declared' && key !== undefined);
 		if (fault?.effect === 'before') return { answer: { status: 200 }, fault };
@@ -89,18 +89,18 @@ export class OddService {
 		return format === 'short' && key.length > 40 ? this.error(400, 'key_too_long') : undefined;
 	}
 
-	private repeated(kept: { request: string; answer: Answer; pending: number; apply?: () => Answer }, request: string): Answer {
-		if (kept.request !== request) return this.error(422, 'idempotency_key_reused');
-		if (kept.pending > 1) {
-			kept.pending -= 1;
+	private repeated(storedAnswer: { request: string; answer: Answer; pending: number; apply?: () => Answer }, request: string): Answer {
+		if (storedAnswer.request !== request) return this.error(422, 'idempotency_key_reused');
+		if (storedAnswer.pending > 1) {
+			storedAnswer.pending -= 1;
 			// The one code that the API's own documentation gives.
 			return { status: 409, body: { code: 'idempotency_in_progress', detail: 'The first attempt is still running' } };
 		}
-		if (kept.apply) {
-			kept.answer = kept.apply();
-			delete kept.apply;
+		if (storedAnswer.apply) {
+			storedAnswer.answer = storedAnswer.apply();
+			delete storedAnswer.apply;
 		}
-		return kept.answer;
+		return storedAnswer.answer;
 	}
 
 	private read(path: string, query: URLSearchParams): Answer {
@@ -109,13 +109,13 @@ export class OddService {
 		const found = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
 		if (found) return { status: 200, body: found, headers: this.versionOf(found) };
 		if (path !== '/v1/contacts') return this.error(404, 'not_found');
-		const known = [cursor.name, pageSize.name];
-		const unknown = [...query.keys()].find((name) => !known.includes(name));
+		const knownParameters = [cursor.name, pageSize.name];
+		const unknown = [...query.keys()].find((name) => !knownParameters.includes(name));
 		if (unknown !== undefined && unknownParameters === 'refused') return this.error(400, 'unknown_parameter');
-		const wanted = Number(query.get(pageSize.name) ?? Math.min(10, pageSize.largest));
-		if (!(wanted >= 1) || (wanted > pageSize.largest && pageSize.excess === 'refused')) return this.error(400, 'page_size');
-		const size = Math.min(wanted, pageSize.largest);
-		if (pageSize.stated === 'enum' && ![pageSize.largest, 1].includes(wanted) && query.has(pageSize.name)) {
+		const requestedSize = Number(query.get(pageSize.name) ?? Math.min(10, pageSize.maxSize));
+		if (!(requestedSize >= 1) || (requestedSize > pageSize.maxSize && pageSize.excess === 'refused')) return this.error(400, 'page_size');
+		const size = Math.min(requestedSize, pageSize.maxSize);
+		if (pageSize.stated === 'enum' && ![pageSize.maxSize, 1].includes(requestedSize) && query.has(pageSize.name)) {
 			return this.error(400, 'page_size');
 		}
 		const start = Number(/^at-(\d+)$/.exec(query.get(cursor.name) ?? 'at-0')?.[1]);
@@ -148,7 +148,7 @@ export class OddService {
 		if (!place) return this.error(404, 'not_found');
 		const [, batch, id] = place;
 		const { names, update } = this.dialect;
-		if (batch !== undefined && this.dialect.batch) return this.writeBatch(batch, own(body, names.batch), query, isPromised);
+		if (batch !== undefined && this.dialect.batch) return this.writeBatch(batch, ownValue(body, names.batch), query, isPromised);
 		if (method === 'POST' && id === undefined) return this.create(body, isPromised);
 		if (method === 'PUT' && id === undefined) return this.upsert(body, query, isPromised);
 		const target = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
@@ -166,7 +166,7 @@ export class OddService {
 		if (!Array.isArray(items)) return this.error(422, 'batch');
 		if (items.length > this.dialect.batch!.maximum) return this.error(413, 'too_large');
 		const results = (items as Row[]).map((item, index) => {
-			const { id, ...given } = item;
+			const { id, ...values } = item;
 			const target = this.records.get(id);
 			const { status, body } =
 				verb === 'create'
@@ -177,7 +177,7 @@ export class OddService {
 							? this.error(404, 'not_found')
 							: verb === 'delete'
 								? this.remove(target, isPromised)
-								: this.change(target, given, isPromised, false);
+								: this.change(target, values, isPromised, false);
 			const record = status < 300 ? { data: body } : { error: body ?? null };
 			const isNamed = this.dialect.batch!.results === 'id' && typeof id === 'string';
 			return {
@@ -187,54 +187,54 @@ export class OddService {
 				...record,
 			};
 		});
-		const areNamed = results.every((one) => 'index' in one || 'id' in one);
+		const areNamed = results.every((result) => 'index' in result || 'id' in result);
 		return { status: 207, body: { results: areNamed ? results.reverse() : results } };
 	}
 
-	private create(given: Record<string, unknown>, isPromised: boolean): Answer {
-		const taken = this.invalid(given);
-		if (taken) return taken;
-		const row = this.insert(given);
-		this.effects.push({ kind: 'create', id: row.id, given, isPromised, attempt: this.attempt });
-		return this.told(row, 201);
+	private create(values: Record<string, unknown>, isPromised: boolean): Answer {
+		const refusal = this.invalid(values);
+		if (refusal) return refusal;
+		const row = this.insert(values);
+		this.effects.push({ kind: 'create', id: row.id, values, isPromised, attempt: this.attempt });
+		return this.answerWith(row, 201);
 	}
 
-	private upsert(given: Record<string, unknown>, query: URLSearchParams, isPromised: boolean): Answer {
+	private upsert(values: Record<string, unknown>, query: URLSearchParams, isPromised: boolean): Answer {
 		const { match } = this.dialect.names;
 		// A service that is not told by which field may find any record.
 		const isAny = query.get('match_on') !== match;
-		const found = [...this.records.values()].find((row) => isAny || own(row, match) === own(given, match));
-		return found ? this.change(found, given, isPromised, false) : this.create(given, isPromised);
+		const found = [...this.records.values()].find((row) => isAny || ownValue(row, match) === ownValue(values, match));
+		return found ? this.change(found, values, isPromised, false) : this.create(values, isPromised);
 	}
 
-	private change(row: Row, given: Record<string, unknown>, isPromised: boolean, isWhole: boolean): Answer {
-		const invalid = this.invalid(given);
+	private change(row: Row, values: Record<string, unknown>, isPromised: boolean, isWhole: boolean): Answer {
+		const invalid = this.invalid(values);
 		if (invalid) return invalid;
-		const kept = isWhole ? {} : row;
-		const changed = { ...kept, ...given, id: row.id, revision: Number(row.revision) + 1 };
+		const base = isWhole ? {} : row;
+		const changed = { ...base, ...values, id: row.id, revision: Number(row.revision) + 1 };
 		this.records.set(row.id, changed);
-		this.effects.push({ kind: 'update', id: row.id, given, isPromised, attempt: this.attempt });
-		return this.told(changed, 200);
+		this.effects.push({ kind: 'update', id: row.id, values, isPromised, attempt: this.attempt });
+		return this.answerWith(changed, 200);
 	}
 
 	private remove(row: Row, isPromised: boolean): Answer {
 		this.records.delete(row.id);
-		this.effects.push({ kind: 'delete', id: row.id, given: {}, isPromised, attempt: this.attempt });
+		this.effects.push({ kind: 'delete', id: row.id, values: {}, isPromised, attempt: this.attempt });
 		return { status: 204 };
 	}
 
-	private invalid(given: Record<string, unknown>): Answer | undefined {
-		const count = own(given, this.dialect.names.count);
+	private invalid(values: Record<string, unknown>): Answer | undefined {
+		const count = ownValue(values, this.dialect.names.count);
 		return count === undefined || count === null || Number.isInteger(count) ? undefined : this.error(422, 'count');
 	}
 
-	private insert(given: Record<string, unknown>): Row {
-		const row = { ...given, id: `con_${++this.made}`, revision: 1 };
+	private insert(values: Record<string, unknown>): Row {
+		const row = { ...values, id: `con_${++this.createdCount}`, revision: 1 };
 		this.records.set(row.id, row);
 		return row;
 	}
 
-	private told(row: Row, status: number): Answer {
+	private answerWith(row: Row, status: number): Answer {
 		const { answers } = this.dialect;
 		if (answers === 'nothing') return { status: 204 };
 		return { status, body: answers === 'id' ? { id: row.id } : row };

@@ -23,8 +23,8 @@ function contacts(answer: (handle: Handle, service: SyncService) => Handle) {
 			continueOnFail: true,
 			parameters: syncOf('contact', { missingInSource: 'delete', maxDeletionsShare: 100, ...more }),
 		});
-	const held = () => [...service.records.values()].map(({ external_id: key }) => key);
-	return { run, held, service };
+	const storedKeys = () => [...service.records.values()].map(({ external_id: key }) => key);
+	return { run, storedKeys, service };
 }
 
 /** The same service with numbers for ids. */
@@ -36,7 +36,7 @@ const numbered = (handle: Handle): Handle => (method, url, headers, text) => {
 	return { ...answer, body: answer.body && JSON.parse(JSON.stringify(answer.body).replace(/"con_(\d+)"/g, '$1')) };
 };
 
-const taken = (status: number, more: IDataObject = {}) => ({ status, body: { code: 'duplicate', detail: 'Taken', ...more } });
+const duplicateAnswer = (status: number, more: IDataObject = {}) => ({ status, body: { code: 'duplicate', detail: 'Taken', ...more } });
 const renamed = [{ external_id: 'a', last_name: 'a' }, { external_id: 'd-new', last_name: 'd' }];
 
 test.each([
@@ -44,10 +44,10 @@ test.each([
 	['the number', 2],
 	['a record that was not read', '77'],
 ])('where ids are numbers and a refusal names %s, the record stays', async (_, existing_id) => {
-	const { run, held } = contacts((handle) => (method, ...more) => method === 'POST' ? taken(409, { existing_id }) : numbered(handle)(method, ...more));
+	const { run, storedKeys } = contacts((handle) => (method, ...more) => method === 'POST' ? duplicateAnswer(409, { existing_id }) : numbered(handle)(method, ...more));
 	const { deleted, conflict } = await run(renamed);
 	expect(deleted).toEqual([]);
-	expect(held()).toEqual(['a', 'd']);
+	expect(storedKeys()).toEqual(['a', 'd']);
 	expect(conflict.map((item) => syncIn(item).reason).join()).toContain('was left unchanged.');
 });
 
@@ -62,12 +62,12 @@ test.each([1, '1'])('a version counts for the record that it came with, also whe
 });
 
 test('a record that the service merged with a new one is not deleted, and not reported as created', async () => {
-	const { run, held } = contacts((handle, service) => (method, ...more) =>
+	const { run, storedKeys } = contacts((handle, service) => (method, ...more) =>
 		method === 'POST' ? { status: 201, body: service.records.get('con_2') } : handle(method, ...more),
 	);
 	const { created, deleted, conflict } = await run(renamed);
 	expect([created, deleted]).toEqual([[], []]);
-	expect(held()).toEqual(['a', 'd']);
+	expect(storedKeys()).toEqual(['a', 'd']);
 	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('returned record con_2'));
 });
 
@@ -77,22 +77,22 @@ test.each([
 	[201, { message: 'Queued for review' }],
 	[200, { id: null }],
 ])('a creation answered %i with %j is uncertain: nothing is deleted, and the user is told', async (status, body) => {
-	const { run, held } = contacts((handle) => (method, ...more) => (method === 'POST' ? { status, body } : handle(method, ...more)));
+	const { run, storedKeys } = contacts((handle) => (method, ...more) => (method === 'POST' ? { status, body } : handle(method, ...more)));
 	const { created, deleted, conflict } = await run(renamed);
 	expect([created, deleted]).toEqual([[], []]);
-	expect(held()).toEqual(['a', 'd']);
+	expect(storedKeys()).toEqual(['a', 'd']);
 	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('returned no record'));
 });
 
 test.each([400, 409, 422])('where an update is refused with %i, no record is deleted: one may have its value', async (status) => {
-	const { run, held } = contacts((handle) => (method, ...more) => (method === 'PATCH' ? taken(status) : handle(method, ...more)));
+	const { run, storedKeys } = contacts((handle) => (method, ...more) => (method === 'PATCH' ? duplicateAnswer(status) : handle(method, ...more)));
 	const { deleted } = await run([{ external_id: 'a', phone: '1' }]);
 	expect(deleted).toEqual([]);
-	expect(held()).toEqual(['a', 'd']);
+	expect(storedKeys()).toEqual(['a', 'd']);
 });
 
 test('a service that ignores the filter of the scope has no other records deleted: the run is refused', async () => {
-	const { run, held, service } = contacts((handle) => (method, url, ...more) => {
+	const { run, storedKeys, service } = contacts((handle) => (method, url, ...more) => {
 		const answer = handle(method, url, ...more);
 		if (url.pathname.endsWith('/openapi.json')) {
 			const { parameters } = (answer.body as { paths: Record<string, { get: { parameters: object[] } }> }).paths['/v1/contacts']!.get;
@@ -104,14 +104,14 @@ test('a service that ignores the filter of the scope has no other records delete
 	const filters = { rows: [{ field: 'note', operator: 'is', value: 'ours' }] };
 	const { conflict } = await run([{ external_id: 'a', last_name: 'new' }], { filters });
 	expect(JSON.stringify(conflict)).toContain('which the filter excludes');
-	expect(held()).toEqual(['a', 'd']);
+	expect(storedKeys()).toEqual(['a', 'd']);
 	expect(service.writes).toEqual([]);
 	service.edit('con_2', { note: 'ours' });
 	expect((await run([{ external_id: 'a', last_name: 'new' }], { filters })).deleted).toHaveLength(1);
 });
 
 test('a list with one record twice and another left out is not whole: nothing is deleted', async () => {
-	const { run, held, service } = contacts((handle) => (method, ...more) => {
+	const { run, storedKeys, service } = contacts((handle) => (method, ...more) => {
 		const answer = handle(method, ...more);
 		const { data } = (answer.body ?? {}) as { data?: unknown[] };
 		if (data && data.length > 2) data[1] = data[0];
@@ -121,7 +121,7 @@ test('a list with one record twice and another left out is not whole: nothing is
 	const { deleted, hints } = await run([{ external_id: 'a', last_name: 'a' }]);
 	expect(deleted).toEqual([]);
 	expect(hints.join()).toContain('returned only 2 of the 3 records');
-	expect(held()).toEqual(['a', 'd', 'e']);
+	expect(storedKeys()).toEqual(['a', 'd', 'e']);
 });
 
 test('two items that lead to one record by different fields are both conflicts', async () => {
@@ -136,11 +136,11 @@ test('two items that lead to one record by different fields are both conflicts',
 });
 
 test.each([NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '])('%j is not a key: the item is refused, and nothing is deleted', async (external_id) => {
-	const { run, held } = contacts((handle) => handle);
+	const { run, storedKeys } = contacts((handle) => handle);
 	const { created, deleted, conflict } = await run([{ external_id: 'a', last_name: 'a' }, { external_id, last_name: 'd' }]);
 	expect([created, deleted]).toEqual([[], []]);
 	expect(JSON.stringify(conflict)).toMatch(/There is no value for|cannot be matched on|is not a value/);
-	expect(held()).toEqual(['a', 'd']);
+	expect(storedKeys()).toEqual(['a', 'd']);
 });
 
 test('what nobody sees around a key is not part of it', async () => {

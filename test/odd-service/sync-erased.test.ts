@@ -17,23 +17,23 @@ function contacts(dialect: Partial<SyncDialect>) {
 	const items = ['a', 'b', 'c'].map((key): IDataObject => ({ external_id: key, last_name: 'King' }));
 	const run = async (more: IDataObject = {}) =>
 		await runSync({ credential: { baseUrl: url, apiKey: url }, credentialId: url, items, parameters: syncOf('contact', more) });
-	const held = () => [...service.records.values()].map(({ last_name: name, note }) => [name, note]);
-	return { service, run, held };
+	const namesAndNotes = () => [...service.records.values()].map(({ last_name: name, note }) => [name, note]);
+	return { service, run, namesAndNotes };
 }
 
 test.each(['field', 'etag'] as const)('a service that replaces whole records keeps what the source does not have (version: %s)', async (versions) => {
-	const { run, held, service } = contacts({ update: 'put', versions });
+	const { run, namesAndNotes, service } = contacts({ update: 'put', versions });
 	expect((await run()).updated).toHaveLength(3);
-	expect(held()).toEqual([['King', 'note of a'], ['King', 'note of b'], ['King', 'note of c']]);
+	expect(namesAndNotes()).toEqual([['King', 'note of a'], ['King', 'note of b'], ['King', 'note of c']]);
 	service.begin();
 	expect((await run()).unchanged).toHaveLength(3);
 	expect(service.writes).toEqual([]);
 });
 
 test('a service that replaces whole records and has no versions is not written to', async () => {
-	const { run, held } = contacts({ update: 'put', versions: 'none' });
+	const { run, namesAndNotes } = contacts({ update: 'put', versions: 'none' });
 	await expect(run()).rejects.toThrow('replaces whole records');
-	expect(held()).toEqual([['Ada', 'note of a'], ['Ada', 'note of b'], ['Ada', 'note of c']]);
+	expect(namesAndNotes()).toEqual([['Ada', 'note of a'], ['Ada', 'note of b'], ['Ada', 'note of c']]);
 });
 
 test.each(['put', 'patch'] as const)('an edit before any of the requests is never overwritten (%s)', async (update) => {
@@ -44,16 +44,16 @@ test.each(['put', 'patch'] as const)('an edit before any of the requests is neve
 		const { updated, conflict } = await run();
 		if (!isEdited) break;
 		const name = service.records.get('con_2')!.last_name;
-		const told = [...updated, ...conflict].map((one) => JSON.stringify(syncIn(one))).join();
-		expect(name === 'by somebody else' || told.includes('by somebody else')).toBe(true);
+		const report = [...updated, ...conflict].map((item) => JSON.stringify(syncIn(item))).join();
+		expect(name === 'by somebody else' || report.includes('by somebody else')).toBe(true);
 		expect([...service.records.values()].map(({ note }) => note)).toEqual(['note of a', 'note of b', 'note of c']);
 	}
 });
 
 test('an item missing from the results of a batch is reported, not taken for done', async () => {
-	const { run, held } = contacts({ batch: { maximum: 100, takesVersion: true, results: 'fewer' } });
+	const { run, namesAndNotes } = contacts({ batch: { maximum: 100, takesVersion: true, results: 'fewer' } });
 	await expect(run()).rejects.toThrow('no result for this record');
-	expect(held().filter(([name]) => name === 'King')).toHaveLength(3);
+	expect(namesAndNotes().filter(([name]) => name === 'King')).toHaveLength(3);
 });
 
 test('if nothing protects an edit, the node says so', async () => {

@@ -71,15 +71,15 @@ const outputs = ['created', 'updated', 'unchanged', 'deleted', 'conflict'] as co
 export async function brokenBy(services: Awaited<ReturnType<typeof startSyncServices>>, history: History): Promise<string[]> {
 	const { dialect, rules: { isScoped, ...rules } } = history;
 	const { service, url } = services.open(dialect);
-	for (const one of history.crm) {
-		service.add({ external_id: one.key, email: mailOf(one), last_name: one.last_name, phone: '1', note: `note of ${String(one.key)}`, team: one.team });
-		if (dialect.deactivates && one.isGone) for (const id of [...service.records.keys()].slice(-1)) service.deactivate(id);
+	for (const contact of history.crm) {
+		service.add({ external_id: contact.key, email: mailOf(contact), last_name: contact.last_name, phone: '1', note: `note of ${String(contact.key)}`, team: contact.team });
+		if (dialect.deactivates && contact.isGone) for (const id of [...service.records.keys()].slice(-1)) service.deactivate(id);
 	}
-	const items = history.source.map((one): IDataObject => ({
-		external_id: one.key === null ? null : one.notation(one.key),
-		email: mailOf(one)?.toUpperCase() ?? null,
-		last_name: one.last_name,
-		phone: one.phone,
+	const items = history.source.map((sourceRow): IDataObject => ({
+		external_id: sourceRow.key === null ? null : sourceRow.notation(sourceRow.key),
+		email: mailOf(sourceRow)?.toUpperCase() ?? null,
+		last_name: sourceRow.last_name,
+		phone: sourceRow.phone,
 	}));
 	const before = new Map(service.records);
 	const run = async (preview: unknown, continueOnFail = history.continueOnFail): Promise<SyncRun | Error> =>
@@ -126,7 +126,7 @@ function brokenPromises(history: History, service: SyncService, { before, items,
 	const broken: string[] = [];
 	const { rules, edit } = history;
 	const words = done instanceof Error ? [done.message, String((done as { description?: unknown }).description)] : [...done.hints, JSON.stringify(outputs.map((name) => done[name].map(({ json }) => json)))];
-	const isTold = (text: string) => words.some((one) => one.includes(text));
+	const isTold = (text: string) => words.some((message) => message.includes(text));
 	const isUnprotected = isTold('does not accept a version');
 
 	const isGone = (record: Contact | undefined) => !record || 'deactivated_at' in record && record.deactivated_at !== undefined;
@@ -181,7 +181,7 @@ function brokenPromises(history: History, service: SyncService, { before, items,
 		return broken;
 	}
 	for (const item of items.keys()) {
-		const found = outputs.flatMap((name) => done[name].filter(({ pairedItem }) => (pairedItem as { item?: number })?.item === item).map((one) => ({ name, json: one.json })));
+		const found = outputs.flatMap((name) => done[name].filter(({ pairedItem }) => (pairedItem as { item?: number })?.item === item).map((outputItem) => ({ name, json: outputItem.json })));
 		if (found.length !== 1) broken.push(`item ${item} came out ${found.length} times`);
 		const [only] = found;
 		if (!only?.json.sync || !['created', 'updated', 'unchanged'].includes(only.name)) continue;
@@ -202,11 +202,11 @@ const editBeforeDelete = (service: SyncService, id: string) => service.editedAft
 /** A run does what its preview shows, or less, and says so. */
 function lessThan(preview: SyncRun, done: SyncRun): string[] {
 	const nameOf = ({ json, pairedItem }: SyncRun['created'][number]) => JSON.stringify((pairedItem as { item?: number })?.item ?? json.id);
-	const planned = new Map(outputs.flatMap((name) => preview[name].map((one) => [nameOf(one), name] as const)));
+	const planned = new Map(outputs.flatMap((name) => preview[name].map((outputItem) => [nameOf(outputItem), name] as const)));
 	return outputs.flatMap((name) =>
-		done[name].flatMap((one) => {
-			const was = planned.get(nameOf(one));
-			return was === name || name === 'conflict' || (name === 'unchanged' && was === 'updated') ? [] : [`${nameOf(one)} is ${name}, and was ${String(was)} in the preview`];
+		done[name].flatMap((outputItem) => {
+			const was = planned.get(nameOf(outputItem));
+			return was === name || name === 'conflict' || (name === 'unchanged' && was === 'updated') ? [] : [`${nameOf(outputItem)} is ${name}, and was ${String(was)} in the preview`];
 		}),
 	);
 }

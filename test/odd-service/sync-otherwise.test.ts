@@ -21,13 +21,13 @@ function contacts(keys: string[], dialect: Partial<SyncDialect> = {}) {
 			parameters: syncOf('contact', { missingInSource: 'delete', maxDeletionsShare: 100, ...more }),
 			...setup,
 		});
-	const held = () => [...service.records.values()].map(({ external_id: key }) => key);
+	const storedKeys = () => [...service.records.values()].map(({ external_id: key }) => key);
 	const named = () => [...service.records.values()].map(({ last_name: name }) => name);
-	return { run, held, named, service };
+	return { run, storedKeys, named, service };
 }
 const same = (keys: string[]) => keys.map((key): IDataObject => ({ external_id: key, last_name: key }));
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `k${from + i}`);
-const reasons = (items: Array<{ json: IDataObject }>) => items.map((one) => (one.json.sync ? syncIn(one).reason : one.json.message)).join('\n');
+const reasons = (items: Array<{ json: IDataObject }>) => items.map((item) => (item.json.sync ? syncIn(item).reason : item.json.message)).join('\n');
 
 describe('a service that ignores the filter of the scope', () => {
 	const filters = scopeOf({ team: 'in' });
@@ -43,26 +43,26 @@ describe('a service that ignores the filter of the scope', () => {
 
 	test('has none deleted, whatever the records that it gives are without', async () => {
 		for (const team of ['out', 'IN', null, undefined]) {
-			const { run, held, service } = contacts(['a', 'b'], { ignoresTeam: true });
+			const { run, storedKeys, service } = contacts(['a', 'b'], { ignoresTeam: true });
 			service.edit('con_2', { team });
 			expect(reasons((await run(same(['a']), { filters })).conflict)).toContain('Nothing was written');
-			expect(held()).toEqual(['a', 'b']);
+			expect(storedKeys()).toEqual(['a', 'b']);
 		}
 	});
 });
 
 test('records without a key do not let more be deleted', async () => {
-	const { run, held, service } = contacts(numbers(0, 20));
+	const { run, storedKeys, service } = contacts(numbers(0, 20));
 	for (let i = 0; i < 200; i++) service.add({ last_name: `by hand ${i}` });
 	const { deleted, hints } = await run(same(numbers(0, 10)), { maxDeletionsShare: 10 });
 	expect(deleted).toEqual([]);
 	expect(hints.join()).toContain('10 of 20 records in scope that have a key');
-	expect(held().filter(Boolean)).toHaveLength(20);
+	expect(storedKeys().filter(Boolean)).toHaveLength(20);
 });
 
 test('a record that was deactivated already is not deleted again, and does not use up Maximum Deletions', async () => {
 	const { run, service } = contacts(numbers(0, 30), { deactivates: true });
-	const gone = () => [...service.records.values()].filter((one) => one.deactivated_at !== undefined).length;
+	const gone = () => [...service.records.values()].filter((record) => record.deactivated_at !== undefined).length;
 	for (const [left, isGone] of [[28, 2], [28, 2], [26, 4], [26, 4]] as const) {
 		await run(same(numbers(0, left)), { maxDeletionsShare: 10 });
 		expect(gone()).toBe(isGone);
@@ -71,7 +71,7 @@ test('a record that was deactivated already is not deleted again, and does not u
 });
 
 test.each([' 2.0', "'2", '#2', '02', '+2', '2,0', '\uff12', '2e0'])('an ID written as %j does not let its record be deleted', async (id) => {
-	const { run, held, service } = contacts(['a', 'b', 'c']);
+	const { run, storedKeys, service } = contacts(['a', 'b', 'c']);
 	for (const [place, record] of [...service.records.values()].entries()) {
 		service.records.delete(record.id);
 		service.records.set(String(place + 1), { ...record, id: String(place + 1) });
@@ -79,34 +79,34 @@ test.each([' 2.0', "'2", '#2', '02', '+2', '2,0', '\uff12', '2e0'])('an ID writt
 	const { deleted, conflict } = await run([{ id: '1', last_name: 'a' }, { id, last_name: 'b' }, { id: '3', last_name: 'c' }], { matchOn: 'id' });
 	expect(deleted).toEqual([]);
 	expect(conflict).toHaveLength(2);
-	expect(held()).toEqual(['a', 'b', 'c']);
+	expect(storedKeys()).toEqual(['a', 'b', 'c']);
 });
 
 test('a key in another notation does not let its record be deleted, unless that is another item’s', async () => {
-	const { run, held } = contacts(['7', '8', 'K 1']);
+	const { run, storedKeys } = contacts(['7', '8', 'K 1']);
 	expect((await run(same(['7.0', '8', 'k-1']))).deleted).toEqual([]);
-	expect(held()).toEqual(['7', '8', 'K 1', '7.0', 'k-1'].slice(0, 3));
+	expect(storedKeys()).toEqual(['7', '8', 'K 1', '7.0', 'k-1'].slice(0, 3));
 	const other = contacts(['7', '07']);
 	expect((await other.run(same(['07']))).deleted).toHaveLength(1);
-	expect(other.held()).toEqual(['07']);
+	expect(other.storedKeys()).toEqual(['07']);
 });
 
 test('a key that the service stores in another notation is reported, and nothing is deleted in that run', async () => {
-	const { run, held } = contacts(['X'], { keepsCapitals: true });
+	const { run, storedKeys } = contacts(['X'], { keepsCapitals: true });
 	const { created, deleted, conflict } = await run(same(['n']));
 	expect([created, deleted]).toEqual([[], []]);
 	expect(reasons(conflict)).toContain('stored its key as “N”');
-	expect(held()).toEqual(['X', 'N']);
+	expect(storedKeys()).toEqual(['X', 'N']);
 	expect((await run([...same(['X']), { external_id: 'N', last_name: 'n' }])).unchanged).toHaveLength(2);
 });
 
 test('an update that is answered with another record is not reported under its ID', async () => {
-	const { run, held } = contacts(['a', 'b', 'c'], { answersOther: true });
+	const { run, storedKeys } = contacts(['a', 'b', 'c'], { answersOther: true });
 	const { updated, unchanged, deleted, conflict } = await run([{ external_id: 'a', last_name: 'new' }, ...same(['b'])]);
 	expect([updated, deleted]).toEqual([[], []]);
 	expect(unchanged.map(({ json }) => json.external_id)).toEqual(['b']);
 	expect(conflict.map(({ json }) => json.external_id)).toEqual(['a', 'c']);
-	expect(held()).toEqual(['a', 'b', 'c']);
+	expect(storedKeys()).toEqual(['a', 'b', 'c']);
 });
 
 test('an update that is answered with the former record is not reported as unchanged', async () => {
@@ -130,12 +130,12 @@ describe('where only the ETag tells the version', () => {
 		['delete', undefined],
 		['update', { maximum: 100, takesVersion: false, results: 'all' }],
 		['delete', { maximum: 100, takesVersion: false, results: 'all' }],
-	] as const)('an edit before any request is neither overwritten nor deleted (%s, %j)', async (what, batch) => {
+	] as const)('an edit before any request is neither overwritten nor deleted (%s, %j)', async (operation, batch) => {
 		for (let at = 1; at < 10; at++) {
 			const { run, service } = contacts(['a', 'b', 'c'], { ...dialect, batch });
 			let isEdited = false;
 			service.begin((request) => void (request === at && (isEdited = service.edit('con_2', { last_name: 'by somebody else' }))));
-			const run1 = await run([...same(['a']), ...(what === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : [])]);
+			const run1 = await run([...same(['a']), ...(operation === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : [])]);
 			if (!isEdited) return expect(run1.hints.join()).not.toContain('takes no version');
 			const wasRead = service.editedAfterReading.has('con_2');
 			if (wasRead) expect(service.records.get('con_2')).toMatchObject({ last_name: 'by somebody else' });
@@ -154,31 +154,31 @@ test('a version that is an ETag already is sent as it is', async () => {
 });
 
 test('a creation that is only accepted is not reported as done, and nothing is deleted', async () => {
-	const { run, held, service } = contacts(['a', 'b']);
+	const { run, storedKeys, service } = contacts(['a', 'b']);
 	const handle = service.handle.bind(service);
 	service.handle = (method, ...more) => (method === 'POST' ? { status: 202, body: { id: 'job_1', status: 'queued' } } : handle(method, ...more));
 	const { created, deleted, conflict } = await run(same(['a', 'n']));
 	expect([created, deleted]).toEqual([[], []]);
 	expect(conflict).toHaveLength(2);
-	expect(held()).toEqual(['a', 'b']);
+	expect(storedKeys()).toEqual(['a', 'b']);
 });
 
 describe('a source that is read in parts', () => {
 	test('deletes nothing in its second round', async () => {
-		const { run, held } = contacts(numbers(0, 20));
+		const { run, storedKeys } = contacts(numbers(0, 20));
 		const execution = { executionId: 'e1', context: {} };
 		await run(same(numbers(0, 19)), {}, { ...execution, runIndex: 0 });
 		const { conflict } = await run(same(numbers(19, 20)), {}, { ...execution, runIndex: 1 });
 		expect(reasons(conflict)).toContain('Take the node out of the loop');
-		expect(held()).toHaveLength(19);
+		expect(storedKeys()).toHaveLength(19);
 		const leave = await run(same(numbers(18, 19)), { missingInSource: 'leave' }, { ...execution, runIndex: 2 });
 		expect(leave.unchanged).toHaveLength(1);
 	});
 
 	test('deletes nothing in a loop over items, already in its first round', async () => {
-		const { run, held } = contacts(['a', 'b', 'c']);
+		const { run, storedKeys } = contacts(['a', 'b', 'c']);
 		expect(reasons((await run(same(['a']), {}, { loop: 'n8n-nodes-base.splitInBatches' })).conflict)).toContain('Take the node out of the loop');
-		expect(held()).toEqual(['a', 'b', 'c']);
+		expect(storedKeys()).toEqual(['a', 'b', 'c']);
 		expect((await run(same(['a']), {}, { loop: 'n8n-nodes-base.wait' })).deleted).toHaveLength(2);
 	});
 

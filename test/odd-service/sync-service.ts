@@ -23,7 +23,7 @@ export class SyncService {
 	readonly editedAfterReading = new Set<string>();
 	private readonly wereRead = new Set<string>();
 	private requests = 0;
-	private made = 0;
+	private createdCount = 0;
 	private readonly answers = new Map<string, { request: string; answer: Answer }>();
 
 	readonly dialect: SyncDialect;
@@ -61,7 +61,7 @@ export class SyncService {
 		const refusal = this.refusal(undefined, values);
 		if (refusal) return refusal;
 		const empty = Object.fromEntries(texts.map((name) => [name, null]));
-		return this.told(201, this.save({ ...empty, ...this.kept(values), id: `con_${++this.made}` }));
+		return this.answerWith(201, this.save({ ...empty, ...this.normalize(values), id: `con_${++this.createdCount}` }));
 	}
 
 	handle(method: string, url: URL, headers: IncomingMessage['headers'], text: string): Answer {
@@ -74,8 +74,8 @@ export class SyncService {
 		this.writes.push(`${method} ${path} ${text}`);
 		const key = this.dialect.hasKeys ? headers['idempotency-key'] : undefined;
 		const request = [method, path, text, headers['if-match']].join(' ');
-		const known = this.answers.get(String(key));
-		if (key !== undefined && known) return known.request === request ? known.answer : { status: 422, body: { code: 'idempotency_key_reused' } };
+		const storedAnswer = this.answers.get(String(key));
+		if (key !== undefined && storedAnswer) return storedAnswer.request === request ? storedAnswer.answer : { status: 422, body: { code: 'idempotency_key_reused' } };
 		const answer =
 			id === 'batch' ? this.batch(verb!, body.items as Contact[]) : this.write(method, id, body, headers['if-match']);
 		if (key !== undefined) this.answers.set(String(key), { request, answer });
@@ -96,27 +96,27 @@ export class SyncService {
 	private batch(verb: string, items: Contact[]): Answer {
 		const { maximum = 0, takesVersion, results = 'all' } = this.dialect.batch ?? {};
 		if (items.length > maximum) return { status: 413, body: {} };
-		const all = items.map(({ id, version, ...given }, index) => {
+		const all = items.map(({ id, version, ...input }, index) => {
 			const record = this.records.get(id);
 			const isOld = takesVersion && version !== undefined && version !== record?.version;
 			const { status, body } =
-				verb === 'create' ? this.add(given)
+				verb === 'create' ? this.add(input)
 				: !record ? { status: 404, body: {} }
 				: isOld ? { status: 412, body: {} }
 				: verb === 'delete' ? this.remove(record)
-				: this.change(record, given, false);
+				: this.change(record, input, false);
 			return { index, status, ...(status < 300 ? { data: body } : { error: body }) };
 		});
 		return { status: 207, body: { results: results === 'fewer' && all.length > 1 ? all.slice(0, -1) : all } };
 	}
 
-	private change(record: Contact, given: Record<string, unknown>, isWhole: boolean): Answer {
-		const refusal = this.refusal(record.id, given);
+	private change(record: Contact, input: Record<string, unknown>, isWhole: boolean): Answer {
+		const refusal = this.refusal(record.id, input);
 		if (refusal) return refusal;
 		const others = isWhole ? Object.fromEntries(texts.map((name) => [name, null])) : record;
-		const saved = this.save({ ...others, ...this.kept(given), id: record.id, revision: record.revision, deactivated_at: record.deactivated_at });
+		const saved = this.save({ ...others, ...this.normalize(input), id: record.id, revision: record.revision, deactivated_at: record.deactivated_at });
 		const other = this.dialect.answersOther ? [...this.records.values()].find(({ id }) => id !== record.id) : undefined;
-		return this.told(200, other ?? saved);
+		return this.answerWith(200, other ?? saved);
 	}
 
 	private remove({ id, deactivated_at: gone }: Contact): Answer {
@@ -126,11 +126,11 @@ export class SyncService {
 		return { status: 204 };
 	}
 
-	private refusal(id: string | undefined, given: Record<string, unknown>): Answer | undefined {
-		const values = this.kept(given);
+	private refusal(id: string | undefined, input: Record<string, unknown>): Answer | undefined {
+		const values = this.normalize(input);
 		if (values.phone === 'refused') return { status: 422, body: { code: 'validation_failed', detail: 'phone' } };
 		for (const name of unique) {
-			const holder = [...this.records.values()].find((one) => one.id !== id && isValue(values[name]) && one[name] === values[name]);
+			const holder = [...this.records.values()].find((record) => record.id !== id && isValue(values[name]) && record[name] === values[name]);
 			const named = this.dialect.namesConflicts && holder ? { existing_id: holder.id } : {};
 			if (holder) return { status: 409, body: { code: 'duplicate', detail: `${name} is taken`, ...named } };
 		}
@@ -150,32 +150,32 @@ export class SyncService {
 		const rows = [...this.records.values()].filter((row) =>
 			[['ids', 'id'], ['external_id', 'external_id'], ['email', 'email'], ['team', 'team']].every(([name, member]) => {
 				const isHeeded = name === 'team' ? !this.dialect.ignoresTeam : hasFilters;
-				const wanted = isHeeded ? query.get(name!) : null;
-				return wanted === null || wanted.split(',').includes(String(row[member!]));
+				const filterValue = isHeeded ? query.get(name!) : null;
+				return filterValue === null || filterValue.split(',').includes(String(row[member!]));
 			}),
 		);
 		const start = Number(query.get('cursor') ?? 0);
 		const size = Math.min(Number(query.get('limit') ?? pageSize), pageSize);
 		const next = start + size < rows.length ? String(start + size) : null;
 		const page = rows.slice(start, start + size);
-		const data = page.map(shown);
+		const data = page.map(withoutRevision);
 		if (size > 1) for (const { id } of page) this.wereRead.add(id);
 		return { status: 200, body: { data, next_cursor: next, ...(hasTotal && { total: rows.length }) } };
 	}
 
 	private read(id: string): Answer {
 		const record = this.records.get(id);
-		return record ? this.told(200, record) : { status: 404, body: {} };
+		return record ? this.answerWith(200, record) : { status: 404, body: {} };
 	}
 
-	private told(status: number, record: Contact): Answer {
+	private answerWith(status: number, record: Contact): Answer {
 		const etag = this.etag(record);
-		return { status, body: shown(record), ...(etag !== undefined && { etag }) };
+		return { status, body: withoutRevision(record), ...(etag !== undefined && { etag }) };
 	}
 
 	/** The values as the service keeps them: e-mail addresses in lower case, texts in NFC. */
-	private kept(given: Record<string, unknown>): Record<string, unknown> {
-		const values = Object.fromEntries(Object.entries(given).filter(([name]) => texts.includes(name)));
+	private normalize(input: Record<string, unknown>): Record<string, unknown> {
+		const values = Object.fromEntries(Object.entries(input).filter(([name]) => texts.includes(name)));
 		return Object.fromEntries(
 			Object.entries(values).map(([name, value]) => {
 				const text = typeof value === 'string' ? value.normalize('NFC') : value;
@@ -192,7 +192,7 @@ export class SyncService {
 }
 
 const isValue = (value: unknown) => value !== null && value !== undefined && value !== '';
-const shown = ({ revision: _, ...record }: Contact) => record;
+const withoutRevision = ({ revision: _, ...record }: Contact) => record;
 
 export async function startSyncServices() {
 	const services = new Map<string, SyncService>();

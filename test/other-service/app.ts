@@ -45,27 +45,27 @@ export function createApp(options: {
 }
 
 function addRoutes(app: Hono, collection: Collection) {
-	const all = `/v1/${collection.kind.path}`;
-	const one = `${all}/:id`;
-	app.get(all, (c) => c.json(collection.list(queryOf(c))));
-	app.post(all, async (c) => {
+	const collectionPath = `/v1/${collection.kind.path}`;
+	const recordPath = `${collectionPath}/:id`;
+	app.get(collectionPath, (c) => c.json(collection.list(queryOf(c))));
+	app.post(collectionPath, async (c) => {
 		queryOf(c, []);
 		return c.json(collection.create(await bodyOf(c)), 201);
 	});
-	app.put(all, async (c) => {
+	app.put(collectionPath, async (c) => {
 		const { key } = queryOf(c, ['key']);
 		const { record, created } = collection.upsert(key, await bodyOf(c));
 		return c.json(record, created ? 201 : 200);
 	});
-	app.get(one, (c) => {
+	app.get(recordPath, (c) => {
 		queryOf(c, []);
 		return c.json(collection.get(idOf(c)));
 	});
-	app.patch(one, async (c) => {
+	app.patch(recordPath, async (c) => {
 		queryOf(c, []);
 		return c.json(collection.update(idOf(c), await bodyOf(c)));
 	});
-	app.delete(one, (c) => {
+	app.delete(recordPath, (c) => {
 		queryOf(c, []);
 		collection.delete(idOf(c));
 		return c.body(null, 204);
@@ -76,13 +76,13 @@ function idOf(c: Context): string {
 	return c.req.param('id') ?? '';
 }
 
-/** The query, each parameter once; with `known`, only those. */
-function queryOf(c: Context, known?: string[]): Record<string, string> {
+/** The query, each parameter once; with `allowedParameters`, only those. */
+function queryOf(c: Context, allowedParameters?: string[]): Record<string, string> {
 	for (const [name, values] of Object.entries(c.req.queries())) {
 		if (values.length > 1) {
 			throw new Refusal(400, 'bad_parameter', `${name} must be given once.`);
 		}
-		if (known && !known.includes(name)) {
+		if (allowedParameters && !allowedParameters.includes(name)) {
 			throw new Refusal(400, 'unknown_parameter', `There is no parameter ${name}.`);
 		}
 	}

@@ -15,7 +15,7 @@ export class Collection {
 	private readonly records = new Map<string, Stored>();
 	private readonly others: Record<string, Collection>;
 	private readonly changes: z.ZodObject;
-	private made = 0;
+	private createdCount = 0;
 
 	/** @param others the collections its fields may refer to */
 	constructor(kind: Kind, others: Record<string, Collection> = {}) {
@@ -61,7 +61,7 @@ export class Collection {
 			throw new Refusal(422, 'field_missing', `${required} must be given.`);
 		}
 		this.checkUnique(fields);
-		return this.keep(`${prefix}-${String(++this.made).padStart(6, '0')}`, fields);
+		return this.keep(`${prefix}-${String(++this.createdCount).padStart(6, '0')}`, fields);
 	}
 
 	/** Changes the fields given and leaves the others; null empties a field that may be empty. */
@@ -113,7 +113,7 @@ export class Collection {
 		}
 		const [field = '', direction] = order.split('.');
 		const sign = direction === 'desc' ? -1 : 1;
-		return records.sort((one, other) => sign * compare(one[field], other[field]));
+		return records.sort((a, b) => sign * compare(a[field], b[field]));
 	}
 
 	private checked(body: Body): Body {
@@ -142,7 +142,7 @@ export class Collection {
 	}
 }
 
-function compare(one: unknown, other: unknown): number {
-	if (typeof one === 'number' && typeof other === 'number') return one - other;
-	return String(one ?? '').localeCompare(String(other ?? ''));
+function compare(a: unknown, b: unknown): number {
+	if (typeof a === 'number' && typeof b === 'number') return a - b;
+	return String(a ?? '').localeCompare(String(b ?? ''));
 }

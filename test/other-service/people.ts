@@ -18,11 +18,11 @@ export function addPeople(people: number, contacts: Collection, companies: Colle
 		}),
 	);
 	for (let index = 0; index < people; index += 1) {
-		const given = at(givenNames, index);
+		const givenName = at(givenNames, index);
 		const family = at(familyNames, Math.floor(index / givenNames.length));
-		const mailbox = `${given}.${family}`.normalize('NFD').replace(/[^a-z.]/gi, '').toLowerCase();
+		const mailbox = `${givenName}.${family}`.normalize('NFD').replace(/[^a-z.]/gi, '').toLowerCase();
 		contacts.create({
-			given_name: given,
+			given_name: givenName,
 			family_name: family,
 			mail: `${mailbox}.${index + 1}@people.example`,
 			birthday: `${1950 + (index % 55)}-07-${String(1 + (index % 28)).padStart(2, '0')}`,

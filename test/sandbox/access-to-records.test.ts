@@ -39,8 +39,8 @@ test('messages are seen with their contact, ticket or deal, and by their user', 
 	];
 	const { body } = await call('GET', '/v1/messages?sort=id');
 	expect([body.data.map(({ id }: Json) => id), body.total]).toEqual([seen, seen.length]);
-	const told = (await call('GET', '/v1/events?type=message.*')).body.data as Json[];
-	expect(told.map(({ data }) => data.object.id)).toEqual(seen);
+	const events = (await call('GET', '/v1/events?type=message.*')).body.data as Json[];
+	expect(events.map(({ data }) => data.object.id)).toEqual(seen);
 	for (const id of hidden) {
 		const path = `/v1/messages/${id}`;
 		const replies = [await call('GET', path), await call('POST', `${path}/cancel`)];
@@ -48,9 +48,9 @@ test('messages are seen with their contact, ticket or deal, and by their user', 
 		expect((await get(path)).body.status).toBe('scheduled');
 	}
 	const about = { channel: 'other', direction: 'outbound', to: ['x'], text: 'x' };
-	const { body: own } = await call('POST', '/v1/messages', about);
-	expect(own.user_id).toBe(sales);
-	expect((await call('GET', `/v1/messages/${own.id}`)).status).toBe(200);
+	const { body: createdMessage } = await call('POST', '/v1/messages', about);
+	expect(createdMessage.user_id).toBe(sales);
+	expect((await call('GET', `/v1/messages/${createdMessage.id}`)).status).toBe(200);
 	expect(store.table('messages')!.count([], false)).toBe(seen.length + hidden.length + 1);
 });
 

@@ -83,9 +83,9 @@ test('who revokes the application of a webhook that has outlived an earlier gran
 	const { body: another } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
 	await remove(`/v1/users/${sales}`);
 	await patch(`/v1/users/${sales}`, { status: 'active' });
-	const [kept, revoked] = [grant(sales, webhookScopes), grant(sales, webhookScopes)];
+	const [activeGrant, revoked] = [grant(sales, webhookScopes), grant(sales, webhookScopes)];
 	// The second is in the hands of a grant that stays.
-	expect((await sandbox.with(kept.access)('PATCH', `/v1/webhooks/${another.id}`, { status: 'active' })).status).toBe(200);
+	expect((await sandbox.with(activeGrant.access)('PATCH', `/v1/webhooks/${another.id}`, { status: 'active' })).status).toBe(200);
 	const ended = await send('POST', '/oauth/revoke', `token=${revoked.refresh}`, { 'Content-Type': 'application/x-www-form-urlencoded', Authorization: basic });
 	expect(ended.status).toBe(200);
 	expect([statusOf(body.id), statusOf(another.id)]).toEqual([undefined, 'active']);
@@ -116,13 +116,13 @@ test('the role decides at every use: what it no longer allows no longer works', 
 	const call = as(sales, ['contacts:read', 'contacts:write', 'users:write', 'users:read']);
 	await contactOf(sandbox.admin);
 	const contacts = async () => (await call('GET', '/v1/contacts')).body.total;
-	const written = async () => (await call('POST', '/v1/contacts', { last_name: 'x' })).status;
+	const createStatus = async () => (await call('POST', '/v1/contacts', { last_name: 'x' })).status;
 	const become = (role: string) => patch(`/v1/users/${sales}`, { role });
-	expect([await contacts(), await written()]).toEqual([0, 201]);
+	expect([await contacts(), await createStatus()]).toEqual([0, 201]);
 	await become('admin');
-	expect([await contacts(), await written()]).toEqual([2, 201]);
+	expect([await contacts(), await createStatus()]).toEqual([2, 201]);
 	await become('viewer');
-	expect([await contacts(), await written()]).toEqual([2, 403]);
+	expect([await contacts(), await createStatus()]).toEqual([2, 403]);
 	expect((await get('/v1/contacts')).body.total).toBe(3);
 });
 
@@ -142,13 +142,13 @@ test('nobody who is not an owner can become one or change one', async () => {
 	const id = await newUser('admin');
 	const administrator = as(id, scopes);
 	const forbidden = { '/role': 'forbidden' };
-	const own = `/v1/users/${id}`;
-	expect(errorsOf(await administrator('PATCH', own, { role: 'owner' }))).toEqual(forbidden);
+	const userPath = `/v1/users/${id}`;
+	expect(errorsOf(await administrator('PATCH', userPath, { role: 'owner' }))).toEqual(forbidden);
 	for (const change of [{ role: 'member' }, { email: 'mine@x.example' }, { status: 'invited' }]) {
 		const reply = await administrator('PATCH', `/v1/users/${admin}`, change);
 		expect(errorsOf(reply)).toEqual(forbidden);
 	}
-	await sandbox.patch(own, { role: 'owner' });
+	await sandbox.patch(userPath, { role: 'owner' });
 	expect((await administrator('DELETE', `/v1/users/${admin}`)).status).toBe(204);
 });
 

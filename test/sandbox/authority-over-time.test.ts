@@ -7,7 +7,7 @@ import { firstVersion } from '../../sandbox/core/schemas/record.ts';
 import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Given, valuesOf } from './deeds.ts';
+import { type Fixtures, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
 import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './standing.ts';
 
@@ -17,12 +17,12 @@ const lines = 101;
 const recordsPerStep = 500;
 
 let sandbox: TokenSandbox;
-let given: Given;
+let fixtures: Fixtures;
 let queue: JobQueue;
 beforeAll(async () => {
 	sandbox = tokenSandbox();
 	queue = new JobQueue(serviceOf(sandbox));
-	given = {
+	fixtures = {
 		contactId: (await sandbox.post('/v1/contacts', { last_name: 'x' })).body.id,
 		tagId: (await sandbox.post('/v1/tags', { name: 'one' })).body.id,
 		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
@@ -53,7 +53,7 @@ function beginJob(resource: Resource, operation: Operation, id: string, who: Beg
 	store.table(jobs.name)!.save(job);
 	if (who.grant) store.creationGrants.set(jobId, who.grant);
 	for (let position = 0; operation !== 'export' && position < lines; position++) {
-		const values = isAboutOne ? { id } : valuesOf(resource, given);
+		const values = isAboutOne ? { id } : valuesOf(resource, fixtures);
 		store.jobItems.add(jobId, { position, text: JSON.stringify(values) });
 	}
 	return job;
@@ -72,14 +72,14 @@ async function flaw(resource: Resource, operation: Operation, id: string, who: B
 	await bring(sandbox, who, end);
 	const before = store.table(resource.name)!.count([], true);
 	while (!table.find(job.id)!['finished_at']) await queue.step(job.id);
-	const written = store.table(resource.name)!.count([], true) - before;
+	const createdCount = store.table(resource.name)!.count([], true) - before;
 	const { status, error, processed } = table.find(job.id) as Job;
 	const isAllowed = mayStill(who, end, isExport ? 'read' : 'write', resource.name) && mayStill(who, end, 'write', jobs.name);
 	const cell = `${operation} of ${resource.name} by ${who.role}, ${end}: ${status} (${error})`;
 	if (isAllowed) return status === 'completed' ? undefined : cell;
 	const isEnded = status === 'canceled' && Boolean(error) && processed === soFar;
 	const results = store.jobResults.page(job.id, -1, 1000).length;
-	return isEnded && written === 0 && results === processed ? undefined : cell;
+	return isEnded && createdCount === 0 && results === processed ? undefined : cell;
 }
 
 async function flaws(resource: Resource): Promise<string[]> {
@@ -90,7 +90,7 @@ async function flaws(resource: Resource): Promise<string[]> {
 	for (const [i, operation] of operations.entries()) {
 		for (const [role, end] of standingsInTurn(kind + 1 + i, operations.length)) {
 			const who = await newBeginner(sandbox, role, everyScope);
-			const { body }: Json = await sandbox.post(`/v1/${resource.name}`, valuesOf(resource, given));
+			const { body }: Json = await sandbox.post(`/v1/${resource.name}`, valuesOf(resource, fixtures));
 			const problem = await flaw(resource, operation, body.id, who, end);
 			if (problem !== undefined) found.push(problem);
 		}
@@ -103,7 +103,7 @@ test.each(resources.map(({ name }) => name))('jobs of %s stop at the line at whi
 });
 
 test('jobs of custom records stop at the line at which the right to them ends', async () => {
-	expect(await flaws(recordsOf(given.machine))).toEqual([]);
+	expect(await flaws(recordsOf(fixtures.machine))).toEqual([]);
 });
 
 test('an administrator who takes their own role away in a job changes nobody after that line', async () => {
@@ -140,7 +140,7 @@ test.each(standings.filter(([, end]) => end !== 'nothing'))(
 		for (const resource of resources) {
 			const who = await newBeginner(sandbox, role, everyScope);
 			const before = sandbox.store.table(resource.name)!.count([], true);
-			const values = JSON.stringify(valuesOf(resource, given));
+			const values = JSON.stringify(valuesOf(resource, fixtures));
 			const body = new ReadableStream<Uint8Array>({
 				async pull(controller) {
 					await bring(sandbox, who, end);
@@ -149,11 +149,11 @@ test.each(standings.filter(([, end]) => end !== 'nothing'))(
 				},
 			});
 			const { status } = await who.call('POST', `/v1/${resource.name}`, body);
-			const written = sandbox.store.table(resource.name)!.count([], true) - before;
+			const createdCount = sandbox.store.table(resource.name)!.count([], true) - before;
 			const isAllowed = mayStill(who, end, 'write', resource.name);
 			const wasAllowed = mayStill(who, 'nothing', 'write', resource.name);
 			const refusal = end === 'demotion' || !wasAllowed ? 403 : 401;
-			expect([resource.name, status, written]).toEqual([resource.name, isAllowed ? 201 : refusal, Number(isAllowed)]);
+			expect([resource.name, status, createdCount]).toEqual([resource.name, isAllowed ? 201 : refusal, Number(isAllowed)]);
 		}
 	},
 );

@@ -32,7 +32,7 @@ test('a user without an application has every scope of their role, and one with 
 	expect(member.scopes).not.toContain('users:write');
 	const { id } = sandbox.grant(admin, ['contacts:read']);
 	const grant = { grantId: id, scopes: ['contacts:read'] };
-	expect(ask({ caller: user(admin), application: 'cli_test', grant: grant })).toMatchObject({ scopes: ['contacts:read'] });
+	expect(ask({ caller: user(admin), application: 'cli_test', grant })).toMatchObject({ scopes: ['contacts:read'] });
 	expect(ask({ caller: user(admin), grant: { ...grant, grantId: 'gone' } })).toMatchObject({ reason: expect.stringContaining('access was revoked') });
 });
 
@@ -50,8 +50,8 @@ test('a user sees what is theirs, and an administrator everything', () => {
 });
 
 test('within a transaction, rights are asked for once, and again once a user has changed', async () => {
-	let asked = 0;
-	const rights = untilUsersChange(sandbox.store, () => (asked += 1));
+	let callCount = 0;
+	const rights = untilUsersChange(sandbox.store, () => (callCount += 1));
 	expect([rights(), rights()]).toEqual([1, 1]);
 	await sandbox.post('/v1/contacts', { last_name: 'x' });
 	expect(rights()).toBe(1);
@@ -60,10 +60,10 @@ test('within a transaction, rights are asked for once, and again once a user has
 });
 
 test('a question that failed is asked again', () => {
-	let asked = 0;
+	let callCount = 0;
 	const rights = untilUsersChange(sandbox.store, () => {
-		if ((asked += 1) === 1) throw new Error('no');
-		return asked;
+		if ((callCount += 1) === 1) throw new Error('no');
+		return callCount;
 	});
 	expect(rights).toThrow('no');
 	expect(rights()).toBe(2);

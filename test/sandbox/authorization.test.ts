@@ -3,7 +3,7 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Deed, deedsOf, type Given, valuesOf } from './deeds.ts';
+import { type Deed, deedsOf, type Fixtures, valuesOf } from './deeds.ts';
 import type { Json, Reply } from './in-process.ts';
 
 /** What only administrators may change, and what everyone sees: said here once more, by hand. */
@@ -16,7 +16,7 @@ let people: Person[];
 let another: string;
 /** A contact of each user, by the user's id. */
 let contactOf: Map<string, string>;
-let given: Given;
+let fixtures: Fixtures;
 
 /** Somebody who calls. */
 interface Person {
@@ -43,14 +43,14 @@ beforeAll(async () => {
 	for (const id of [sales, another]) {
 		contactOf.set(id, (await post('/v1/contacts', { last_name: 'x', owner_id: id })).body.id);
 	}
-	given = {
+	fixtures = {
 		contactId: contactOf.get(sales)!,
 		tagId: (await post('/v1/tags', { name: 'one' })).body.id,
 		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
 	};
 
 	const all: Whose[] = ['own', 'free', 'foreign'];
-	const own: Whose[] = ['own', 'free'];
+	const ownAndFree: Whose[] = ['own', 'free'];
 	const everything = () => true;
 	const asMember = (access: string, resource: string) =>
 		access === 'read' || !administrative.includes(resource);
@@ -64,7 +64,7 @@ beforeAll(async () => {
 	people = [
 		{ name: 'an API key', call: () => sandbox.send, may: everything, sees: all },
 		{ name: 'an administrator', call: withAll(admin), may: everything, sees: all },
-		{ name: 'a member', call: withAll(sales), may: asMember, sees: own },
+		{ name: 'a member', call: withAll(sales), may: asMember, sees: ownAndFree },
 		{
 			name: 'a viewer',
 			call: withAll(viewer),
@@ -75,14 +75,14 @@ beforeAll(async () => {
 			name: 'a member who may only read',
 			call: (resource) => as(sales, [`${nameOf(resource)}:read`]),
 			may: (access) => access === 'read',
-			sees: own,
+			sees: ownAndFree,
 		},
 		{
 			name: 'a member who may only write',
 			call: (resource) =>
 				as(sales, [`${nameOf(resource)}:${resource === 'custom-objects' ? 'define' : 'write'}`]),
 			may: (access, resource) => access === 'write' && asMember(access, resource),
-			sees: own,
+			sees: ownAndFree,
 		},
 		{
 			name: 'an administrator without scopes for it',
@@ -94,9 +94,9 @@ beforeAll(async () => {
 			name: 'somebody who was deactivated',
 			call: () => callWith(formerToken),
 			may: undefined,
-			sees: own,
+			sees: ownAndFree,
 		},
-		{ name: 'a stranger', call: () => callWith('wrong'), may: undefined, sees: own },
+		{ name: 'a stranger', call: () => callWith('wrong'), may: undefined, sees: ownAndFree },
 	];
 });
 
@@ -107,7 +107,7 @@ type Whose = 'own' | 'free' | 'foreign';
 async function newRecord(resource: Resource, whose: Whose): Promise<string> {
 	const user = whose === 'own' ? sandbox.sales : another;
 	const { visibility } = resource;
-	const values = valuesOf(resource, given);
+	const values = valuesOf(resource, fixtures);
 	if (whose !== 'free' && typeof visibility === 'object') {
 		if ('through' in visibility) values.contact_id = contactOf.get(user);
 		else values[visibility.owner] = user;
@@ -150,9 +150,9 @@ async function flaw(
 		return isListed === isSeen ? undefined : `${cell}: ${isListed ? 'listed' : 'not listed'}`;
 	}
 	const mayRead = person.may!('read', resource.name);
-	const told = status < 300 && body ? Object.keys(body) : ['id', 'version'];
-	const isTooMuch = !mayRead && told.join() !== 'id,version';
-	return isTooMuch ? `${cell}: told ${told.join()}` : undefined;
+	const returnedFields = status < 300 && body ? Object.keys(body) : ['id', 'version'];
+	const isTooMuch = !mayRead && returnedFields.join() !== 'id,version';
+	return isTooMuch ? `${cell}: told ${returnedFields.join()}` : undefined;
 }
 
 async function flaws(resource: Resource): Promise<string[]> {
@@ -162,7 +162,7 @@ async function flaws(resource: Resource): Promise<string[]> {
 	for (const whose of kinds) {
 		let id = await newRecord(resource, whose);
 		for (const person of people) {
-			for (const deed of deedsOf(resource, given)) {
+			for (const deed of deedsOf(resource, fixtures)) {
 				const problem = await flaw(person, resource, deed, whose, id);
 				if (problem !== undefined) found.push(problem);
 				const isGone = !sandbox.store.table(resource.name)!.find(id);
@@ -180,10 +180,10 @@ test.each(resources.map(({ name }) => name))('%s: who may do what with whose', a
 });
 
 test('records of custom objects: who may do what with whose', async () => {
-	expect(await flaws(recordsOf(given.machine))).toEqual([]);
+	expect(await flaws(recordsOf(fixtures.machine))).toEqual([]);
 });
 
 test('what everyone sees is declared in one place', () => {
-	const names = resources.filter((one) => one.visibility === 'everyone').map(({ name }) => name);
+	const names = resources.filter((resource) => resource.visibility === 'everyone').map(({ name }) => name);
 	expect(names).toEqual(seenByEveryone);
 });

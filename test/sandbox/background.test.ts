@@ -166,7 +166,7 @@ test('a large page is sent in pieces, one in a turn of the event loop, whatever 
 		expect(counted.turns).toBeGreaterThanOrEqual(pieces.length);
 		const page = JSON.parse(Buffer.concat(pieces).toString());
 		expect([page.total, page.next_cursor]).toEqual([texts.length, null]);
-		expect(page.data.map((one: Json) => (one.data?.object ?? one).text)).toEqual(texts);
+		expect(page.data.map((entry: Json) => (entry.data?.object ?? entry).text)).toEqual(texts);
 	}
 	sandbox.store.close();
 });
@@ -200,9 +200,9 @@ test('a large form is read, carried out and shown in turns of the event loop of 
 	});
 	const { transaction } = Store.prototype;
 	const writes: number[] = [];
-	jest.spyOn(store, 'transaction').mockImplementation((...given) => {
+	jest.spyOn(store, 'transaction').mockImplementation((...args) => {
 		writes.push(counted.turns);
-		return transaction.apply(store, given);
+		return transaction.apply(store, args);
 	});
 	const answer = await send([['emails.0.value', 'x']]);
 	counted.stop();
@@ -232,19 +232,19 @@ test('however many rows a form has, few are read between two turns of the event 
 	const { transaction } = Store.prototype;
 	const { get } = FormTexts.prototype;
 	let isHandled = false;
-	jest.spyOn(store, 'transaction').mockImplementation((...given) => {
+	jest.spyOn(store, 'transaction').mockImplementation((...args) => {
 		try {
-			return transaction.apply(store, given);
+			return transaction.apply(store, args);
 		} finally {
 			isHandled = true;
 		}
 	});
-	const shown = jest.fn();
+	const lookUps = jest.fn();
 	jest.spyOn(FormTexts.prototype, 'get').mockImplementation(function (this: FormTexts, name) {
-		if (isHandled && name.startsWith('emails.')) shown();
+		if (isHandled && name.startsWith('emails.')) lookUps();
 		return get.call(this, name);
 	});
-	expect(await maxPerTurn(shown, send(rows.map(([, text], i) => [`emails.${i}.value`, text])))).toBeLessThan(10);
-	expect(shown.mock.calls.length).toBeGreaterThan(20);
+	expect(await maxPerTurn(lookUps, send(rows.map(([, text], i) => [`emails.${i}.value`, text])))).toBeLessThan(10);
+	expect(lookUps.mock.calls.length).toBeGreaterThan(20);
 	store.close();
 });

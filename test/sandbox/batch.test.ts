@@ -142,7 +142,7 @@ test('every resource has batches, and its document says where and how many items
 	const withBatch = operations.filter(({ operation }) => operation['x-batch']);
 	expect(withBatch.length).toBeGreaterThanOrEqual(12);
 	for (const { operation } of withBatch) {
-		const found = operations.find((one) => one.operation.operationId === operation['x-batch'])!;
+		const found = operations.find((entry) => entry.operation.operationId === operation['x-batch'])!;
 		const [, name] = found.operation.requestBody.content['application/json'].schema.$ref.split('schemas/');
 		const { properties, example } = document.components.schemas[name];
 		expect(properties.items).toMatchObject({ type: 'array', minItems: 1, maxItems: 100 });

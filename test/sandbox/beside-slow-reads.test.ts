@@ -114,9 +114,9 @@ test('a request waits for some milliseconds of a job, whatever its lines take', 
 	jest.spyOn(performance, 'now').mockImplementation(() => time);
 	const { add } = Table.prototype;
 	// A line takes 3 ms, and nothing else takes any time.
-	jest.spyOn(Table.prototype, 'add').mockImplementation(function (this: Table, ...given) {
+	jest.spyOn(Table.prototype, 'add').mockImplementation(function (this: Table, ...args) {
 		time += 3;
-		add.apply(this, given);
+		add.apply(this, args);
 	});
 	const steps = jest.spyOn(JobLines.prototype, 'dropUntil');
 	const lines = Array.from({ length: 60 }, (_, i) => `{"last_name":"${i}"}\n`).join('');
@@ -162,16 +162,16 @@ test('recovering missed events reads where they are, and not what they hold', as
 test('limits are stated in the document, and enforced', async () => {
 	const { store, post, get } = inProcess();
 	const { paths } = (await get('/openapi.json')).body;
-	const most = paths['/v1/custom-fields'].post['x-limits'].custom_fields;
+	const maxCustomFields = paths['/v1/custom-fields'].post['x-limits'].custom_fields;
 	const type = paths['/v1/events'].get.parameters.find(({ name }: Json) => name === 'type');
-	expect([most, type.schema.maxItems]).toEqual([500, 100]);
+	expect([maxCustomFields, type.schema.maxItems]).toEqual([500, 100]);
 	expect(paths['/v1/jobs'].post['x-limits']).toEqual({ lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_576 });
 	const field = (i: number) => ({ resource: 'notes', key: `key_${i}`, label: 'x', type: 'text' });
-	for (let i = 0; i < most; i += 100) {
+	for (let i = 0; i < maxCustomFields; i += 100) {
 		const items = Array.from({ length: 100 }, (_, k) => field(i + k));
 		expect((await post('/v1/custom-fields/batch/create', { items })).body.summary.failed).toBe(0);
 	}
-	const refused = await post('/v1/custom-fields', field(most));
+	const refused = await post('/v1/custom-fields', field(maxCustomFields));
 	expect([refused.status, refused.body.errors]).toMatchObject([422, [{ pointer: '/resource', code: 'too_many' }]]);
 	expect((await post('/v1/custom-fields', { ...field(0), resource: 'tasks' })).status).toBe(201);
 	const types = (count: number) => Array(count).fill('contact.*').join();

@@ -37,8 +37,8 @@ test('clients that break off an upload cost no line of the log, and nobody else 
 	/** Once the service has begun to read. */
 	const breakOff = async ([path, type, more = '']: (typeof uploads)[number], length: string, isReset: boolean) => {
 		const socket = connect(Number(url.port), url.hostname);
-		const known = `Host: ${url.host}\r\nAuthorization: Bearer KEY\r\nCookie: ${cookie}\r\nExpect: 100-continue\r\n`;
-		socket.write(`POST ${path} HTTP/1.1\r\n${known}Content-Type: ${type}\r\n${more}${length}\r\n\r\n`);
+		const commonHeaders = `Host: ${url.host}\r\nAuthorization: Bearer KEY\r\nCookie: ${cookie}\r\nExpect: 100-continue\r\n`;
+		socket.write(`POST ${path} HTTP/1.1\r\n${commonHeaders}Content-Type: ${type}\r\n${more}${length}\r\n\r\n`);
 		await once(socket, 'data');
 		if (isReset) socket.resetAndDestroy();
 		else socket.destroy();

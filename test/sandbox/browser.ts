@@ -55,7 +55,7 @@ const hiddenValue = ({ html }: Shown, name: string): string =>
 	new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
 
 /** Sends a form of a page that shows what came of it after a redirect, and only once. */
-export async function made(browser: Browser, path: string, fields: Fields): Promise<Shown> {
+export async function submitAndFollow(browser: Browser, path: string, fields: Fields): Promise<Shown> {
 	const { location } = await browser.submit(await browser.open(path), path, fields);
 	return await browser.open(location);
 }

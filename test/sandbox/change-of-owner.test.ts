@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 
 const scopes = ['deals:read', 'events:read', 'contacts:read'];
-const told = async (user: string): Promise<Json[]> =>
+const eventsFor = async (user: string): Promise<Json[]> =>
 	(await sandbox.as(user, scopes)('GET', '/v1/events?limit=500')).body.data;
 const types = (events: Json[]): string[] => events.map(({ type }) => type);
 
@@ -20,7 +20,7 @@ test('the former owner gets deleted, the new one created', async () => {
 	await patch(`/v1/deals/${deal.id}`, { title: 'After', owner_id: other });
 	await patch(`/v1/deals/${deal.id}`, { amount: 8 });
 
-	const former = await told(sales);
+	const former = await eventsFor(sales);
 	expect(types(former)).toEqual(['deal.created', 'deal.updated', 'deal.deleted']);
 	expect(former.at(-1)!.data).toMatchObject({
 		object: { id: deal.id, title: 'Before', owner_id: sales, version: 3 },
@@ -29,7 +29,7 @@ test('the former owner gets deleted, the new one created', async () => {
 	});
 	expect(former.at(-1)!.data.object.deleted_at).toBe(former.at(-1)!.timestamp);
 
-	const next = await told(other);
+	const next = await eventsFor(other);
 	expect(types(next)).toEqual(['deal.created', 'deal.updated']);
 	expect(next[0]!.data).toMatchObject({
 		object: { id: deal.id, title: 'After', owner_id: other, version: 3, deleted_at: null },
@@ -55,11 +55,11 @@ test('what becomes nobody’s is new for all but its former owner, and back agai
 	const { sales, post, patch } = sandbox;
 	const { body: deal } = await post('/v1/deals', { title: 'x', owner_id: sales });
 	await patch(`/v1/deals/${deal.id}`, { owner_id: null });
-	expect(types(await told(sales))).toEqual(['deal.created', 'deal.updated']);
-	expect(types(await told(other))).toEqual(['deal.created']);
+	expect(types(await eventsFor(sales))).toEqual(['deal.created', 'deal.updated']);
+	expect(types(await eventsFor(other))).toEqual(['deal.created']);
 	await patch(`/v1/deals/${deal.id}`, { owner_id: sales });
-	expect(types(await told(sales))).toEqual(['deal.created', 'deal.updated', 'deal.updated']);
-	expect(types(await told(other))).toEqual(['deal.created', 'deal.deleted']);
+	expect(types(await eventsFor(sales))).toEqual(['deal.created', 'deal.updated', 'deal.updated']);
+	expect(types(await eventsFor(other))).toEqual(['deal.created', 'deal.deleted']);
 });
 
 test('what happens in the same change is told the new owner without what was before', async () => {
@@ -68,8 +68,8 @@ test('what happens in the same change is told the new owner without what was bef
 	const { body: pipeline } = await get(`/v1/pipelines/${deal.pipeline_id}`);
 	const won = pipeline.stages.find(({ kind }: Json) => kind === 'won').id;
 	await patch(`/v1/deals/${deal.id}`, { title: 'After', stage_id: won, owner_id: other });
-	const events = await told(other);
+	const events = await eventsFor(other);
 	expect(types(events)).toEqual(['deal.created', 'deal.stage_changed', 'deal.won']);
 	for (const { data } of events) expect(data).toMatchObject({ previous: null, changed: [] });
-	expect(types(await told(sales))).toEqual(['deal.created', 'deal.deleted']);
+	expect(types(await eventsFor(sales))).toEqual(['deal.created', 'deal.deleted']);
 });

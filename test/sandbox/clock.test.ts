@@ -20,9 +20,9 @@ test('the clock is read and moved forward, and everything goes by it', async () 
 
 test.each([{}, { advance: -1 }, { advance: 'x' }, { advance: 1, now: 1 }])(
 	'%j does not move it, and what to say instead is named',
-	async (asked) => {
+	async (input) => {
 		const { post } = inProcess({ faults: true });
-		const { status, body } = await post('/_sandbox/clock', asked);
+		const { status, body } = await post('/_sandbox/clock', input);
 		expect(status).toBe(422);
 		expect(body.detail).toContain('{"advance": 60}');
 	},

@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import type { Sandbox, SandboxOptions } from '../../sandbox/serve.ts';
 import { startObserved } from '../conformance/observed.ts';
-import { type Browser, made, newBrowser, shownOnce } from './browser.ts';
+import { type Browser, submitAndFollow, newBrowser, shownOnce } from './browser.ts';
 import type { Json } from './in-process.ts';
 
 export const redirectUri = 'http://localhost:5678/rest/oauth2-credential/callback';
@@ -57,8 +57,8 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 
 	const browsers = new Map<string, Browser>();
 	const signedIn = async (role: 'admin' | 'member') => {
-		const known = browsers.get(role);
-		if (known) return known;
+		const existingBrowser = browsers.get(role);
+		if (existingBrowser) return existingBrowser;
 		const browser = browse();
 		await browser.signIn(role);
 		browsers.set(role, browser);
@@ -90,13 +90,13 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 
 		async register(type = 'confidential') {
 			const browser = await signedIn('admin');
-			const shown = await made(browser, '/settings/api', {
+			const page = await submitAndFollow(browser, '/settings/api', {
 				action: 'create-client',
 				client_name: 'n8n',
 				redirect_addresses: redirectUri,
 				client_type: type,
 			});
-			const [id, secret] = shownOnce(shown);
+			const [id, secret] = shownOnce(page);
 			return { id: id!, secret };
 		},
 
@@ -108,18 +108,18 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 		async connect(client, role, scope) {
 			const server = await discover(url);
 			const { verifier, address } = await authorize(client, role, scope);
-			const known = { client_id: client.id };
-			const parameters = oauth.validateAuthResponse(server, known, address, 'a state');
+			const oauthClient = { client_id: client.id };
+			const parameters = oauth.validateAuthResponse(server, oauthClient, address, 'a state');
 			const response = await oauth.authorizationCodeGrantRequest(
 				server,
-				known,
+				oauthClient,
 				authentication(client),
 				parameters,
 				redirectUri,
 				verifier,
 				overHttp,
 			);
-			const answer = await oauth.processAuthorizationCodeResponse(server, known, response);
+			const answer = await oauth.processAuthorizationCodeResponse(server, oauthClient, response);
 			return {
 				accessToken: answer.access_token,
 				refreshToken: answer.refresh_token!,

@@ -1,6 +1,6 @@
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
 import { type Console, hidden, memberId, startConsole } from './console.ts';
-import { made, shownOnce } from './browser.ts';
+import { submitAndFollow, shownOnce } from './browser.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));
@@ -12,13 +12,13 @@ test('a double click makes one record, and leads to it', async () => {
 	const page = await crm.admin.open('/records/contacts/new');
 	const fields = { form: hidden(page, 'form'), last_name: 'Twice' };
 	const submit = () => crm.admin.submit(page, '/records/contacts', fields);
-	const [one, other] = await Promise.all([submit(), submit()]);
-	expect([one.status, other.status]).toEqual([303, 303]);
-	expect(other.location).toBe(one.location);
+	const [first, second] = await Promise.all([submit(), submit()]);
+	expect([first.status, second.status]).toEqual([303, 303]);
+	expect(second.location).toBe(first.location);
 	expect(await total('/v1/contacts?q=twice')).toBe(1);
 	// Gone back to and filled in anew, it is another form.
 	const again = await crm.admin.submit(page, '/records/contacts', { ...fields, last_name: 'Twice Again' });
-	expect(again.location).not.toBe(one.location);
+	expect(again.location).not.toBe(first.location);
 	expect(await total('/v1/contacts?q=twice')).toBe(2);
 });
 
@@ -32,9 +32,9 @@ test('a change, an action and a deletion that are sent twice lead to where the f
 	];
 	for (const [from, to, fields] of steps) {
 		const page = await crm.admin.open(from);
-		const sent = { version: hidden(page, 'version'), form: hidden(page, 'form'), ...fields };
-		const first = await crm.admin.submit(page, to, sent);
-		const second = await crm.admin.submit(page, to, sent);
+		const submission = { version: hidden(page, 'version'), form: hidden(page, 'form'), ...fields };
+		const first = await crm.admin.submit(page, to, submission);
+		const second = await crm.admin.submit(page, to, submission);
 		expect([first.status, second.status, second.location]).toEqual([303, 303, first.location]);
 	}
 });
@@ -58,14 +58,14 @@ test('loading the settings anew makes no second key, and shows the first one no 
 	const page = await crm.admin.open(settings);
 	const fields = { form: hidden(page, 'form'), ...key };
 	const submit = () => crm.admin.submit(page, settings, fields);
-	const [one, other] = await Promise.all([submit(), submit()]);
-	expect([one.status, one.location, other.status]).toEqual([303, settings, 303]);
-	const shown = await crm.admin.open(settings);
-	expect(shownOnce(shown)).toEqual([expect.stringMatching(/^crm_/)]);
+	const [first, second] = await Promise.all([submit(), submit()]);
+	expect([first.status, first.location, second.status]).toEqual([303, settings, 303]);
+	const settingsPage = await crm.admin.open(settings);
+	expect(shownOnce(settingsPage)).toEqual([expect.stringMatching(/^crm_/)]);
 	expect((await crm.admin.open(settings)).html).not.toContain('role="status"');
 	expect(await keys()).toBe(1);
 	// A new form makes a new key.
-	await made(crm.admin, settings, key);
+	await submitAndFollow(crm.admin, settings, key);
 	expect(await keys()).toBe(2);
 });
 

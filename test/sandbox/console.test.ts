@@ -28,13 +28,13 @@ test('a program that asks for / is told where to go on, a person is shown the re
 
 test('whoever is not signed in signs in and is then where they wanted to be', async () => {
 	const browser = crm.browse();
-	const wanted = '/records/contacts?q=ana';
-	const { location } = await browser.open(wanted);
-	expect(location).toBe(`/sign-in?return_to=${encodeURIComponent(wanted)}`);
+	const targetPath = '/records/contacts?q=ana';
+	const { location } = await browser.open(targetPath);
+	expect(location).toBe(`/sign-in?return_to=${encodeURIComponent(targetPath)}`);
 	const page = await browser.open(location);
 	const { email, password } = demoMembers[0]!;
 	const fields = { email, password, return_to: hidden(page, 'return_to') };
-	expect((await browser.submit(page, '/sign-in', fields)).location).toBe(wanted);
+	expect((await browser.submit(page, '/sign-in', fields)).location).toBe(targetPath);
 });
 
 test.each([...resources.map(({ name }) => name), machines, 'webhooks', 'jobs'])(
@@ -78,9 +78,9 @@ test('a user neither sees nor changes the records of others', async () => {
 		expect(status).toBe(404);
 		expect(html).not.toContain('Hidden');
 	}
-	const own = await crm.member.open('/records/contacts/new');
+	const formPage = await crm.member.open('/records/contacts/new');
 	for (const to of [path, `${path}/delete`]) {
-		expect((await crm.member.submit(own, to, { version: '1', last_name: 'Seen' })).status).toBe(404);
+		expect((await crm.member.submit(formPage, to, { version: '1', last_name: 'Seen' })).status).toBe(404);
 	}
 	expect((await crm.member.open('/events')).html).not.toContain(id);
 	expect(await crm.api('GET', `/v1/contacts/${id}`)).toMatchObject({ last_name: 'Hidden', version: 1 });
@@ -90,8 +90,8 @@ test('a user changes no records that their role does not let them change', async
 	const page = await crm.member.open('/records/users');
 	expect(page.html).not.toContain('/records/users/new');
 	expect((await crm.member.open('/records/users/new')).status).toBe(403);
-	const made = await crm.member.submit(page, '/records/users', { email: 'new@sandbox.example' });
-	expect(made.status).toBe(403);
+	const reply = await crm.member.submit(page, '/records/users', { email: 'new@sandbox.example' });
+	expect(reply.status).toBe(403);
 	expect((await crm.member.submit(page, `/records/users/${memberId}/delete`, {})).status).toBe(403);
 });
 

@@ -55,9 +55,9 @@ export async function fillIn(
 	to: string,
 	fields: Record<string, string>,
 ): Promise<Shown> {
-	const shown = await browser.open(page);
-	const version = shown.html.includes('name="version"') ? { version: hidden(shown, 'version') } : {};
-	return browser.submit(shown, to, { ...version, ...fields });
+	const formPage = await browser.open(page);
+	const version = formPage.html.includes('name="version"') ? { version: hidden(formPage, 'version') } : {};
+	return browser.submit(formPage, to, { ...version, ...fields });
 }
 
 export const adminId = demoMembers.find(({ role }) => role === 'admin')!.id;

@@ -17,9 +17,9 @@ test('a contact nobody could find again is refused', async () => {
 
 test('the main address leads the list of addresses, whichever is written', async () => {
 	const { post, patch } = inProcess();
-	const one = await post('/v1/contacts', { email: 'one@x.example' });
-	expect(one.body.emails).toEqual([entry('one@x.example', true)]);
-	const path = `/v1/contacts/${one.body.id}`;
+	const reply = await post('/v1/contacts', { email: 'one@x.example' });
+	expect(reply.body.emails).toEqual([entry('one@x.example', true)]);
+	const path = `/v1/contacts/${reply.body.id}`;
 
 	const emails = [{ value: 'one@x.example' }, { value: 'two@x.example', primary: true }];
 	const listed = await patch(path, { emails });

@@ -21,8 +21,8 @@ test('contract/choices.json has the choices of the document (else run: npm run c
 		const { $ref } = document.paths[`/v1${path}`].post.requestBody.content['application/json'].schema;
 		const { properties } = document.components.schemas[$ref.split('/').at(-1)];
 		for (const [field, values] of Object.entries(fields)) {
-			const { enum: own, items } = properties[field];
-			expect([field, values]).toEqual([field, (own ?? items?.enum ?? []).filter(Boolean)]);
+			const { enum: choices, items } = properties[field];
+			expect([field, values]).toEqual([field, (choices ?? items?.enum ?? []).filter(Boolean)]);
 		}
 	}
 	expect(contractFile('choices.json')['/tickets'].priority).toContain('urgent');

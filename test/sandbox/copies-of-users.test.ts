@@ -3,7 +3,7 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { randomRuns } from '../random-runs.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Given, valuesOf } from './deeds.ts';
+import { type Fixtures, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
 
 /** The records that not everybody sees, by the definitions. */
@@ -47,13 +47,13 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
 class History {
 	readonly sandbox: TokenSandbox;
 	readonly users: Array<string | null>;
-	private readonly given: Given;
-	private readonly made = new Map<string, string[]>();
+	private readonly fixtures: Fixtures;
+	private readonly idsByResource = new Map<string, string[]>();
 
-	constructor(sandbox: TokenSandbox, users: Array<string | null>, given: Given) {
+	constructor(sandbox: TokenSandbox, users: Array<string | null>, fixtures: Fixtures) {
 		this.sandbox = sandbox;
 		this.users = users;
-		this.given = given;
+		this.fixtures = fixtures;
 	}
 
 	async take({ deed, kind, record, user, link }: Step): Promise<void> {
@@ -68,7 +68,7 @@ class History {
 		const id = ids[record % (ids.length || 1)];
 		const path = `/v1/${resource.name}/${id}`;
 		if (deed === 'create') {
-			const values = { ...valuesOf(resource, this.given), direction: 'inbound', ...linked };
+			const values = { ...valuesOf(resource, this.fixtures), direction: 'inbound', ...linked };
 			if (resource.name !== 'messages') delete values['direction'];
 			const { body } = await post(`/v1/${resource.name}`, { ...values, [userField]: this.users[user] });
 			ids.push(body.id);
@@ -82,8 +82,8 @@ class History {
 	}
 
 	private idsOf(name: string): string[] {
-		if (!this.made.has(name)) this.made.set(name, []);
-		return this.made.get(name)!;
+		if (!this.idsByResource.has(name)) this.idsByResource.set(name, []);
+		return this.idsByResource.get(name)!;
 	}
 }
 
@@ -113,9 +113,9 @@ test('a copy that a user keeps by events is what the lists show that user, whate
 			const another = await sandbox.newUser('member');
 			const { body: contact } = await sandbox.post('/v1/contacts', { last_name: 'x' });
 			const { body: tag } = await sandbox.post('/v1/tags', { name: 'x' });
-			const given = { contactId: contact.id, tagId: tag.id, machine: {} };
+			const fixtures = { contactId: contact.id, tagId: tag.id, machine: {} };
 			const users = [sandbox.sales, another];
-			const story = new History(sandbox, [...users, null], given);
+			const story = new History(sandbox, [...users, null], fixtures);
 			const calls = users.map((id) => sandbox.as(id, scopes));
 			for (const step of steps) {
 				// Totals are right at once, not only at the end.
@@ -130,7 +130,7 @@ test('a copy that a user keeps by events is what the lists show that user, whate
 				}
 				const lists = await Promise.all(seenBySome.map(({ name }) => listOf(call, `/v1/${name}?`)));
 				const seen = lists.flat().filter(({ id }) => id !== contact.id || copy.has(id));
-				const byId = (records: Json[]) => records.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+				const byId = (records: Json[]) => records.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 				expect(byId([...copy.values()])).toEqual(byId(seen));
 			}
 			sandbox.store.close();

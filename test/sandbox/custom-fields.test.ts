@@ -66,13 +66,13 @@ test.each<[object, unknown, unknown]>([
 	[{ type: 'multi_select', options }, ['a'], ['b']],
 	[{ type: 'email' }, 'a@x.example', 'b@x.example'],
 	[{ type: 'text' }, 'a', 'b'],
-])('%j is filtered by several values exactly if its type is described so', async (definition, one, other) => {
+])('%j is filtered by several values exactly if its type is described so', async (definition, firstValue, secondValue) => {
 	const { write, get } = await withField(definition);
-	await write(one);
-	await write(other);
+	await write(firstValue);
+	await write(secondValue);
 	const { body: document } = await get('/openapi.json');
 	const described: string[] = document.paths['/v1/contacts'].get['x-custom-field-lists'];
-	const { body } = await get(`/v1/contacts?custom_fields.field=${[one, other].join(',')}`);
+	const { body } = await get(`/v1/contacts?custom_fields.field=${[firstValue, secondValue].join(',')}`);
 	expect(body.total).toBe(described.includes((definition as { type: string }).type) ? 2 : 0);
 });
 

@@ -36,17 +36,17 @@ test('an object defined at run time has records like any other resource', async 
 		custom_fields: { plate: 'M-AB 1' },
 		version: 1,
 	});
-	const one = `${path}/${body.id}`;
-	expect((await get(one)).body).toEqual(body);
-	expect((await patch(one, { custom_fields: { plate: 'M-AB 2' } })).body.title).toBe('M-AB 2');
+	const recordPath = `${path}/${body.id}`;
+	expect((await get(recordPath)).body).toEqual(body);
+	expect((await patch(recordPath, { custom_fields: { plate: 'M-AB 2' } })).body.title).toBe('M-AB 2');
 	const upserted = await put(`${path}?match_on=custom_fields.plate`, {
 		custom_fields: { plate: 'M-AB 2' },
 		external_id: 'f',
 	});
 	expect(upserted.body).toMatchObject({ id: body.id, external_id: 'f' });
 	expect((await make('M-AB 2')).body.code).toBe('duplicate');
-	expect((await remove(one)).status).toBe(204);
-	expect((await get(one)).status).toBe(404);
+	expect((await remove(recordPath)).status).toBe(204);
+	expect((await get(recordPath)).status).toBe(404);
 });
 
 test('records are listed, filtered, sorted and searched', async () => {
@@ -168,8 +168,8 @@ test('an object that reuses the key of a deleted one begins without its fields a
 	await remove(`${path}/${body.id}`);
 	expect((await remove(`/v1/custom-objects/${object.body.id}`)).status).toBe(204);
 	expect((await get('/v1/custom-fields?resource=custom-objects/cars/records')).body.total).toBe(0);
-	const told = (await get('/v1/events?type=custom_field.deleted')).body.data;
-	expect(told).toMatchObject([{ data: { object: { key: 'plate' } } }]);
+	const events = (await get('/v1/events?type=custom_field.deleted')).body.data;
+	expect(events).toMatchObject([{ data: { object: { key: 'plate' } } }]);
 	expect((await get(path)).status).toBe(404);
 
 	expect((await post('/v1/custom-objects', cars)).status).toBe(201);

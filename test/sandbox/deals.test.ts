@@ -9,7 +9,7 @@ async function withDeal(values: object = {}) {
 	const path = `/v1/deals/${body.id}`;
 	const act = (action: string, input?: object) => sandbox.send('POST', `${path}/${action}`, input);
 	const stage = (pipeline: Json, kind: string) =>
-		pipeline.stages.find((one: Json) => one.kind === kind).id;
+		pipeline.stages.find((candidate: Json) => candidate.kind === kind).id;
 	return { ...sandbox, clock, sales, renewals, status, deal: body, path, act, stage };
 }
 

@@ -2,7 +2,7 @@ import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import type { Json } from './in-process.ts';
 
 /** Records that the made-up ones can refer to. */
-export interface Given {
+export interface Fixtures {
 	contactId: string;
 	tagId: string;
 	/** A custom object. */
@@ -12,7 +12,7 @@ export interface Given {
 let count = 0;
 
 /** Values that each kind of record can be made of. */
-const makers: Record<string, (n: number, given: Given) => Json> = {
+const makers: Record<string, (n: number, fixtures: Fixtures) => Json> = {
 	contacts: (n) => ({ last_name: `Contact ${n}` }),
 	companies: (n) => ({ name: `Company ${n}` }),
 	deals: (n) => ({ title: `Deal ${n}` }),
@@ -41,10 +41,10 @@ const makers: Record<string, (n: number, given: Given) => Json> = {
 };
 
 /** Values of a new record, unlike those of any other. */
-export function valuesOf({ name }: Resource, given: Given): Json {
+export function valuesOf({ name }: Resource, fixtures: Fixtures): Json {
 	const make = makers[name.split('/').at(-1)!];
 	if (!make) throw new Error(`Say above what one of ${name} can be made of.`);
-	return make(++count, given);
+	return make(++count, fixtures);
 }
 
 /** Something that can be done, with a record or without. */
@@ -57,8 +57,8 @@ export interface Deed {
 }
 
 /** All that can be done with the records of a resource, by its definition. */
-export function deedsOf(resource: Resource, { tagId, ...given }: Given): Deed[] {
-	const values = () => valuesOf(resource, { tagId, ...given });
+export function deedsOf(resource: Resource, { tagId, ...otherFixtures }: Fixtures): Deed[] {
+	const values = () => valuesOf(resource, { tagId, ...otherFixtures });
 	const path = `/v1/${resource.name}`;
 	const matchOn = Object.keys(resource.unique)[0];
 	const write = (name: string, of: Deed['of'], request: Deed['request']): Deed => {

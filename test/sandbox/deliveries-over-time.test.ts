@@ -6,7 +6,7 @@ import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Given, valuesOf } from './deeds.ts';
+import { type Fixtures, valuesOf } from './deeds.ts';
 import type { Json } from './in-process.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type Beginner, bring, type End, mayStill, newBeginner, standings } from './standing.ts';
@@ -15,7 +15,7 @@ const everyScope = [...scopes.keys()];
 
 let sandbox: TokenSandbox;
 let receiver: Receiver;
-let given: Given;
+let fixtures: Fixtures;
 /** Where what was sent, each time. */
 const got: Array<{ path: string; id: string }> = [];
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
 		response.writeHead(500).end();
 	};
 	sandbox = tokenSandbox({ allowPrivateWebhooks: true, faults: true });
-	given = {
+	fixtures = {
 		contactId: '',
 		tagId: (await sandbox.post('/v1/tags', { name: 'one' })).body.id,
 		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
@@ -46,7 +46,7 @@ const isKnownBySome = ({ visibility }: Resource): boolean => typeof visibility =
 async function ownRecord(resource: Resource, who: Beginner) {
 	const { post, patch } = sandbox;
 	const owner = who.caller.type === 'user' ? who.caller.id : null;
-	const values = valuesOf(resource, { ...given, contactId: (await post('/v1/contacts', { last_name: 'x' })).body.id });
+	const values = valuesOf(resource, { ...fixtures, contactId: (await post('/v1/contacts', { last_name: 'x' })).body.id });
 	const { visibility } = resource;
 	if (typeof visibility !== 'object') {
 		return { id: (await post(`/v1/${resource.name}`, values)).body.id as string, take: async () => undefined };
@@ -77,25 +77,25 @@ const idIn = (data: string): string => JSON.parse(data).object.id;
 async function flaw(resource: Resource, who: Beginner, change: Change, isByHand: boolean) {
 	const { store, post } = sandbox;
 	const prefix = eventTypeOf(resource, '');
-	const [own, all] = [`/own/${++cells}`, `/all/${cells}`];
+	const [ownPath, witnessPath] = [`/own/${++cells}`, `/all/${cells}`];
 	const subscribe = async (call: Call, path: string): Promise<string> => {
 		const hook = { url: new URL(path, receiver.url).href, events: [`${prefix}created`] };
 		const { body, status } = await call('POST', '/v1/webhooks', hook);
 		expect([status, body]).toEqual([201, body]);
 		return body.id;
 	};
-	const id = await subscribe(who.call, own);
+	const id = await subscribe(who.call, ownPath);
 	// An account's own subscription shows when the dispatcher has looked at all that is due.
-	const witness = await subscribe(sandbox.send, all);
+	const witness = await subscribe(sandbox.send, witnessPath);
 	const record = await ownRecord(resource, who);
-	const sent = (path: string) => got.filter((one) => one.path === path && one.id === record.id).length;
+	const requestCount = (path: string) => got.filter((request) => request.path === path && request.id === record.id).length;
 	// Other records may be made beside it, so it is found by its event.
 	const deliveryTo = async (hook: string) =>
 		(await store.deliveries.list(hook, deliveryStatuses, undefined, 10)).deliveries
 			.find(({ sequence }) => idIn(store.events.find(sequence).data) === record.id);
 	await until(async () => {
 		const both = await Promise.all([id, witness].map(deliveryTo));
-		return both.every((one) => one?.attempts.length === 1);
+		return both.every((entry) => entry?.attempts.length === 1);
 	});
 	const first = await deliveryTo(id);
 
@@ -103,9 +103,9 @@ async function flaw(resource: Resource, who: Beginner, change: Change, isByHand:
 	else await bring(sandbox, who, change);
 	if (isByHand) await who.call('POST', `/v1/webhooks/${id}/deliveries/${first!.id}/retry`);
 	await post('/_sandbox/clock', { advance: 6 });
-	await until(() => sent(all) === 2);
+	await until(() => requestCount(witnessPath) === 2);
 	const isAllowed = mayReceive(resource, who, change);
-	await until(() => sent(own) === 2 || !isAllowed);
+	await until(() => requestCount(ownPath) === 2 || !isAllowed);
 	const delivery = store.deliveries.find(id, first!.id);
 	const isTold = delivery?.status !== 'failed' || delivery.attempts.at(-1)!.error!.startsWith('Not sent.');
 	for (const hook of [id, witness]) {
@@ -113,8 +113,8 @@ async function flaw(resource: Resource, who: Beginner, change: Change, isByHand:
 		const webhook = table.find(hook);
 		if (webhook) table.save({ ...webhook, status: 'disabled' });
 	}
-	if (sent(own) === (isAllowed ? 2 : 1) && isTold) return undefined;
-	return `${prefix} to ${who.role}, ${change}, ${isByHand ? 'by hand' : 'by itself'}: ${sent(own)} attempts`;
+	if (requestCount(ownPath) === (isAllowed ? 2 : 1) && isTold) return undefined;
+	return `${prefix} to ${who.role}, ${change}, ${isByHand ? 'by hand' : 'by itself'}: ${requestCount(ownPath)} attempts`;
 }
 
 async function flaws(resource: Resource): Promise<Json[]> {
@@ -139,5 +139,5 @@ test.each(resources.map(({ name }) => name))('events of %s are not sent any more
 });
 
 test('events of custom records are no longer sent to users who may not see them', async () => {
-	expect(await flaws(recordsOf(given.machine))).toEqual([]);
+	expect(await flaws(recordsOf(fixtures.machine))).toEqual([]);
 });

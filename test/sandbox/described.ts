@@ -10,7 +10,7 @@ const templates = Object.keys(paths).map((path) => ({
 	parameters: path.split('{').length,
 	pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
-templates.sort((one, other) => one.parameters - other.parameters);
+templates.sort((a, b) => a.parameters - b.parameters);
 
 /**
  * Tells tests of an answer that the contract does not know.

@@ -36,8 +36,8 @@ test('whoever is signed in sends requests as themselves, until they sign out', a
 	const page = await member.open('/docs');
 	const token = tokenIn(page.html);
 	expect((await contacts(token)).status).toBe(200);
-	const made = await contacts(token, { method: 'POST', body: '{"last_name":"Docs"}' });
-	expect(((await made.json()) as Json).created_by.type).toBe('user');
+	const reply = await contacts(token, { method: 'POST', body: '{"last_name":"Docs"}' });
+	expect(((await reply.json()) as Json).created_by.type).toBe('user');
 	expect((await fetch(`${crm.url}/v1/users`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } })).status).toBe(403);
 	await member.submit(await member.open('/records/contacts'), '/sign-out', {});
 	expect((await contacts(token)).status).toBe(401);

@@ -16,7 +16,7 @@ const sequences = (events: Array<{ sequence: number }>) => events.map(({ sequenc
 test('the log is read in sequence, or the newest first, page by page', async () => {
 	const { all } = await withEvents();
 	const oldestFirst = sequences(await all('/v1/events?limit=2'));
-	expect(oldestFirst).toEqual([...oldestFirst].sort((one, other) => one - other));
+	expect(oldestFirst).toEqual([...oldestFirst].sort((a, b) => a - b));
 	expect(oldestFirst).toHaveLength(5);
 	expect(sequences(await all('/v1/events?limit=2&sort=sequence'))).toEqual(oldestFirst);
 	const newestFirst = sequences(await all('/v1/events?limit=2&sort=-sequence'));

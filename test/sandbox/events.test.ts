@@ -105,8 +105,8 @@ test('a deal tells its way through the stages', async () => {
 	for (const action of ['win', 'reopen', 'lose']) {
 		await sandbox.post(`/v1/deals/${id}/${action}`, undefined);
 	}
-	const told = (await types('?type=deal.*')).filter((type) => type !== 'deal.updated');
-	expect(told).toEqual([
+	const eventTypes = (await types('?type=deal.*')).filter((type) => type !== 'deal.updated');
+	expect(eventTypes).toEqual([
 		'deal.created',
 		'deal.stage_changed',
 		'deal.won',
@@ -134,8 +134,8 @@ test('a ticket tells who has it, and when it is solved and reopened', async () =
 		text: 'x',
 		ticket_id: id,
 	});
-	const told = (await types()).filter((type) => !type.endsWith('.updated'));
-	expect(told).toEqual([
+	const eventTypes = (await types()).filter((type) => !type.endsWith('.updated'));
+	expect(eventTypes).toEqual([
 		'ticket.created',
 		'ticket.assigned',
 		'ticket.status_changed',
@@ -159,14 +159,14 @@ test('a message tells its way, each step at its own time', async () => {
 	await create('/v1/messages', { ...message, to: ['a@x.example'] });
 	await create('/v1/messages', { ...message, to: ['bounce@x.example'] });
 	now += 60_000;
-	const told = await events('?type=message.sent,message.delivered,message.failed');
+	const messageEvents = await events('?type=message.sent,message.delivered,message.failed');
 	const after = (time: string) => Date.parse(time) - Date.parse('2026-03-01T09:30:00.000Z');
-	expect(told.map(({ type, timestamp }) => [type, after(timestamp)])).toEqual([
+	expect(messageEvents.map(({ type, timestamp }) => [type, after(timestamp)])).toEqual([
 		['message.sent', 2000],
 		['message.failed', 2000],
 		['message.delivered', 5000],
 	]);
-	expect(told[0].actor).toEqual({ type: 'system', id: 'clock' });
+	expect(messageEvents[0].actor).toEqual({ type: 'system', id: 'clock' });
 });
 
 test('records of custom objects have types of their own, a deleted user too', async () => {

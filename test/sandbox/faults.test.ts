@@ -85,10 +85,10 @@ test('the log tells what was asked and how it was answered', async () => {
 	const { get, post, delete: remove } = inProcess({ faults: true, now: () => now });
 	await get('/v1/contacts?limit=1&q=a%20b');
 	await post('/v1/contacts', {}, { 'Idempotency-Key': 'k1', Authorization: '' });
-	const asked = { method: 'GET', path: '/v1/contacts', query: 'limit=1&q=a%20b', status: 200 };
+	const request = { method: 'GET', path: '/v1/contacts', query: 'limit=1&q=a%20b', status: 200 };
 	const time = new Date(now).toISOString();
 	expect((await get('/_sandbox/requests')).body).toEqual([
-		{ ...asked, idempotencyKey: null, authorization: 'Bearer', time },
+		{ ...request, idempotencyKey: null, authorization: 'Bearer', time },
 		{
 			method: 'POST',
 			path: '/v1/contacts',
@@ -107,11 +107,11 @@ test('a request that was under way when the log was cleared is not in it', async
 	const { get, post, delete: remove } = inProcess({ faults: true });
 	const { readable, writable } = new TransformStream();
 	const body = writable.getWriter();
-	const sent = post('/v1/contacts', readable);
+	const pendingReply = post('/v1/contacts', readable);
 	await remove('/_sandbox/requests');
 	void body.write(new TextEncoder().encode('{"last_name":"x"}'));
 	void body.close();
-	expect((await sent).status).toBe(201);
+	expect((await pendingReply).status).toBe(201);
 	expect((await get('/_sandbox/requests')).body).toEqual([]);
 });
 

@@ -4,7 +4,7 @@ import { Turns } from '../../sandbox/core/foundation/turns.ts';
 interface HeldTurns {
 	/** How many pieces of work have begun, of all that have asked. */
 	begun: number;
-	asked: number;
+	requestCount: number;
 	/** Lets the first of those that have begun go on. */
 	letGo(): void;
 	/** Lets all of them, and all to come. */
@@ -13,23 +13,23 @@ interface HeldTurns {
 
 /** From now on until `jest.restoreAllMocks()`. */
 export function holdTurns(): HeldTurns {
-	const held: Array<() => void> = [];
+	const waiters: Array<() => void> = [];
 	let isHolding = true;
 	const turns: HeldTurns = {
 		begun: 0,
-		asked: 0,
-		letGo: () => held.shift()?.(),
+		requestCount: 0,
+		letGo: () => waiters.shift()?.(),
 		letAllGo() {
 			isHolding = false;
-			for (const go of held.splice(0)) go();
+			for (const go of waiters.splice(0)) go();
 		},
 	};
 	const { take } = Turns.prototype;
 	jest.spyOn(Turns.prototype, 'take').mockImplementation(async function (this: Turns, who, work) {
-		turns.asked += 1;
+		turns.requestCount += 1;
 		return await take.call(this, who, async () => {
 			turns.begun += 1;
-			if (isHolding) await new Promise<void>((go) => held.push(go));
+			if (isHolding) await new Promise<void>((go) => waiters.push(go));
 			return await work();
 		});
 	});

@@ -141,9 +141,9 @@ test('the secret of a webhook is answered again, and kept in one place only', as
 	expect((await rotate()).body).toEqual(rotated.body);
 	expect((await post('/v1/webhooks', hook, key)).body.secret).toBe(first.body.secret);
 	const database = new DatabaseSync(path);
-	const kept = JSON.stringify(database.prepare('SELECT * FROM idempotency_keys').all());
-	expect(kept).toContain(first.body.id);
-	expect(kept).not.toContain('whsec_');
+	const storedKeys = JSON.stringify(database.prepare('SELECT * FROM idempotency_keys').all());
+	expect(storedKeys).toContain(first.body.id);
+	expect(storedKeys).not.toContain('whsec_');
 	database.close();
 	// What is deleted meanwhile has no secret any more.
 	await remove(`/v1/webhooks/${first.body.id}`);

@@ -97,7 +97,7 @@ test('results are given by range, so that a client goes on where it was', async 
 test('records that come out of sight during an export are not handed out', async () => {
 	const sandbox = tokenSandbox();
 	const { sales, admin, post, patch } = sandbox;
-	const [kept, given] = await Promise.all(
+	const [keptContact, reassignedContact] = await Promise.all(
 		['kept', 'given'].map((last_name) => post('/v1/contacts', { last_name, owner_id: sales })),
 	);
 	const call = sandbox.as(sales, ['contacts:read', 'jobs:read', 'jobs:write']);
@@ -106,14 +106,14 @@ test('records that come out of sight during an export are not handed out', async
 	const { body } = await call('POST', '/v1/jobs?resource=contacts&operation=export');
 	reads.mockImplementation(async function (this: BackgroundReader, queries) {
 		const rows = await read.call(this, queries);
-		await patch(`/v1/contacts/${given!.body.id}`, { owner_id: admin });
+		await patch(`/v1/contacts/${reassignedContact!.body.id}`, { owner_id: admin });
 		return rows;
 	});
 	const job = await ended({ ...sandbox, get: (path) => call('GET', path) }, body.id);
 	reads.mockRestore();
 	expect(job).toMatchObject({ status: 'completed', processed: 1, total: 1 });
 	const results = await call('GET', `/v1/jobs/${job.id}/results`);
-	expect(results.body).toMatchObject([{ id: kept!.body.id }]);
+	expect(results.body).toMatchObject([{ id: keptContact!.body.id }]);
 });
 
 test('an export sorts its records once, however many steps it takes', async () => {

@@ -95,8 +95,8 @@ test('a form is shown in turns, field by field', async () => {
 		eachLookTakesLong();
 		const texts = jest.spyOn(FormTexts.prototype, 'get');
 		const form = crm.admin.open('/records/contacts/new');
-		const most = await maxPerTurn(texts, form);
-		expect(most).toBeLessThan(texts.mock.calls.length / 2);
+		const maxCalls = await maxPerTurn(texts, form);
+		expect(maxCalls).toBeLessThan(texts.mock.calls.length / 2);
 		expect((await form).html).toContain('</html>');
 	} finally {
 		await crm.close();

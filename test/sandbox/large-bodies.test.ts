@@ -30,9 +30,9 @@ test.each([
 	['unknown custom fields', { last_name: 'x', custom_fields: members(400) }],
 	['unknown members', { last_name: 'x', emails: Array(20).fill(members(10)) }],
 	['wrong entries', { last_name: 'x', emails: Array(20).fill({ value: 1, label: 2, primary: 3 }) }],
-])('no more than twenty errors are told of one body, of %s', async (_, given) => {
+])('no more than twenty errors are told of one body, of %s', async (_, input) => {
 	const { post } = inProcess();
-	const { body } = await post('/v1/contacts', given);
+	const { body } = await post('/v1/contacts', input);
 	expect(body.errors).toHaveLength(20);
 	expect(body.detail).toContain('(and more errors)');
 });

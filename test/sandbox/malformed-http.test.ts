@@ -23,28 +23,28 @@ async function sendBytes(bytes: string) {
 	return { status: Number(status.split(' ')[1]), headers: new Headers(headers), text: body };
 }
 
-const known = 'Host: x\r\nConnection: close\r\nAuthorization: Bearer KEY\r\n';
-const get = (path: string, headers = known) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
+const commonHeaders = 'Host: x\r\nConnection: close\r\nAuthorization: Bearer KEY\r\n';
+const get = (path: string, headers = commonHeaders) => `GET ${path} HTTP/1.1\r\n${headers}\r\n`;
 const post = (headers: string, body: string) =>
-	`POST /v1/contacts HTTP/1.1\r\n${known}Content-Type: application/json\r\n${headers}\r\n${body}`;
+	`POST /v1/contacts HTTP/1.1\r\n${commonHeaders}Content-Type: application/json\r\n${headers}\r\n${body}`;
 const tooLong = 'x'.repeat(20_000);
 
 test.each([
 	['no HTTP at all', 'hello\r\n\r\n', 400, 'malformed_request'],
-	['an unknown method', `BREW / HTTP/1.1\r\n${known}\r\n`, 400, 'malformed_request'],
+	['an unknown method', `BREW / HTTP/1.1\r\n${commonHeaders}\r\n`, 400, 'malformed_request'],
 	['a missing host', get('/', 'Connection: close\r\n'), 400, 'malformed_request'],
 	['a host that is none', get('/', 'Host: a b\r\nConnection: close\r\n'), 400, 'malformed_request'],
 	['an address that is none', get('http://['), 400, 'malformed_request'],
-	['a broken header', get('/', `${known}a b\r\n`), 400, 'malformed_request'],
+	['a broken header', get('/', `${commonHeaders}a b\r\n`), 400, 'malformed_request'],
 	['two lengths', post('Content-Length: 1\r\nContent-Length: 2\r\n', '{}'), 400, 'malformed_request'],
 	['a negative length', post('Content-Length: -1\r\n', '{}'), 400, 'malformed_request'],
 	['a body cut off', post('Content-Length: 99\r\n', '{"a"'), 400, 'malformed_request'],
 	['broken chunks', post('Transfer-Encoding: chunked\r\n', 'zz\r\n{}'), 400, 'malformed_request'],
 	['a long address', get(`/${tooLong}`), 431, 'headers_too_large'],
-	['a long header', get('/', `${known}A: ${tooLong}\r\n`), 431, 'headers_too_large'],
+	['a long header', get('/', `${commonHeaders}A: ${tooLong}\r\n`), 431, 'headers_too_large'],
 	['an expectation', post('Expect: magic\r\nContent-Length: 2\r\n', '{}'), 422, 'validation_failed'],
-	['a trace', `TRACE /v1/contacts HTTP/1.1\r\n${known}\r\n`, 405, 'method_not_allowed'],
-	['an upgrade', get('/nothing', `${known}Upgrade: websocket\r\n`), 404, 'not_found'],
+	['a trace', `TRACE /v1/contacts HTTP/1.1\r\n${commonHeaders}\r\n`, 405, 'method_not_allowed'],
+	['an upgrade', get('/nothing', `${commonHeaders}Upgrade: websocket\r\n`), 404, 'not_found'],
 ])('%s is refused in the same words as everything else', async (_, bytes, status, code) => {
 	const answer = await sendBytes(bytes);
 	expect(answer).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
@@ -57,10 +57,10 @@ test.each([
 	['/v1/jobs?resource=nothing&operation=create', 'application/x-ndjson', '{"last_name":"x"}\n'.repeat(300_000)],
 ])('after a request to %s that is refused before its body is read, the next one on the connection is answered', async (path, type, body) => {
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-	const send = async (method: string, to: string, sent?: string) => {
-		const headers = { Authorization: 'Bearer KEY', ...(sent !== undefined && { 'Content-Type': type, 'Content-Length': sent.length }) };
+	const send = async (method: string, to: string, payload?: string) => {
+		const headers = { Authorization: 'Bearer KEY', ...(payload !== undefined && { 'Content-Type': type, 'Content-Length': payload.length }) };
 		const sending = request(sandbox.url + to, { method, agent, headers });
-		sending.end(sent);
+		sending.end(payload);
 		const [response] = (await once(sending, 'response')) as [IncomingMessage];
 		await once(response.resume(), 'end');
 		return response.statusCode;

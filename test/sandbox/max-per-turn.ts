@@ -2,12 +2,12 @@
 export async function maxPerTurn(calls: jest.SpyInstance, work: Promise<unknown>): Promise<number> {
 	let isDone = false;
 	void work.finally(() => (isDone = true));
-	let most = 0;
+	let maxCalls = 0;
 	let before = calls.mock.calls.length;
 	while (!isDone) {
 		await new Promise((resolve) => setImmediate(resolve));
-		most = Math.max(most, calls.mock.calls.length - before);
+		maxCalls = Math.max(maxCalls, calls.mock.calls.length - before);
 		before = calls.mock.calls.length;
 	}
-	return most;
+	return maxCalls;
 }

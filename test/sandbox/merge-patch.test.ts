@@ -9,10 +9,10 @@ const ana = {
 
 async function created() {
 	const sandbox = inProcess();
-	const [one, two, three] = (await sandbox.all('/v1/tags')).map(({ id }) => id);
-	const { body } = await sandbox.post('/v1/contacts', { ...ana, tag_ids: [one, two] });
+	const [firstTag, secondTag, thirdTag] = (await sandbox.all('/v1/tags')).map(({ id }) => id);
+	const { body } = await sandbox.post('/v1/contacts', { ...ana, tag_ids: [firstTag, secondTag] });
 	const path = `/v1/contacts/${body.id}`;
-	return { ...sandbox, path, three, change: (patch: unknown) => sandbox.patch(path, patch) };
+	return { ...sandbox, path, thirdTag, change: (patch: unknown) => sandbox.patch(path, patch) };
 }
 
 test('fields left out stay, null clears', async () => {
@@ -30,8 +30,8 @@ test('objects merge, and null clears a member or all of them', async () => {
 });
 
 test('lists are replaced whole, and null empties one', async () => {
-	const { change, three } = await created();
-	expect((await change({ tag_ids: [three] })).body.tag_ids).toEqual([three]);
+	const { change, thirdTag } = await created();
+	expect((await change({ tag_ids: [thirdTag] })).body.tag_ids).toEqual([thirdTag]);
 	expect((await change({ tag_ids: null })).body.tag_ids).toEqual([]);
 });
 

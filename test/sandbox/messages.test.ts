@@ -63,8 +63,8 @@ test('a scheduled message waits for its time', async () => {
 });
 
 test('a scheduled message is sent at once, put off or cancelled', async () => {
-	const sent = await (await withMessage(scheduled)).act('send');
-	expect(sent.body).toMatchObject({ status: 'queued', scheduled_at: null });
+	const reply = await (await withMessage(scheduled)).act('send');
+	expect(reply.body).toMatchObject({ status: 'queued', scheduled_at: null });
 
 	const { act } = await withMessage(scheduled);
 	const later = await act('schedule', { scheduled_at: '2026-02-04T00:00:00Z' });
@@ -165,10 +165,10 @@ test('the first message that goes out is the first response, when it is sent', a
 	const read = async () => (await get(`/v1/tickets/${ticket}`)).body;
 	expect(await read()).toMatchObject({ first_responded_at: null });
 	clock.now += 10_000;
-	const sent = '2026-02-03T04:05:08.000Z';
+	const sentAt = '2026-02-03T04:05:08.000Z';
 	expect(await read()).toMatchObject({
 		status: 'pending',
-		first_responded_at: sent,
-		last_message_at: sent,
+		first_responded_at: sentAt,
+		last_message_at: sentAt,
 	});
 });

@@ -1,6 +1,6 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { hasCustomFields } from '../../sandbox/core/schemas/resource.ts';
-import { deedsOf, type Given, valuesOf } from './deeds.ts';
+import { deedsOf, type Fixtures, valuesOf } from './deeds.ts';
 import { errorsOf, inProcess, type InProcess, type Json } from './in-process.ts';
 
 /** Names that every object of JavaScript has a value for. */
@@ -11,10 +11,10 @@ const inherited = [
 const asKeys = ['constructor', 'valueof', 'length'];
 
 let sandbox: InProcess;
-let given: Given;
+let fixtures: Fixtures;
 beforeAll(async () => {
 	sandbox = inProcess();
-	given = {
+	fixtures = {
 		contactId: (await sandbox.post('/v1/contacts', { last_name: 'x' })).body.id,
 		tagId: (await sandbox.post('/v1/tags', { name: 'one' })).body.id,
 		machine: (await sandbox.get('/v1/custom-objects')).body.data[0],
@@ -22,13 +22,13 @@ beforeAll(async () => {
 });
 
 test.each(resources.map(({ name }) => name))('no name inherited by objects is a fault of the service: %s', async (name) => {
-	const resource = resources.find((one) => one.name === name)!;
+	const resource = resources.find((candidate) => candidate.name === name)!;
 	const { post, patch, get } = sandbox;
 	const path = `/v1/${name}`;
-	const { body: record } = await post(path, valuesOf(resource, given));
+	const { body: record } = await post(path, valuesOf(resource, fixtures));
 	const faults: string[] = [];
-	const look = (what: string, { status }: { status: number }, isRefused = true) => {
-		if (status >= 500 || (isRefused && status < 400)) faults.push(`${what}: ${status}`);
+	const look = (attempt: string, { status }: { status: number }, isRefused = true) => {
+		if (status >= 500 || (isRefused && status < 400)) faults.push(`${attempt}: ${status}`);
 	};
 	for (const inheritedName of inherited) {
 		const hostile = `{"${inheritedName}": "x"}`;
@@ -43,7 +43,7 @@ test.each(resources.map(({ name }) => name))('no name inherited by objects is a 
 		look('an id', await get(`${path}/${inheritedName}`));
 		look('an id in a batch', await post(`${path}/batch/update`, { items: [{ id: inheritedName }] }), false);
 	}
-	for (const deed of deedsOf(resource, given)) look(deed.name, await sandbox.send(...deed.request(record.id)), false);
+	for (const deed of deedsOf(resource, fixtures)) look(deed.name, await sandbox.send(...deed.request(record.id)), false);
 	expect(faults).toEqual([]);
 });
 

@@ -13,7 +13,7 @@ test.each(['confidential', 'public'] as const)(
 	'oauth4webapi connects as a %s client, refreshes and revokes',
 	async (type) => {
 		const client = await sandbox.register(type);
-		const known = { client_id: client.id };
+		const oauthClient = { client_id: client.id };
 		const overHttp = { [oauth.allowInsecureRequests]: true };
 		const server = await discover(sandbox.url);
 		const first = await sandbox.connect(client, 'admin', 'contacts:read contacts:write');
@@ -22,10 +22,10 @@ test.each(['confidential', 'public'] as const)(
 
 		const refreshed = await oauth.processRefreshTokenResponse(
 			server,
-			known,
+			oauthClient,
 			await oauth.refreshTokenGrantRequest(
 				server,
-				known,
+				oauthClient,
 				authentication(client),
 				first.refreshToken,
 				overHttp,
@@ -37,7 +37,7 @@ test.each(['confidential', 'public'] as const)(
 		await oauth.processRevocationResponse(
 			await oauth.revocationRequest(
 				server,
-				known,
+				oauthClient,
 				authentication(client),
 				refreshed.refresh_token!,
 				overHttp,

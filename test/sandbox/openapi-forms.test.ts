@@ -6,7 +6,7 @@ import type { Json } from './in-process.ts';
 const { schemas } = document.components;
 
 /** What the service has lists of. */
-const records = resources.map((resource) => namesOf(resource).One);
+const records = resources.map((resource) => namesOf(resource).Singular);
 
 test.each(records)('the forms for %s are flat and labelled', (name) => {
 	for (const form of ['Create', 'Update', 'Upsert']) {

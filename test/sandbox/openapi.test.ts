@@ -7,7 +7,7 @@ import { document } from './contract.ts';
 import { inProcess, type Json } from './in-process.ts';
 
 /** What the service has lists of. */
-const records = resources.map((resource) => namesOf(resource).One);
+const records = resources.map((resource) => namesOf(resource).Singular);
 
 /** Every value in the document, with the path to it. */
 function* walk(value: unknown, path = ''): Generator<[string, unknown]> {
@@ -47,13 +47,13 @@ test('every operation has a name of its own, and a link names one', () => {
 test('what jobs can do says which job does it', () => {
 	const parameters = operations.find(({ operation }) => operation.operationId === 'createJob')!
 		.operation.parameters;
-	const [own, custom] = parameters.find(({ name }: Json) => name === 'resource').schema.anyOf;
+	const [builtIn, custom] = parameters.find(({ name }: Json) => name === 'resource').schema.anyOf;
 	const jobs = operations.flatMap(({ operation }) => operation['x-job'] ?? []);
-	expect(jobs).toHaveLength(5 * (own.enum.length + 1));
+	expect(jobs).toHaveLength(5 * (builtIn.enum.length + 1));
 	for (const { operationId, parameters: { resource } } of jobs) {
 		expect(operationId).toBe('createJob');
 		const isCustom = new RegExp(custom.pattern).test(resource.replace('{key}', 'x'));
-		expect({ resource, isKnown: isCustom || own.enum.includes(resource) }).toMatchObject({ isKnown: true });
+		expect({ resource, isKnown: isCustom || builtIn.enum.includes(resource) }).toMatchObject({ isKnown: true });
 	}
 });
 
@@ -63,8 +63,8 @@ test('every operation says which parameters, errors and headers it has', () => {
 		expect(inPath.map(({ name }: Json) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
 		expect(operation.summary).toEqual(expect.any(String));
 		// Whoever may ask without being known needs no words for the unknown, and has no limit.
-		const known = operation.security?.length === 0 ? [] : ['401', '429'];
-		for (const status of ['405', '500', '503', ...known]) {
+		const authStatuses = operation.security?.length === 0 ? [] : ['401', '429'];
+		for (const status of ['405', '500', '503', ...authStatuses]) {
 			expect(operation.responses).toHaveProperty(status);
 		}
 		for (const [status, response] of Object.entries<Json>(operation.responses)) {
@@ -98,7 +98,7 @@ test('every error is described, with an example', () => {
 test('exactly what is described is possible', async () => {
 	const { send } = inProcess();
 	for (const path of Object.keys(document.paths)) {
-		const described = operations.filter((one) => one.path === path).map(({ method }) => method);
+		const described = operations.filter((entry) => entry.path === path).map(({ method }) => method);
 		const { headers } = await send('OPTIONS', path.replace('{id}', 'x'));
 		const allowed = headers.get('Allow')?.split(', ') ?? [];
 		expect(allowed.filter((method) => method !== 'HEAD').sort()).toEqual(described.sort());
@@ -140,10 +140,10 @@ test.each(records)('%s records have the fields described', async (name) => {
 test.each(records)('the example of a new %s makes one, where what it names is there', async (name) => {
 	const { post } = inProcess();
 	const { properties, example } = document.components.schemas[`${name}Create`];
-	const own = Object.entries(example).filter(
+	const independentFields = Object.entries(example).filter(
 		([field]) => !properties[field]['x-resource'] && field !== 'custom_fields',
 	);
-	const values = Object.fromEntries(own);
+	const values = Object.fromEntries(independentFields);
 	if ('links' in values) {
 		const { body } = await post('/v1/contacts', { last_name: 'x' });
 		values.links = [{ resource: 'contacts', id: body.id }];
@@ -151,6 +151,6 @@ test.each(records)('the example of a new %s makes one, where what it names is th
 	const path = operations.find(({ operation }) => operation.operationId === `create${name}`)!.path;
 	const { status, body } = await post(path, values);
 	// What is null is left to the service.
-	const given = JSON.parse(JSON.stringify(values, (_, value) => value ?? undefined));
-	expect({ status, body }).toMatchObject({ status: 201, body: given });
+	const expected = JSON.parse(JSON.stringify(values, (_, value) => value ?? undefined));
+	expect({ status, body }).toMatchObject({ status: 201, body: expected });
 });

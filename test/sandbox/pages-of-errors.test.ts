@@ -28,8 +28,8 @@ test.each(['/records/contacts?q=\u0000', '/records/contacts?q=ü', '/records/x?\
 	'signing in leads on to %j as an address, or to the start',
 	async (returnTo) => {
 		const form = new URLSearchParams({ email: 'sales@crm-platform.example', password: 'wrong', return_to: returnTo });
-		const shown = await app.request(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
-		expect(shown.status).toBe(200);
+		const response = await app.request(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);
+		expect(response.status).toBe(200);
 		const { demoMembers } = await import('../../sandbox/seed/demo-members.ts');
 		const { email, password } = demoMembers[1]!;
 		form.set('email', email);

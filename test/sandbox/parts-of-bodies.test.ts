@@ -18,18 +18,18 @@ test('requests are answered between the parts of a job’s results, however quic
 });
 
 test('requests are answered between the parts of an upload, however quickly it comes', async () => {
-	const lines = people(200).map((one) => new TextEncoder().encode(`${JSON.stringify(one)}\n`));
+	const lines = people(200).map((person) => new TextEncoder().encode(`${JSON.stringify(person)}\n`));
 	const stream = () => new ReadableStream({
 		start(controller) {
 			for (const line of lines) controller.enqueue(line);
 			controller.close();
 		},
 	});
-	const kept = jest.spyOn(sandbox.store, 'transaction');
-	const sent = sandbox.post('/v1/jobs?resource=contacts&operation=create', stream(), ndjson);
-	const most = await maxPerTurn(kept, sent);
-	expect(most).toBeLessThan(10);
-	expect((await ended(sandbox, (await sent).body.id)).succeeded).toBe(200);
+	const transactions = jest.spyOn(sandbox.store, 'transaction');
+	const upload = sandbox.post('/v1/jobs?resource=contacts&operation=create', stream(), ndjson);
+	const maxCalls = await maxPerTurn(transactions, upload);
+	expect(maxCalls).toBeLessThan(10);
+	expect((await ended(sandbox, (await upload).body.id)).succeeded).toBe(200);
 });
 
 test('a compressed file may have several members, as pigz and cat write them', async () => {
@@ -37,7 +37,7 @@ test('a compressed file may have several members, as pigz and cat write them', a
 	const gzip = { 'Content-Encoding': 'gzip' };
 	const members = new Uint8Array(Buffer.concat(['{"last_', 'name":"', 'Zip"}', ''].map((text) => gzipSync(text))));
 	expect((await send('POST', '/v1/contacts', members, gzip)).body.last_name).toBe('Zip');
-	const texts = people(300).map((one) => JSON.stringify(one)).join('\n').match(/[^]{1,500}/g)!;
+	const texts = people(300).map((person) => JSON.stringify(person)).join('\n').match(/[^]{1,500}/g)!;
 	const file = new Uint8Array(Buffer.concat(texts.map((text) => gzipSync(text))));
 	const { body } = await send('POST', '/v1/jobs?resource=contacts&operation=upsert&match_on=external_id', file, { ...ndjson, ...gzip });
 	expect((await ended(sandbox, body.id)).succeeded).toBe(300);
@@ -52,7 +52,7 @@ test.each([
 	['ends with zeros', (file: Buffer) => Buffer.concat([file, Buffer.alloc(8)])],
 	['has a broken second member', (file: Buffer) => Buffer.concat([file, file.subarray(0, 15)])],
 ])('a compressed body that %s is refused, and nothing is written', async (_, broken) => {
-	const file = broken(gzipSync(people(50).map((one) => `${JSON.stringify(one)}\n`).join('')));
+	const file = broken(gzipSync(people(50).map((person) => `${JSON.stringify(person)}\n`).join('')));
 	const headers = { ...ndjson, 'Content-Encoding': 'gzip' };
 	const reply = await sandbox.send('POST', '/v1/jobs?resource=contacts&operation=create', new Uint8Array(file), headers);
 	expect([reply.status, reply.body.code]).toEqual([400, 'malformed_json']);

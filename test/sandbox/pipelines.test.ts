@@ -53,8 +53,8 @@ test('a stage with deals in it stays and keeps its kind', async () => {
 	const { post, patch, pipeline, path, delete: remove } = await withPipeline();
 	const [talk, sold, gone] = pipeline.stages;
 	const deal = await post('/v1/deals', { title: 'x', pipeline_id: pipeline.id, stage_id: sold.id });
-	for (const kept of [[talk, gone, stages[1]], [talk, { ...sold, kind: 'open' }, stages[1], gone]]) {
-		const reply = await patch(path, { stages: kept });
+	for (const newStages of [[talk, gone, stages[1]], [talk, { ...sold, kind: 'open' }, stages[1], gone]]) {
+		const reply = await patch(path, { stages: newStages });
 		expect(reply.status).toBe(409);
 		expect(reply.body.code).toBe('in_use');
 	}

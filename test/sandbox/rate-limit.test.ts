@@ -147,7 +147,7 @@ test('opening the page to sign in locks nobody out; trying passwords is slowed d
 	for (let i = 0; i < 20; i++) expect(await ask('GET', '192.0.2.1')).toBe(200);
 	const turns = holdTurns();
 	const posting = Array.from({ length: 101 }, (_, i) => post('192.0.2.1', `${i}@x.example`));
-	await until(() => turns.asked === 100);
+	await until(() => turns.requestCount === 100);
 	turns.letAllGo();
 	const posted = await Promise.all(posting);
 	// Of a hundred at once, one is computed and eight wait; the last one is one too many in a minute.

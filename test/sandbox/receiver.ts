@@ -42,7 +42,7 @@ export async function startReceiver(): Promise<Receiver> {
 		async events(count) {
 			await until(() => receiver.received.length >= count);
 			const events = receiver.received.map(({ event }) => event);
-			return events.sort((one, other) => one.sequence - other.sequence);
+			return events.sort((a, b) => a.sequence - b.sequence);
 		},
 		async close() {
 			const closed = once(server, 'close');

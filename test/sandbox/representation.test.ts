@@ -101,7 +101,7 @@ test('a page of fields has those, the id and the object', async () => {
 	const { get } = inProcess({ contacts: 1 });
 	const { body } = await get('/v1/contacts?fields=name,email');
 	expect(Object.keys(body.data[0])).toEqual(['id', 'object', 'name', 'email']);
-	const one = await get(`/v1/contacts/${body.data[0].id}?fields=name`);
-	expect(one.body).toEqual({ id: body.data[0].id, object: 'contact', name: body.data[0].name });
+	const reply = await get(`/v1/contacts/${body.data[0].id}?fields=name`);
+	expect(reply.body).toEqual({ id: body.data[0].id, object: 'contact', name: body.data[0].name });
 	expect((await get('/v1/contacts?fields=foo')).body.code).toBe('invalid_parameter');
 });

@@ -8,9 +8,9 @@ import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess } from './in-process.ts';
 
 test('the same number of contacts is the same data, always', async () => {
-	const [one, other] = [inProcess({ contacts: 200 }), inProcess({ contacts: 200 })];
+	const [first, second] = [inProcess({ contacts: 200 }), inProcess({ contacts: 200 })];
 	for (const { name } of resources) {
-		expect(await one.all(`/v1/${name}`)).toEqual(await other.all(`/v1/${name}`));
+		expect(await first.all(`/v1/${name}`)).toEqual(await second.all(`/v1/${name}`));
 	}
 });
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { made, shownOnce } from './browser.ts';
+import { submitAndFollow, shownOnce } from './browser.ts';
 import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
 
 const settings = '/settings/api';
@@ -13,7 +13,7 @@ async function administrator() {
 	const browser = await sandbox.signedIn('admin');
 	const submit = async (fields: Record<string, string>, headers?: Record<string, string>) =>
 		browser.submit(await browser.open(settings), settings, fields, headers);
-	const create = (fields: Record<string, string>) => made(browser, settings, fields);
+	const create = (fields: Record<string, string>) => submitAndFollow(browser, settings, fields);
 	return { ...browser, submit, create };
 }
 
@@ -84,12 +84,12 @@ test.each([
 test('what people type is text, never markup', async () => {
 	const { submit, open, create } = await administrator();
 	const name = `"><script>alert('x')</script>`;
-	const shown = await create({
+	const page = await create({
 		action: 'create-client',
 		client_name: name,
 		redirect_addresses: redirectUri,
 	});
-	const [id] = shownOnce(shown);
+	const [id] = shownOnce(page);
 	const query = new URLSearchParams({
 		response_type: 'code',
 		client_id: id!,
@@ -99,7 +99,7 @@ test('what people type is text, never markup', async () => {
 		code_challenge_method: 'S256',
 	});
 	const pages = [
-		shown,
+		page,
 		await open(settings),
 		await submit({ action: 'create-client', client_name: name, redirect_addresses: name }),
 		await open(`/oauth/authorize?${query}`),
@@ -153,9 +153,9 @@ test('a wrong password says nothing about who is known, and cannot be tried for 
 	const tryAs = async (email: string) =>
 		browser.submit(await browser.open('/sign-in'), '/sign-in', { email, password: 'wrong' });
 	const error = ({ html }: { html: string }) => /role="alert">.*?<\/div>/.exec(html)?.[0];
-	const known = await tryAs('sales@crm-platform.example');
-	const unknown = await tryAs('nobody@crm-platform.example');
-	expect([known.status, error(known)]).toEqual([unknown.status, error(unknown)]);
+	const knownReply = await tryAs('sales@crm-platform.example');
+	const unknownReply = await tryAs('nobody@crm-platform.example');
+	expect([knownReply.status, error(knownReply)]).toEqual([unknownReply.status, error(unknownReply)]);
 	const many = await Promise.all(
 		Array.from({ length: 21 }, () => tryAs('stranger@crm-platform.example')),
 	);

@@ -68,7 +68,7 @@ test('a flood of wrong passwords delays no other body, and a sign-in by some of 
 		return (await app.request('/sign-in', { method: 'POST', body }, { incoming: { socket: { remoteAddress } } as never })).status;
 	};
 	const flood = Array.from({ length: 40 }, (_, i) => signIn('192.0.2.1', `${i}@x.example`, 'wrong'));
-	while (turns.asked < 40) await turn();
+	while (turns.requestCount < 40) await turn();
 	const body = gzipSync('{"last_name":"x"}');
 	const headers = { Authorization: 'Bearer key', 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' };
 	expect((await app.request('/v1/contacts', { method: 'POST', headers, body })).status).toBe(201);
@@ -76,10 +76,10 @@ test('a flood of wrong passwords delays no other body, and a sign-in by some of 
 	expect(turns.begun).toBe(1);
 	// From the same address the newest is next; from elsewhere one takes turns.
 	for (const address of ['192.0.2.1', '192.0.2.2']) {
-		const { asked, begun } = turns;
+		const { requestCount, begun } = turns;
 		let isIn = false;
 		const signedIn = signIn(address, 'sales@crm-platform.example', 'sandbox-sales').finally(() => (isIn = true));
-		while (turns.asked === asked) await turn();
+		while (turns.requestCount === requestCount) await turn();
 		while (!isIn) {
 			turns.letGo();
 			await turn();

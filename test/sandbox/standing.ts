@@ -29,10 +29,11 @@ export const standings: Array<[role: Beginner['role'], end: End]> = [
  * The standings that one of several things is tried with. Together they are tried with all, so that each
  * pair of a kind of record and a standing, and of a deed and a standing, is tried, but not each triple.
  *
- * @param turn another one for each kind and each of the things
+ * @param turn another one for each kind and each of the items
+ * @param itemCount how many items take turns
  */
-export const standingsInTurn = (turn: number, things: number): typeof standings =>
-	standings.filter((_, i) => (i + turn) % things === 0);
+export const standingsInTurn = (turn: number, itemCount: number): typeof standings =>
+	standings.filter((_, i) => (i + turn) % itemCount === 0);
 
 export const serviceOf = ({ store }: TokenSandbox, now = Date.now): Service => ({
 	store,

@@ -37,12 +37,12 @@ test('changes never go back in time, also when the clock does, and after a resta
 	const first = inProcess({ store: new Store(path), now: () => now });
 	const { body } = await first.post('/v1/contacts', { last_name: 'x' });
 	now -= 3_600_000;
-	const one = `/v1/contacts/${body.id}`;
-	expect((await first.patch(one, { last_name: 'y' })).body.updated_at).toBe(body.updated_at);
+	const contactPath = `/v1/contacts/${body.id}`;
+	expect((await first.patch(contactPath, { last_name: 'y' })).body.updated_at).toBe(body.updated_at);
 	first.store.close();
 
 	const second = inProcess({ store: new Store(path), now: () => now });
-	expect((await second.patch(one, { last_name: 'z' })).body.updated_at).toBe(body.updated_at);
+	expect((await second.patch(contactPath, { last_name: 'z' })).body.updated_at).toBe(body.updated_at);
 	expect((await second.post('/v1/tasks', { title: 'x' })).body.created_at).toBe(body.updated_at);
 	second.store.close();
 	rmSync(folder, { recursive: true });

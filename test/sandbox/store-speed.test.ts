@@ -35,11 +35,11 @@ test('reading among 10,000 scheduled messages parses only those that are due', a
 	store.transaction(() => {
 		for (let i = 0; i < 10_000; i++) table.save({ ...scheduled, id: `msg_0${i}` });
 	});
-	const { body: sent } = await post('/v1/messages', message);
+	const { body: createdMessage } = await post('/v1/messages', message);
 	now += 60_000;
 
 	const parse = jest.spyOn(JSON, 'parse');
-	const { body } = await get(`/v1/messages/${sent.id}`);
+	const { body } = await get(`/v1/messages/${createdMessage.id}`);
 	const parsed = parse.mock.calls.length;
 	parse.mockRestore();
 	expect(body.status).toBe('delivered');
@@ -66,10 +66,10 @@ test('a batch prepares the table of a new custom object once', async () => {
 	const exec = jest.spyOn(DatabaseSync.prototype, 'exec');
 	const items = Array.from({ length: 50 }, (_, i) => ({ custom_fields: { plate: `${i}` } }));
 	const { body } = await post('/v1/custom-objects/cars/records/batch/create', { items });
-	const made = exec.mock.calls.filter(([sql]) => sql.includes(`EXISTS ${object.id} (`));
+	const createStatements = exec.mock.calls.filter(([sql]) => sql.includes(`EXISTS ${object.id} (`));
 	exec.mockRestore();
 	expect(body.summary.succeeded).toBe(50);
-	expect(made).toHaveLength(1);
+	expect(createStatements).toHaveLength(1);
 });
 
 test('reads in the thread see what was written before, with its total', async () => {

@@ -50,18 +50,18 @@ test('a filter by a custom field finds what a scan of all records finds, whateve
 	const customFields = fc.dictionary(fc.constantFrom('tier', 'constructor', 'key_2'), value, { maxKeys: 3 });
 	const write = fc.record({ id: fc.constantFrom('con_1', 'con_2', 'con_3'), customFields, isDeleted: fc.boolean() });
 	const operator = fc.constantFrom('=', '>', '>=', '<', '<=');
-	const asked = fc.array(fc.tuple(fc.constantFrom('tier', 'constructor'), operator, value), { minLength: 1, maxLength: 3 });
+	const filters = fc.array(fc.tuple(fc.constantFrom('tier', 'constructor'), operator, value), { minLength: 1, maxLength: 3 });
 	fc.assert(
-		fc.property(fc.array(write, { maxLength: 8 }), asked, fc.boolean(), (writes, conditions, isSorted) => {
+		fc.property(fc.array(write, { maxLength: 8 }), filters, fc.boolean(), (writes, conditions, isSorted) => {
 			const table = new Table(new DatabaseSync(':memory:'), contacts);
 			for (const { id, customFields: custom_fields, isDeleted } of writes) {
 				table.save({ id, custom_fields, created_at: '', deleted_at: isDeleted ? 'x' : null } as unknown as StoredRecord);
 			}
 			const found = (isIndexed: boolean) => {
 				const all = conditions
-					.filter(([, , one]) => !Array.isArray(one))
-					.map(([field, by, one]) => {
-						const values = [typeof one === 'boolean' ? Number(one) : (one as string | number)];
+					.filter(([, , operand]) => !Array.isArray(operand))
+					.map(([field, by, operand]) => {
+						const values = [typeof operand === 'boolean' ? Number(operand) : (operand as string | number)];
 						const condition = { sql: `${customField(field)} ${by} ?`, values };
 						return isIndexed ? { ...condition, entries: entriesWith(field, by, values) } : condition;
 					});

@@ -89,22 +89,22 @@ test('an export has the records that its user sees', async () => {
 
 test('an application sees only the jobs it has started for its user, an administrator’s too, and an API key all', async () => {
 	const { body: others } = await start(asAccount, 'create', { last_name: 'x' });
-	const { body: own } = await start(asSales, 'create', { last_name: 'y' });
-	expect(ids(await asSales('GET', '/v1/jobs'))).toEqual([own.id]);
+	const { body: ownJob } = await start(asSales, 'create', { last_name: 'y' });
+	expect(ids(await asSales('GET', '/v1/jobs'))).toEqual([ownJob.id]);
 	for (const [method, path] of [['GET', ''], ['GET', '/results'], ['POST', '/cancel']] as const) {
 		expect((await asSales(method, `/v1/jobs/${others.id}${path}`)).status).toBe(404);
 	}
-	expect(ids(await asAccount('GET', '/v1/jobs'))).toEqual([others.id, own.id]);
+	expect(ids(await asAccount('GET', '/v1/jobs'))).toEqual([others.id, ownJob.id]);
 	expect(ids(await (await connected('admin', 'jobs:read'))('GET', '/v1/jobs'))).toEqual([]);
 });
 
 test.each([
 	['create', 'contacts:read', 'contacts:write'],
 	['export', 'contacts:write', 'contacts:read'],
-])('to %s, the scope of jobs and %s will not do', async (operation, given, needed) => {
-	const call = await connected('member', `jobs:read jobs:write ${given}`);
+])('to %s, the scope of jobs and %s will not do', async (operation, grantedScope, neededScope) => {
+	const call = await connected('member', `jobs:read jobs:write ${grantedScope}`);
 	const { status, body } = await start(call, operation, { last_name: 'x' });
-	expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', needed]);
+	expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', neededScope]);
 	expect((await call('GET', '/v1/jobs')).body.total).toBe(0);
 });
 
@@ -131,8 +131,8 @@ test('a tag is not put on a record of somebody else', async () => {
 		expect((await asSales(method, path)).status).toBe(404);
 	}
 	expect(await foreignNow()).toEqual(contacts.foreign);
-	const own = await asSales('PUT', `/v1/contacts/${contacts.own.id}/tags/${tag.id}`);
-	expect(own.body.tag_ids).toEqual([tag.id]);
+	const reply = await asSales('PUT', `/v1/contacts/${contacts.own.id}/tags/${tag.id}`);
+	expect(reply.body.tag_ids).toEqual([tag.id]);
 });
 
 test('a deal of somebody else is not won, and pipelines are for administrators to change', async () => {
@@ -150,9 +150,9 @@ test('notes are seen by their author, and by everyone if they have none', async 
 		const links = [{ resource: 'contacts', id: contacts.own.id }];
 		return (await create('notes', { body: 'x', author_id, links })).id;
 	};
-	const [own, free] = [await write(sales), await write(null)];
+	const [ownNote, free] = [await write(sales), await write(null)];
 	const foreign = await write(admin);
-	expect(ids(await asSales('GET', '/v1/notes')).sort()).toEqual([own, free].sort());
+	expect(ids(await asSales('GET', '/v1/notes')).sort()).toEqual([ownNote, free].sort());
 	expect((await asSales('GET', `/v1/notes/${foreign}`)).status).toBe(404);
 });
 
@@ -185,9 +185,9 @@ test('the records of custom objects are seen like others, with the scope of cust
 		owner_id,
 	});
 	const foreign = await create(path, machine('one', admin));
-	const own = await create(path, machine('another', sales));
+	const ownRecord = await create(path, machine('another', sales));
 	const call = await connected('member', 'custom-objects:read');
-	expect(ids(await call('GET', `/v1/${path}`))).toEqual([own.id]);
+	expect(ids(await call('GET', `/v1/${path}`))).toEqual([ownRecord.id]);
 	expect((await call('GET', `/v1/${path}/${foreign.id}`)).status).toBe(404);
 	expect((await call('POST', `/v1/${path}`, {})).body.scope).toBe('custom-objects:write');
 });

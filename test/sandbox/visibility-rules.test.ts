@@ -6,7 +6,7 @@ import { webhooks } from '../../sandbox/core/schemas/webhooks.ts';
 import { everyone, onlyUsers } from '../../sandbox/core/store/log/audience.ts';
 import { audienceOf, ofApplications, visibleVia, type Viewer, visibleTo } from '../../sandbox/core/store/visibility/visibility.ts';
 
-const resource = (name: string): Resource => [...resources, webhooks, jobs].find((one) => one.name === name)!;
+const resource = (name: string): Resource => [...resources, webhooks, jobs].find((candidate) => candidate.name === name)!;
 const viewer = (seesAll: boolean, application?: string): Viewer => ({ caller: { type: 'user', id: 'usr_1' }, seesAll, application });
 const selected = (who: Viewer, name: string) => visibleTo(who, resource(name)).map(({ sql, values }) => ({ sql, values }));
 
@@ -33,8 +33,8 @@ test('a message is seen by its user, and through what it is linked to', () => {
 	const [condition, ...others] = visibleTo(viewer(false), resource('messages'));
 	expect(others).toEqual([]);
 	expect(condition).toMatchObject({ readsOtherTables: true, values: ['usr_1', 'usr_1', 'usr_1', 'usr_1'] });
-	const [own, ...through] = condition!.sql.split(' OR ');
-	expect(own).toBe('+"user_id" = ?');
+	const [ownerCondition, ...through] = condition!.sql.split(' OR ');
+	expect(ownerCondition).toBe('+"user_id" = ?');
 	expect(through).toEqual(
 		['contact', 'ticket', 'deal'].map((kind) => `EXISTS (SELECT 1 FROM ${kind}s WHERE (id = messages."${kind}_id") AND (+"owner_id" IN ('', ?)))`),
 	);

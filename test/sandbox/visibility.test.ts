@@ -66,17 +66,17 @@ test('the record of somebody else is not there, whatever is done with it', async
 });
 
 test('a unique value stays unique, but nothing tells who has it', async () => {
-	const taken = { email: 'foreign@x.example', first_name: 'x' };
+	const duplicateValues = { email: 'foreign@x.example', first_name: 'x' };
 	for (const [method, path] of [
 		['POST', '/v1/contacts'],
 		['PUT', '/v1/contacts?match_on=email'],
 	] as const) {
-		const { status, body } = await asSales(method, path, taken);
+		const { status, body } = await asSales(method, path, duplicateValues);
 		expect([status, body.code]).toEqual([409, 'duplicate']);
 		expect(JSON.stringify(body)).not.toContain(contacts.foreign.id);
 	}
-	const own = await asSales('PUT', '/v1/contacts?match_on=email', { email: 'own@x.example' });
-	expect(own.body.id).toBe(contacts.own.id);
+	const reply = await asSales('PUT', '/v1/contacts?match_on=email', { email: 'own@x.example' });
+	expect(reply.body.id).toBe(contacts.own.id);
 });
 
 test('a record of somebody else cannot be referred to', async () => {

@@ -126,7 +126,7 @@ test('a delivery is read, and retried when asked for', async () => {
 	const retried = await post(`${path}/${first.id}/retry`, undefined);
 	expect([retried.status, retried.body.status]).toEqual([202, 'pending']);
 	await receiver.events(3);
-	const isThere = (one: Json) => one.id !== first.id || isDone(one);
+	const isThere = (delivery: Json) => delivery.id !== first.id || isDone(delivery);
 	expect(await deliveries(id, isThere)).toHaveLength(2);
 	await patch(`/v1/webhooks/${id}`, { status: 'paused' });
 	const refused = await post(`${path}/${first.id}/retry`, undefined);

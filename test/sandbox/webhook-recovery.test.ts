@@ -55,9 +55,9 @@ test('what was recovered arrives one by one, in sequence', async () => {
 	const since = new Date(0).toISOString();
 	for (let i = 0; i < 30; i++) await happen(`${i}`);
 	let open = 0;
-	let most = 0;
+	let maxOpen = 0;
 	receiver.answer = (_request, response) => {
-		most = Math.max(most, ++open);
+		maxOpen = Math.max(maxOpen, ++open);
 		setImmediate(() => {
 			open -= 1;
 			response.writeHead(200).end();
@@ -68,7 +68,7 @@ test('what was recovered arrives one by one, in sequence', async () => {
 	await deliveries(id, isDone);
 	const expected = Array.from({ length: 30 }, (_, i) => `${i}`);
 	expect(names(receiver.received.map(({ event }) => event))).toEqual(expected);
-	expect(most).toBe(1);
+	expect(maxOpen).toBe(1);
 	await sandbox.close();
 });
 
@@ -120,7 +120,7 @@ test('what was answered but not yet delivered when the process is killed arrives
 	receiver.answer = answering(204);
 	const second = await start();
 	expect(names(await receiver.events(15))).toEqual(expected);
-	for (const one of receiver.received) expect(verify(one, secret)).toEqual(one.event);
+	for (const delivery of receiver.received) expect(verify(delivery, secret)).toEqual(delivery.event);
 	second.child.kill();
 	await once(second.child, 'exit');
 	await receiver.close();

@@ -22,9 +22,9 @@ test('410 disables at once, and the account is told', async () => {
 	const watch = await startReceiver();
 	await sandbox.post('/v1/webhooks', { url: watch.url, events: ['webhook.disabled'] });
 	await happen();
-	const [told] = await watch.events(1);
+	const [event] = await watch.events(1);
 	await watch.close();
-	expect(told).toMatchObject({
+	expect(event).toMatchObject({
 		actor: { type: 'system' },
 		data: { object: { id, status: 'disabled', disabled_reason: 'gone' } },
 	});
@@ -56,8 +56,8 @@ test('five days of failure disable, and give up what was still to be tried', asy
 	await happen();
 	await deliveries(id, ({ attempts }: Json) => attempts.length > 0);
 	await advance(hour);
-	const given = await deliveries(id, ({ status }: Json) => status === 'failed');
-	expect(given).toHaveLength(2);
+	const failedDeliveries = await deliveries(id, ({ status }: Json) => status === 'failed');
+	expect(failedDeliveries).toHaveLength(2);
 	expect(await webhook(id)).toMatchObject({ status: 'disabled', disabled_reason: 'failures' });
 });
 

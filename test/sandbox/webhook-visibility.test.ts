@@ -45,8 +45,8 @@ test('the subscription of a user gets only events of records that they may see',
 		['contact.deleted', 'foreign', null],
 		['contact.created', 'last', null],
 	]);
-	const told = await asSales('GET', `/v1/events?type=contact.*&sequence[gt]=${before.total}`);
-	expect([names(told.body.data), told.body.total]).toEqual([names(events), 5]);
+	const eventsReply = await asSales('GET', `/v1/events?type=contact.*&sequence[gt]=${before.total}`);
+	expect([names(eventsReply.body.data), eventsReply.body.total]).toEqual([names(events), 5]);
 	await asSales('DELETE', `/v1/webhooks/${id}`);
 	const { body: next } = await asSales('POST', '/v1/webhooks', {
 		url: receiver.url,
@@ -81,9 +81,9 @@ test('an event of a record that a user may not see is not there', async () => {
 
 test('the subscriptions of others are not there, whatever is done with them', async () => {
 	const foreign = await subscribe(asAccount, ['company.*']);
-	const own = await subscribe(asSales, ['contact.*']);
+	const subscription = await subscribe(asSales, ['contact.*']);
 	const list = await asSales('GET', '/v1/webhooks');
-	expect(list.body).toMatchObject({ total: 1, data: [{ id: own.id }] });
+	expect(list.body).toMatchObject({ total: 1, data: [{ id: subscription.id }] });
 	const path = `/v1/webhooks/${foreign.id}`;
 	for (const [method, suffix, body] of [
 		['GET', ''],
@@ -100,7 +100,7 @@ test('the subscriptions of others are not there, whatever is done with them', as
 	expect(body.data.map(({ data }: Json) => data.object.id)).not.toContain(foreign.id);
 	expect((await asAccount('GET', path)).body).toMatchObject({ version: 1, url: receiver.url });
 	await asAccount('DELETE', path);
-	await asSales('DELETE', `/v1/webhooks/${own.id}`);
+	await asSales('DELETE', `/v1/webhooks/${subscription.id}`);
 });
 
 test('a token subscribes only to what it may read, and reads only events of that', async () => {
@@ -111,14 +111,14 @@ test('a token subscribes only to what it may read, and reads only events of that
 		});
 		expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', 'companies:read']);
 	}
-	const own = await subscribe(asSales, ['contact.*']);
-	const changed = await asSales('PATCH', `/v1/webhooks/${own.id}`, { events: ['company.*'] });
+	const subscription = await subscribe(asSales, ['contact.*']);
+	const changed = await asSales('PATCH', `/v1/webhooks/${subscription.id}`, { events: ['company.*'] });
 	expect(changed.status).toBe(403);
-	expect((await asSales('GET', `/v1/webhooks/${own.id}`)).body.events).toEqual(['contact.*']);
+	expect((await asSales('GET', `/v1/webhooks/${subscription.id}`)).body.events).toEqual(['contact.*']);
 	await asAccount('POST', '/v1/companies', { name: 'x' });
 	expect((await asSales('GET', '/v1/events?type=company.*')).body.total).toBe(0);
 	expect((await asAccount('GET', '/v1/events?type=company.*')).body.total).toBe(1);
-	await asSales('DELETE', `/v1/webhooks/${own.id}`);
+	await asSales('DELETE', `/v1/webhooks/${subscription.id}`);
 });
 
 test('without the scope for events or webhooks, neither is reached', async () => {

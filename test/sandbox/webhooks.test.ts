@@ -15,10 +15,10 @@ test('a subscription gets the events it asked for, signed as Standard Webhooks s
 	const events = await receiver.events(2);
 	expect(events.map(({ type }) => type)).toEqual(['contact.created', 'contact.updated']);
 	expect(events[0]!.data.object).toEqual(contact.body);
-	for (const one of receiver.received) {
-		expect(verify(one, webhook.secret)).toEqual(one.event);
-		expect(one.headers).toMatchObject({
-			'webhook-id': one.event.id,
+	for (const delivery of receiver.received) {
+		expect(verify(delivery, webhook.secret)).toEqual(delivery.event);
+		expect(delivery.headers).toMatchObject({
+			'webhook-id': delivery.event.id,
 			'content-type': 'application/json',
 		});
 	}
@@ -40,14 +40,14 @@ test('the secret is shown when it is made, and only then', async () => {
 	expect(webhook.secret_hint).toBe(secret.slice(-4));
 	const rotated = await post(`/v1/webhooks/${webhook.id}/rotate-secret`, undefined);
 	expect(rotated.body.secret).not.toBe(secret);
-	const told = [
+	const replies = [
 		await get(`/v1/webhooks/${webhook.id}`),
 		await get('/v1/webhooks'),
 		await patch(`/v1/webhooks/${webhook.id}`, { description: 'x' }),
 		await all('/v1/events'),
 	];
-	for (const shown of [secret, rotated.body.secret]) {
-		expect(JSON.stringify(told)).not.toContain(shown);
+	for (const plainSecret of [secret, rotated.body.secret]) {
+		expect(JSON.stringify(replies)).not.toContain(plainSecret);
 	}
 });
 

@@ -15,49 +15,49 @@ const valuesOf = (properties: INodeProperties[], chosen: INodeParameters) =>
 	NodeHelpers.getNodeParameters(properties, chosen, true, false, null, null)!;
 /** What a form shows of a list of parameters or choices. */
 const displayed = <Shown extends INodeProperties | INodePropertyOptions>(list: Shown[], values: INodeParameters): Shown[] =>
-	list.filter((one) => NodeHelpers.displayParameter(values, one, null, null));
+	list.filter((entry) => NodeHelpers.displayParameter(values, entry, null, null));
 
 describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 	const { properties } = description;
 	const operations = properties.filter(({ name }) => name === 'operation');
 	const each = menu.flatMap((entry) => entry.operations.map((operation) => ({ entry, operation, resource: entry.value, value: String(operation.option.value) })));
 
-	test.each(menu)('offers the operations of $name, and begins with one of them', ({ value: resource, operations: own }) => {
+	test.each(menu)('offers the operations of $name, and begins with one of them', ({ value: resource, operations: menuOperations }) => {
 		const values = valuesOf(properties, { resource });
-		const shown = displayed(operations, values).filter(({ type }) => type !== 'hidden');
-		const offered = shown.map((property) => optionsOf(property).map((option) => option.value));
-		expect(offered.map((one) => new Set(one))).toEqual([new Set(own.map(({ option }) => option.value))]);
+		const visibleOperations = displayed(operations, values).filter(({ type }) => type !== 'hidden');
+		const offered = visibleOperations.map((property) => optionsOf(property).map((option) => option.value));
+		expect(offered.map((choices) => new Set(choices))).toEqual([new Set(menuOperations.map(({ option }) => option.value))]);
 		expect(offered[0]).toContain(values.operation);
 		expect(NodeHelpers.getNodeParameters(properties, { resource, operation: values.operation! }, false, false, null, null)).not.toHaveProperty('operation');
 	});
 
 	test.each(each)('has the parameters of $resource: $value, in their order', ({ entry, operation, resource, value }) => {
 		const values = valuesOf(properties, { resource, operation: value });
-		const wanted = displayed([...(entry.parents ?? []), ...operation.properties(entry as Resource)], values);
+		const expected = displayed([...(entry.parents ?? []), ...operation.properties(entry as Resource)], values);
 		const around = ['authentication', 'resource', 'operation', 'kind', 'options'];
 		const form = displayed(properties, values).filter(({ name, displayOptions }) => !around.includes(name) && !displayOptions?.show?.['@tool']);
 		expect(form.map(({ name, displayName, required }) => [name, displayName, required])).toEqual(
-			wanted.map(({ name, displayName, required }) => [name, displayName, required]),
+			expected.map(({ name, displayName, required }) => [name, displayName, required]),
 		);
 	});
 
 	test.each(each)('has the options of $resource: $value, and no other', ({ operation, resource, value }) => {
 		const values = valuesOf(properties, { resource, operation: value });
 		const options = properties.find(({ name }) => name === 'options')!.options as INodeProperties[];
-		const own = (operation.options ?? []).filter(({ name }) => name !== 'emptyCells').map(({ name }) => name);
-		const offered = options.filter((one) => one.name !== 'emptyCells' && NodeHelpers.displayParameter({}, one, null, null, values));
-		expect(offered.map(({ name }) => name).sort()).toEqual([...own, 'maxWait'].sort());
+		const optionNames = (operation.options ?? []).filter(({ name }) => name !== 'emptyCells').map(({ name }) => name);
+		const offered = options.filter((option) => option.name !== 'emptyCells' && NodeHelpers.displayParameter({}, option, null, null, values));
+		expect(offered.map(({ name }) => name).sort()).toEqual([...optionNames, 'maxWait'].sort());
 	});
 
 	test('never shows, checks or keeps the list of all operations that only AI builders read', () => {
 		const [all, ...more] = properties.filter(({ displayOptions }) => displayOptions?.show?.['@version']);
 		expect(more).toEqual([]);
-		const shown = ['contact', '={{ $json.kind }}', 'unknown'].flatMap((resource) =>
+		const visibilities = ['contact', '={{ $json.kind }}', 'unknown'].flatMap((resource) =>
 			[0, 1, 1.1, 2, undefined].map((typeVersion) => NodeHelpers.displayParameter({ resource, operation: '={{ $json.do }}' }, all!, { typeVersion } as INode, description)),
 		);
-		expect(new Set(shown)).toEqual(new Set([false]));
+		expect(new Set(visibilities)).toEqual(new Set([false]));
 		// Nor does it decide what n8n keeps of a workflow, or finds wrong in it.
-		const without = properties.filter((one) => one !== all);
+		const without = properties.filter((property) => property !== all);
 		const stored = [
 			...each.map(({ resource, value }): INodeParameters => ({ resource, operation: value })),
 			{ resource: '={{ $json.kind }}', operation: '={{ $json.do }}' },
@@ -81,19 +81,19 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 			const preset = Object.fromEntries(Object.entries(displayOptions!.show!).map(([name, values]) => [name, values?.[0]]));
 			return (options as INodePropertyOptions[]).map(({ action, value }) => ({ action, operation: value, ...preset }));
 		});
-		const wanted = each.map(({ operation: { option }, resource }) => ({ action: option.action, operation: option.value, resource }));
-		expect(actions).toHaveLength(wanted.length);
-		expect(actions).toEqual(expect.arrayContaining(wanted));
+		const expected = each.map(({ operation: { option }, resource }) => ({ action: option.action, operation: option.value, resource }));
+		expect(actions).toHaveLength(expected.length);
+		expect(actions).toEqual(expect.arrayContaining(expected));
 	});
 });
 
 test('An operation has one name and one description, whatever it is done to', () => {
 	for (const menu of [everydayMenu, adminMenu]) {
-		const said = new Map<unknown, Set<string>>();
+		const textsByOperation = new Map<unknown, Set<string>>();
 		for (const { option } of menu.flatMap(({ operations }) => operations)) {
-			said.set(option.value, (said.get(option.value) ?? new Set()).add(`${option.name}: ${option.description}`));
+			textsByOperation.set(option.value, (textsByOperation.get(option.value) ?? new Set()).add(`${option.name}: ${option.description}`));
 		}
-		expect([...said.values()].filter((texts) => texts.size > 1)).toEqual([]);
+		expect([...textsByOperation.values()].filter((texts) => texts.size > 1)).toEqual([]);
 	}
 });
 

@@ -4,13 +4,13 @@ import { resultsByPlace } from '../../nodes/CrmPlatform/api/batchResults';
 
 /** Which result each item has: its number among the results, or null where that is not certain. */
 function placed(items: IDataObject[], results: unknown, areNew = false): Array<number | null> {
-	const list = Array.isArray(results) ? results.map((one: unknown, n) => (isResult(one) ? { ...one, number: n } : one)) : results;
-	const byPlace = new Map(resultsByPlace({ results: list }, items, areNew).map(([place, { said }]) => [place, (said as { number: number }).number]));
+	const list = Array.isArray(results) ? results.map((result: unknown, n) => (isResult(result) ? { ...result, number: n } : result)) : results;
+	const byPlace = new Map(resultsByPlace({ results: list }, items, areNew).map(([place, { body: said }]) => [place, (said as { number: number }).number]));
 	expect([...byPlace.keys()].every((place) => place in items)).toBe(true);
 	return items.map((_, place) => byPlace.get(place) ?? null);
 }
 
-const isResult = (one: unknown): one is IDataObject => typeof one === 'object' && one !== null;
+const isResult = (value: unknown): value is IDataObject => typeof value === 'object' && value !== null;
 
 const ok = (data?: unknown) => ({ status: 200, ...(data !== undefined && { data }) });
 const [plain, ab] = [[{ n: 1 }, { n: 2 }], [{ id: 'a' }, { id: 'b' }]];
@@ -106,7 +106,7 @@ describe('a record with the values of another item belongs to none', () => {
 });
 
 describe('of items that become records of their own', () => {
-	const made = (index: number, id: string, status = 201) => ({ index, id, status });
+	const creation = (index: number, id: string, status = 201) => ({ index, id, status });
 
 	test.each<[number, number, Array<number | null>]>([
 		[200, 200, [null, null]],
@@ -115,8 +115,8 @@ describe('of items that become records of their own', () => {
 		[201, 199, [0, 1]],
 		[201, 422, [0, 1]],
 	])('two that are answered with one id, by %i and %i, count as neither if both were made', (first, second, expected) => {
-		expect(placed(plain, [made(0, 'x', first), made(1, 'x', second)], true)).toEqual(expected);
-		expect(placed(plain, [made(0, 'x', first), made(1, 'x', second)])).toEqual([0, 1]);
+		expect(placed(plain, [creation(0, 'x', first), creation(1, 'x', second)], true)).toEqual(expected);
+		expect(placed(plain, [creation(0, 'x', first), creation(1, 'x', second)])).toEqual([0, 1]);
 	});
 });
 

@@ -10,30 +10,30 @@ const description = { path: '/batch/update', items: 'records', maximum: 100 };
 async function outcomes(items: IDataObject[], results: unknown, areNew = false) {
 	const send = async () => ({ status: 207, headers: {}, body: { results } });
 	const outcome = await sendBatch(send, { description, path: '/v1/contacts/batch/update', items, areNew });
-	return outcome.map((one) => {
-		if (one instanceof Error) return one.message;
-		return 'record' in one ? one.record?.name : one.problem.message;
+	return outcome.map((itemOutcome) => {
+		if (itemOutcome instanceof Error) return itemOutcome.message;
+		return 'record' in itemOutcome ? itemOutcome.record?.name : itemOutcome.problem.message;
 	});
 }
 
 const untold = 'The service returned no result for this record';
-const known = ['a', 'b', 'c'].map((id) => ({ id }));
+const itemsWithIds = ['a', 'b', 'c'].map((id) => ({ id }));
 const done = (id: string) => ({ status: 200, data: { id, name: `record ${id}` } });
 
 test('results without index find their items by id, whatever their order', async () => {
-	expect(await outcomes(known, [done('c'), done('a'), done('b')])).toEqual(['record a', 'record b', 'record c']);
+	expect(await outcomes(itemsWithIds, [done('c'), done('a'), done('b')])).toEqual(['record a', 'record b', 'record c']);
 });
 
 test('an id beside the record counts as well, and an index that contradicts it does not', async () => {
 	const failed = { status: 422, id: 'c', index: 0, error: { detail: 'c is refused' } };
-	expect(await outcomes(known, [failed, done('b'), done('a')])).toEqual(['record a', 'record b', 'c is refused']);
+	expect(await outcomes(itemsWithIds, [failed, done('b'), done('a')])).toEqual(['record a', 'record b', 'c is refused']);
 });
 
 test.each([{ errors: [{ detail: 'email is taken' }] }, { success: false }])(
 	'a result that says success and holds %j is a failure',
-	async (said) => {
-		const [outcome] = await outcomes([{ id: 'a' }], [{ status: 200, id: 'a', ...said }]);
-		expect(outcome).toMatch('errors' in said ? /email is taken|refused|invalid|valid/i : /./);
+	async (resultFields) => {
+		const [outcome] = await outcomes([{ id: 'a' }], [{ status: 200, id: 'a', ...resultFields }]);
+		expect(outcome).toMatch('errors' in resultFields ? /email is taken|refused|invalid|valid/i : /./);
 		expect(await outcomes([{ id: 'a' }], [{ status: 204, id: 'a' }])).toEqual([undefined]);
 	},
 );
@@ -51,31 +51,31 @@ test('two items for one record take its results in order', async () => {
 
 describe('of items that become records of their own', () => {
 	const items = [{ name: 'a' }, { name: 'b' }, { name: 'c' }];
-	const made = (index: number, id: string, name: string) => ({ index, status: 201, data: { id, name } });
+	const creation = (index: number, id: string, name: string) => ({ index, status: 201, data: { id, name } });
 
 	test.each([
-		['and record', [made(0, 'x', 'a'), made(1, 'x', 'a'), made(2, 'z', 'c')]],
-		['and values of their own', [made(0, 'x', 'a'), made(1, 'x', 'b'), made(2, 'z', 'c')]],
-		['and no record', [{ index: 0, status: 201, id: 'x' }, { index: 1, status: 201, id: 'x' }, made(2, 'z', 'c')]],
+		['and record', [creation(0, 'x', 'a'), creation(1, 'x', 'a'), creation(2, 'z', 'c')]],
+		['and values of their own', [creation(0, 'x', 'a'), creation(1, 'x', 'b'), creation(2, 'z', 'c')]],
+		['and no record', [{ index: 0, status: 201, id: 'x' }, { index: 1, status: 201, id: 'x' }, creation(2, 'z', 'c')]],
 	])('two that are answered with one id %s count as neither', async (_, results) => {
 		expect(await outcomes(items, results, true)).toEqual([untold, untold, 'c']);
 	});
 
 	test('one that is refused for the record of another is refused', async () => {
 		const refused = { index: 1, id: 'x', status: 422, error: { detail: 'x is there' } };
-		expect(await outcomes(items, [made(0, 'x', 'a'), refused, made(2, 'z', 'c')], true)).toEqual(['a', 'x is there', 'c']);
+		expect(await outcomes(items, [creation(0, 'x', 'a'), refused, creation(2, 'z', 'c')], true)).toEqual(['a', 'x is there', 'c']);
 	});
 });
 
 test('an error in a result of success is an error', async () => {
 	const results = [{ index: 0, status: 200, error: { detail: 'a is refused' } }, { index: 1, ...done('b') }];
-	expect(await outcomes(known.slice(0, 2), results)).toEqual(['a is refused', 'record b']);
+	expect(await outcomes(itemsWithIds.slice(0, 2), results)).toEqual(['a is refused', 'record b']);
 });
 
 test.each([null, 'text', [null, 7], [{ index: 99, status: 200 }], [{ index: -1, status: 200 }]])(
 	'results that cannot be read leave their items open: %j',
 	async (results) => {
-		expect(await outcomes(known.slice(0, 1), results)).toEqual([untold]);
+		expect(await outcomes(itemsWithIds.slice(0, 1), results)).toEqual([untold]);
 	},
 );
 
@@ -103,11 +103,11 @@ describe('results that contradict themselves belong to no item:', () => {
 	});
 
 	test('the id of another record at an index', async () => {
-		expect(await outcomes(known.slice(0, 1), [{ index: 0, ...done('z') }])).toEqual([untold]);
+		expect(await outcomes(itemsWithIds.slice(0, 1), [{ index: 0, ...done('z') }])).toEqual([untold]);
 	});
 
 	test('two results for one record', async () => {
-		expect(await outcomes(known.slice(0, 2), [done('a'), { ...done('a'), status: 204 }, done('b')])).toEqual([untold, 'record b']);
+		expect(await outcomes(itemsWithIds.slice(0, 2), [done('a'), { ...done('a'), status: 204 }, done('b')])).toEqual([untold, 'record b']);
 	});
 });
 
@@ -136,16 +136,16 @@ test('whatever the form of the results, none goes to another item', async () => 
 			const items = places.map((i) => ({ name: `record ${i}`, kind: 'same', ...(ids !== 'none' && { id: ids === 'text' ? String(100 + i) : 100 + i }) }));
 			const sorted = isOrdered ? places : [...places].sort((a, b) => (order[a] ?? 0) - (order[b] ?? 0));
 			// Some are left out, or come twice.
-			const told = [...sorted, ...sorted].slice(0, Math.min(left, 2 * count));
-			const results = told.map((i) => ({
+			const reportedPlaces = [...sorted, ...sorted].slice(0, Math.min(left, 2 * count));
+			const results = reportedPlaces.map((i) => ({
 				...{ none: {}, right: { index: i }, 'from 1': { index: i + 1 }, 'all 0': { index: 0 }, 'as text': { index: String(i) } }[index],
 				...(tellsId !== 'no' && { id: tellsId === 'as text' ? String(100 + i) : 100 + i }),
 				status: 200,
 				data: { name: `Record ${i}`, kind: 'same' },
 			}));
 			const outcome = await outcomes(items, results);
-			expect(outcome.map((one, i) => one === untold || one === `Record ${i}`)).toEqual(places.map(() => true));
-			const isPlain = told.length === count && (ids !== 'none' && tellsId !== 'no') && index !== 'all 0';
+			expect(outcome.map((itemOutcome, i) => itemOutcome === untold || itemOutcome === `Record ${i}`)).toEqual(places.map(() => true));
+			const isPlain = reportedPlaces.length === count && (ids !== 'none' && tellsId !== 'no') && index !== 'all 0';
 			if (isPlain) expect(outcome).not.toContain(untold);
 		}),
 		randomRuns(300),

@@ -14,7 +14,7 @@ const list: ListDescription = {
 };
 
 const read = async (service: ListService, cursors: number, query = {}) =>
-	(await readAll(service.send, { path: '/v1/contacts', list, query, cursors }, (one) => one)) as Stored[];
+	(await readAll(service.send, { path: '/v1/contacts', list, query, cursors }, (record) => record)) as Stored[];
 
 /** Times with ties, clusters and gaps, as imports and quiet years leave them. */
 const times = fc
@@ -34,9 +34,9 @@ test('several cursors give the records that one gives, in the same order', async
 	await fc.assert(
 		fc.asyncProperty(times, queries, fc.integer({ min: 2, max: 6 }), async (at, query, cursors) => {
 			const service = new ListService(at);
-			const one = await read(service, 1, query);
+			const expected = await read(service, 1, query);
 			service.requests = 0;
-			expect(await read(service, cursors, query)).toEqual(one);
+			expect(await read(service, cursors, query)).toEqual(expected);
 			expect(service.maxUnderWay).toBeLessThanOrEqual(cursors);
 		}),
 		randomRuns(100),
@@ -83,8 +83,8 @@ test.each([
 	['that cannot be narrowed by time', { ...list, created: undefined }, {}],
 ])('a list %s is read with one cursor', async (_, described, query) => {
 	const service = new ListService(Array.from({ length: 100 }, (__, i) => i * 1000));
-	const whole = { path: '/v1/contacts', list: described as ListDescription, query, cursors: 5 };
-	expect(await readAll(service.send, whole, (one) => one)).toHaveLength(100);
+	const request = { path: '/v1/contacts', list: described as ListDescription, query, cursors: 5 };
+	expect(await readAll(service.send, request, (record) => record)).toHaveLength(100);
 	expect(service.maxUnderWay).toBe(1);
 });
 

@@ -108,8 +108,8 @@ test('whatever schemas refer to, reading them ends, and soon', () => {
 		fc.property(graphs, (graph) => {
 			const schemas = named(12, (i) => {
 				const { kind, to, title } = graph[i]!;
-				const refs = to.map((one) => ({ ...ref(`S${one}`), ...(title && { title: 'T' }) }));
-				if (kind === 'properties') return { type: 'object', properties: Object.fromEntries(refs.map((one, k) => [`p${k}`, one])) };
+				const refs = to.map((target) => ({ ...ref(`S${target}`), ...(title && { title: 'T' }) }));
+				if (kind === 'properties') return { type: 'object', properties: Object.fromEntries(refs.map((reference, k) => [`p${k}`, reference])) };
 				if (kind === 'items') return { type: 'array', items: refs[0] };
 				return kind === 'ref' ? refs[0]! : { [kind]: refs, properties: { own: { type: 'string' } } };
 			});

@@ -7,12 +7,12 @@ const clock: Clock = { now: () => time, sleep: async () => undefined, random: ()
 
 /** A service that describes itself to each account, and counts how often it was asked to. */
 function service(address: string, titleFor: (account: string) => string) {
-	let asked = 0;
+	let loadCount = 0;
 	let isDown = false;
 	const load = async (account: string, credential?: string) => await loading(account, credential).then(({ document }) => document);
 	const loading = async (account: string, credential?: string) => {
 		const signed: Transport = async () => {
-			asked += 1;
+			loadCount += 1;
 			if (isDown) return { connectionError: 'ECONNREFUSED' };
 			const document = { openapi: '3.1.0', paths: { '/v1/x': { title: titleFor(account) } } };
 			return { status: 200, headers: {}, text: JSON.stringify(document) };
@@ -21,29 +21,29 @@ function service(address: string, titleFor: (account: string) => string) {
 		const source = { url, address, secret: account, signed, anonymous: signed, ...(credential && { credential }) };
 		return await loadDocument(source, clock);
 	};
-	return { load, loading, asked: () => asked, goDown: () => (isDown = true) };
+	return { load, loading, loadCount: () => loadCount, goDown: () => (isDown = true) };
 }
 
 test('a description is asked for once in five minutes', async () => {
-	const { load, asked } = service('https://fresh.example', () => 'Same');
+	const { load, loadCount } = service('https://fresh.example', () => 'Same');
 	await load('one');
 	await load('one');
-	expect(asked()).toBe(1);
+	expect(loadCount()).toBe(1);
 	time += 5 * 60_000;
 	await load('one');
-	expect(asked()).toBe(2);
+	expect(loadCount()).toBe(2);
 });
 
 test('accounts that are told the same share one description', async () => {
-	const { load, asked } = service('https://shared.example', () => 'Same');
+	const { load, loadCount } = service('https://shared.example', () => 'Same');
 	expect(await load('one')).toBe(await load('two'));
-	expect(asked()).toBe(2);
+	expect(loadCount()).toBe(2);
 });
 
 test('accounts never see what another was told', async () => {
 	const { load } = service('https://apart.example', (account) => account);
-	const [one, two] = [await load('one'), await load('two')];
-	expect([one.paths, two.paths, (await load('one')).paths]).toEqual([
+	const [first, second] = [await load('one'), await load('two')];
+	expect([first.paths, second.paths, (await load('one')).paths]).toEqual([
 		{ '/v1/x': { title: 'one' } },
 		{ '/v1/x': { title: 'two' } },
 		{ '/v1/x': { title: 'one' } },
@@ -58,10 +58,10 @@ test('a new access token brings no second copy', async () => {
 });
 
 test('two addresses that say the same are two services', async () => {
-	const [one, other] = ['https://one.example', 'https://other.example'].map((address) =>
+	const [first, second] = ['https://one.example', 'https://other.example'].map((address) =>
 		service(address, () => 'Same'),
 	);
-	expect(await one?.load('account')).not.toBe(await other?.load('account'));
+	expect(await first?.load('account')).not.toBe(await second?.load('account'));
 });
 
 describe('while a description cannot be read', () => {

@@ -61,11 +61,11 @@ test('the links to the documentation that n8n shows lead to pages, and to headin
 });
 
 test('every picture is shown, and npm run pictures takes it', () => {
-	const shown = pages.map(read).join('\n');
-	const taken = globSync('test/e2e/**/*.ts', { cwd: root }).map(read).join('\n');
+	const pageTexts = pages.map(read).join('\n');
+	const testSources = globSync('test/e2e/**/*.ts', { cwd: root }).map(read).join('\n');
 	const pictures = globSync('docs/**/*.png', { cwd: root }).map((file) => file.split('/').at(-1)!);
-	expect(pictures.filter((file) => !shown.includes(`pictures/${file}`))).toEqual([]);
-	expect(pictures.filter((file) => !taken.includes(`'${file.replace('.png', '')}'`))).toEqual([]);
+	expect(pictures.filter((file) => !pageTexts.includes(`pictures/${file}`))).toEqual([]);
+	expect(pictures.filter((file) => !testSources.includes(`'${file.replace('.png', '')}'`))).toEqual([]);
 });
 
 test('every page is reached from the README', () => {

@@ -11,7 +11,7 @@ const created = event({ object: { pipeline_id: 'pip_1' }, previous: null, change
 const fields = (...changedFields: string[]) => ({ changedFields, equal: {} });
 
 test('without filters everything passes', () => {
-	expect([change('amount'), created].every((one) => passesFilter(one, fields()))).toBe(true);
+	expect([change('amount'), created].every((candidate) => passesFilter(candidate, fields()))).toBe(true);
 });
 
 test('a change passes if one of the fields is among those wanted', () => {

@@ -12,10 +12,10 @@ const event = (idempotency_key: string | null, actor = 'usr_1'): CrmEvent => ({
 	request: { id: 'req_1', idempotency_key },
 	data: { object: {}, previous: null, changed: [] },
 });
-const passes = (one: CrmEvent, keys: IgnoredOrigins['keys'], users: string[] = []) =>
-	passesFilter(one, { changedFields: [], equal: {}, ignored: { keys, users } });
+const passes = (candidate: CrmEvent, keys: IgnoredOrigins['keys'], users: string[] = []) =>
+	passesFilter(candidate, { changedFields: [], equal: {}, ignored: { keys, users } });
 const origin = originOf('instance-1', 'wf1');
-const own = idempotencyKey({
+const workflowKey = idempotencyKey({
 	instance: 'instance-1',
 	workflow: 'wf1',
 	execution: '1',
@@ -26,15 +26,15 @@ const own = idempotencyKey({
 
 test('changes of this workflow are ignored, those of others and of longer ids are not', () => {
 	const workflow = [ownOrigin('workflow', origin)];
-	expect(passes(event(own), workflow)).toBe(false);
-	expect(passes(event(own.replace('/wf1/', '/wf12/')), workflow)).toBe(true);
+	expect(passes(event(workflowKey), workflow)).toBe(false);
+	expect(passes(event(workflowKey.replace('/wf1/', '/wf12/')), workflow)).toBe(true);
 	expect(passes(event('order-4711'), workflow)).toBe(true);
 	expect(passes(event(null), workflow)).toBe(true);
 });
 
 test('changes of any workflow of this n8n are ignored, those of another n8n are not', () => {
-	expect(passes(event(own), [ownOrigin('instance', origin)])).toBe(false);
-	expect(passes(event(own), [ownOrigin('instance', originOf('instance-2', 'wf1'))])).toBe(true);
+	expect(passes(event(workflowKey), [ownOrigin('instance', origin)])).toBe(false);
+	expect(passes(event(workflowKey), [ownOrigin('instance', originOf('instance-2', 'wf1'))])).toBe(true);
 });
 
 test('changes of chosen users are ignored, whatever the service says of requests', () => {
@@ -44,9 +44,9 @@ test('changes of chosen users are ignored, whatever the service says of requests
 });
 
 test('an event says whether this workflow made it, another one of this n8n, or somebody else', () => {
-	expect(madeBy(event(own), origin)).toBe('this_workflow');
-	expect(madeBy(event(own), originOf('instance-1', 'wf2'))).toBe('this_n8n');
-	expect(madeBy(event(own), originOf('instance-2', 'wf1'))).toBe('other');
+	expect(madeBy(event(workflowKey), origin)).toBe('this_workflow');
+	expect(madeBy(event(workflowKey), originOf('instance-1', 'wf2'))).toBe('this_n8n');
+	expect(madeBy(event(workflowKey), originOf('instance-2', 'wf1'))).toBe('other');
 	expect(madeBy(event('order-4711'), origin)).toBe('other');
 	expect(madeBy(event(null), origin)).toBe('other');
 	const { request: _, ...plain } = event(null);

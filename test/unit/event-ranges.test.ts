@@ -9,15 +9,15 @@ const pageSize = 5;
 /** A log with these sequences, some of whose answers come from a replica that is behind. */
 function logOf(sequences: number[], { isBehind = () => false, missing = 0, arriving = [] as number[] }: { isBehind?: () => boolean; missing?: number; arriving?: number[] } = {}) {
 	const all = [...sequences];
-	const asked: number[] = [];
+	const requests: number[] = [];
 	return {
-		asked,
+		requests,
 		pageSize,
 		async *after(sequence: number, limit = Infinity) {
-			asked.push(sequence);
+			requests.push(sequence);
 			const seen = isBehind() ? all.slice(0, Math.max(0, all.length - missing)) : [...all];
 			await Promise.resolve();
-			for (const one of seen.filter((each) => each > sequence).slice(0, limit)) yield { sequence: one } as CrmEvent;
+			for (const newer of seen.filter((each) => each > sequence).slice(0, limit)) yield { sequence: newer } as CrmEvent;
 		},
 		newest: async () => {
 			const newest = all.at(-1);
@@ -33,7 +33,7 @@ const read = async (log: ReturnType<typeof logOf>, from = 0): Promise<number[]> 
 	return found;
 };
 
-const sequences = fc.uniqueArray(fc.integer({ min: 1, max: 300 }), { maxLength: 120 }).map((some) => some.sort((one, other) => one - other));
+const sequences = fc.uniqueArray(fc.integer({ min: 1, max: 300 }), { maxLength: 120 }).map((some) => some.sort((a, b) => a - b));
 
 test('a log is read whole and in sequence, however its numbers are spread, with what comes meanwhile', async () => {
 	await fc.assert(
@@ -41,9 +41,9 @@ test('a log is read whole and in sequence, however its numbers are spread, with 
 			const arriving = Array.from({ length: more }, (_, i) => 1_000 + i);
 			const log = logOf(some, { arriving });
 			const found = await read(log, from);
-			const wanted = some.filter((one) => one > from);
-			expect(found.slice(0, wanted.length)).toEqual(wanted);
-			if (wanted.length > pageSize) expect(found).toEqual([...wanted, ...arriving]);
+			const expected = some.filter((sequence) => sequence > from);
+			expect(found.slice(0, expected.length)).toEqual(expected);
+			if (expected.length > pageSize) expect(found).toEqual([...expected, ...arriving]);
 		}),
 		randomRuns(300),
 	);
@@ -52,8 +52,8 @@ test('a log is read whole and in sequence, however its numbers are spread, with 
 test('answers of a replica that is behind leave nothing out: the log is read up to its newest event, or the reading ends with an error', async () => {
 	await fc.assert(
 		fc.asyncProperty(sequences, fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }), fc.integer({ min: 1, max: 30 }), async (some, behind, missing) => {
-			let asked = 0;
-			const log = logOf(some, { isBehind: () => behind[asked++ % behind.length]!, missing });
+			let answerCount = 0;
+			const log = logOf(some, { isBehind: () => behind[answerCount++ % behind.length]!, missing });
 			const found: number[] = [];
 			const reading = async () => {
 				for await (const { sequence } of readInRanges(log, 0)) found.push(sequence);
@@ -70,5 +70,5 @@ test('answers of a replica that is behind leave nothing out: the log is read up 
 test('a dense log costs one request for each page, and two more', async () => {
 	const log = logOf(Array.from({ length: 50 }, (_, i) => i + 1));
 	expect(await read(log)).toHaveLength(50);
-	expect(log.asked).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);
+	expect(log.requests).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);
 });

@@ -8,7 +8,7 @@ const entry = (name: string, workflow = 'a', priority: Priority = 'ordinary', is
 
 function order(entries: Named[]): string[] {
 	const queue = new FairQueue<Named>();
-	entries.forEach((one) => queue.add(one));
+	entries.forEach((item) => queue.add(item));
 	const names: string[] = [];
 	for (let next = queue.take(); next; next = queue.take()) names.push(next.name);
 	return names;
@@ -46,7 +46,7 @@ test('a request that was refused goes before others of its workflow', () => {
 test('a removed entry is gone, and with the last one its workflow', () => {
 	const queue = new FairQueue<Named>();
 	const [first, second, other] = [entry('1'), entry('2'), entry('other', 'b')];
-	[first, second, other].forEach((one) => queue.add(one));
+	[first, second, other].forEach((item) => queue.add(item));
 	expect(queue.countOtherWorkflows('b')).toBe(1);
 	queue.remove(first);
 	queue.remove(first);

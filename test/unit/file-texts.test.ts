@@ -26,9 +26,9 @@ async function recordsOf(bytes: Uint8Array, settings: Partial<FileSettings> = {}
 	return { file, rows, error };
 }
 
-const utf32le = (text: string) => Buffer.concat([...text].map((one) => {
+const utf32le = (text: string) => Buffer.concat([...text].map((character) => {
 	const bytes = Buffer.alloc(4);
-	bytes.writeUInt32LE(one.codePointAt(0)!);
+	bytes.writeUInt32LE(character.codePointAt(0)!);
 	return bytes;
 }));
 const utf16be = (text: string) => Buffer.from(text, 'utf16le').swap16();
@@ -61,13 +61,13 @@ test('whatever the bytes, a record has the text of the file, or the user is told
 			const isTold = read.error !== undefined || read.rows.some(({ problem }) => problem !== undefined);
 			if (isTold) return;
 			// Nothing was told: what another library reads of the same text is what was read.
-			const known = name.startsWith('UTF-16 with ') ? 'utf-16le' : name.startsWith('big-endian UTF-16 with ') ? 'utf-16be' : 'utf-8';
-			const decoder = new TextDecoder(known, { fatal: true });
+			const encoding = name.startsWith('UTF-16 with ') ? 'utf-16le' : name.startsWith('big-endian UTF-16 with ') ? 'utf-16be' : 'utf-8';
+			const decoder = new TextDecoder(encoding, { fatal: true });
 			const expected: string[][] = parse(decoder.decode(bytes), { relax_column_count: true, relax_quotes: true, skip_empty_lines: true });
 			const [, ...records] = expected;
-			const given = read.rows.map(({ content }) => Object.values(content!));
+			const actual = read.rows.map(({ content }) => Object.values(content!));
 			// The apostrophe that keeps spreadsheets from running a formula is not part of its text.
-			expect(given).toEqual(records.map((one) => one.slice(0, 2).map(unescapedCell)));
+			expect(actual).toEqual(records.map((record) => record.slice(0, 2).map(unescapedCell)));
 		}),
 		randomRuns(1_500),
 	);

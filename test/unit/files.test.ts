@@ -115,9 +115,9 @@ test.each(['=1+1', '+cmd|x', '-2+a', '@SUM(A1)', '\tx', "'=1", "''=1"])(
 	'a spreadsheet does not run %j, and it can be read back',
 	(text) => {
 		const table: string[][] = parse(csvRow([text]));
-		const written = table[0]?.[0] ?? '';
-		expect(written).toBe(`'${text}`);
-		expect(unescapedCell(written)).toBe(text);
+		const cellText = table[0]?.[0] ?? '';
+		expect(cellText).toBe(`'${text}`);
+		expect(unescapedCell(cellText)).toBe(text);
 	},
 );
 
@@ -158,8 +158,8 @@ describe('JSON', () => {
 	test('records come back, from lines and from an array', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(record), fc.integer({ min: 1, max: 9 }), async (records, size) => {
-				const expected = records.map((one) => parseJson(JSON.stringify(one)));
-				const lines = records.map((one) => `${JSON.stringify(one)}\n`).join('');
+				const expected = records.map((entry) => parseJson(JSON.stringify(entry)));
+				const lines = records.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 				const read = await allRows(readNdjson(chunked(lines, size)));
 				expect(read.map(({ content }) => content)).toEqual(expected);
 				const array = JSON.stringify(records, null, size % 3);

@@ -32,17 +32,17 @@ describe.each(forms)('where a service wants %s', (_, format, form) => {
 
 	test('each write has one such key, and every other write another', () => {
 		const keys = Array.from({ length: 50 }, (_unused, run) => key({ run }));
-		for (const [run, one] of keys.entries()) {
-			expect(one).toMatch(form);
-			if (format.pattern) expect(one).toMatch(new RegExp(format.pattern));
-			expect(one).toBe(key({ run }));
+		for (const [run, writeKey] of keys.entries()) {
+			expect(writeKey).toMatch(form);
+			if (format.pattern) expect(writeKey).toMatch(new RegExp(format.pattern));
+			expect(writeKey).toBe(key({ run }));
 		}
 		expect(new Set(keys).size).toBe(keys.length);
 	});
 
 	test('so has a write that is never tried again', () => {
 		const keys = Array.from({ length: 20 }, () => freshKey(format));
-		for (const one of keys) if (format.pattern) expect(one).toMatch(new RegExp(format.pattern));
+		for (const writeKey of keys) if (format.pattern) expect(writeKey).toMatch(new RegExp(format.pattern));
 		expect(new Set(keys).size).toBe(keys.length);
 	});
 
@@ -59,14 +59,14 @@ test.each<[string, KeyFormat]>([
 	['of a form that only some keys have by chance', { pattern: '^[89a-d]' }],
 ])('the node says that it cannot make keys %s, and refuses the write', (_, format) => {
 	expect(canMakeKeys(format)).toBe(false);
-	const made = Array.from({ length: 40 }, (_unused, run) => {
+	const outcomes = Array.from({ length: 40 }, (_unused, run) => {
 		try {
 			return idempotencyKey({ ...identity, run }, format);
 		} catch (error) {
 			return (error as Error).message;
 		}
 	});
-	expect(made).toContainEqual(expect.stringMatching(/^The service requires idempotency keys .*support\.$/));
+	expect(outcomes).toContainEqual(expect.stringMatching(/^The service requires idempotency keys .*support\.$/));
 });
 
 test('the words of the refusal name what the service asks for', () => {
@@ -75,11 +75,11 @@ test('the words of the refusal name what the service asks for', () => {
 });
 
 test('the origin is part of a key as long as 32 characters of its hash have room beside it', () => {
-	const whole = idempotencyKey(identity).replace(/[0-9a-f]+$/, '');
-	const prefix = whole.replace(/[^/]+\/$/, '');
-	expect(idempotencyKey(identity, { maxLength: whole.length + 32 })).toMatch(/^n8n\/\w+\/\w*\/\w+\/[0-9a-f]{32}$/);
+	const fullPrefix = idempotencyKey(identity).replace(/[0-9a-f]+$/, '');
+	const prefix = fullPrefix.replace(/[^/]+\/$/, '');
+	expect(idempotencyKey(identity, { maxLength: fullPrefix.length + 32 })).toMatch(/^n8n\/\w+\/\w*\/\w+\/[0-9a-f]{32}$/);
 	// Without room for the execution, it tells the workflow.
-	expect(idempotencyKey(identity, { maxLength: whole.length + 31 })).toMatch(/^n8n\/\w+\/\w*\/[0-9a-f]{33}$/);
+	expect(idempotencyKey(identity, { maxLength: fullPrefix.length + 31 })).toMatch(/^n8n\/\w+\/\w*\/[0-9a-f]{33}$/);
 	expect(idempotencyKey(identity, { maxLength: prefix.length + 31 })).toMatch(/^[0-9a-f]+$/);
 	expect(idempotencyKey(identity, { maxLength: 10_000 }).length).toBeLessThanOrEqual(255);
 	const least = idempotencyKey(identity, { maxLength: prefix.length + 32 });

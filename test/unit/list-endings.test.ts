@@ -10,7 +10,7 @@ import { describe_ } from './describedDocument.ts';
 /** How a service says that a list goes on, as far as its description knows. */
 interface PagingDialect {
 	total: number;
-	largest: number;
+	maxPageSize: number;
 	/** Where an answer has the next cursor. */
 	place: string[] | 'Link header' | 'header' | 'nowhere';
 	isLinked: boolean;
@@ -28,7 +28,7 @@ interface PagingDialect {
 
 const dialects: fc.Arbitrary<PagingDialect> = fc.record({
 	total: fc.constantFrom(0, 1, 2, 3, 9, 10, 11, 20, 21, 40, 45),
-	largest: fc.constantFrom(1, 2, 5, 10, 20, 100),
+	maxPageSize: fc.constantFrom(1, 2, 5, 10, 20, 100),
 	place: fc.constantFrom<PagingDialect['place'][]>(
 		['next_cursor'], ['next_cursor'], ['nextCursor'], ['paging', 'next', 'after'], ['meta', 'next_page_token'],
 		['links', 'next'], ['response_metadata', 'cursors', 'after'], ['@odata.nextLink'], ['pageInfo', 'endCursor'],
@@ -54,21 +54,21 @@ const put = (object: Record<string, unknown>, [name = '', ...rest]: string[], va
 };
 
 function listOf(dialect: PagingDialect) {
-	const { place, sizeParameter, largest, isSizeStated } = dialect;
+	const { place, sizeParameter, maxPageSize, isSizeStated } = dialect;
 	const from = place === 'header' ? '$response.header.X-Next' : typeof place === 'string' ? undefined : `$response.body#/${place.map((step) => step.replace(/\//g, '~1')).join('/')}`;
 	const links = dialect.isLinked && from ? { links: { next: { parameters: { cursor: from } } } } : {};
 	const parameters = [
 		{ name: 'cursor', in: 'query', schema: { type: dialect.isNumber ? 'integer' : 'string' } },
-		...(sizeParameter ? [{ name: sizeParameter, in: 'query', schema: { type: 'integer', ...(isSizeStated && { maximum: largest }) } }] : []),
+		...(sizeParameter ? [{ name: sizeParameter, in: 'query', schema: { type: 'integer', ...(isSizeStated && { maximum: maxPageSize }) } }] : []),
 	];
 	return describe_({ parameters, responses: { 200: { description: '', ...links } } }).list;
 }
 
 function sendOf(dialect: PagingDialect) {
-	const { total, largest, place, flag, totalAt, last, window } = dialect;
+	const { total, maxPageSize, place, flag, totalAt, last, window } = dialect;
 	return async ({ query = {} }: ApiRequest) => {
 		const start = Number(query.cursor ?? 0);
-		const size = Math.min(largest, Number(query[dialect.sizeParameter ?? ''] ?? largest));
+		const size = Math.min(maxPageSize, Number(query[dialect.sizeParameter ?? ''] ?? maxPageSize));
 		const data = Array.from({ length: Math.max(0, Math.min(size, total - start, window - start)) }, (_, i) => ({
 			...{ text: { id: `r${start + i}` }, numbers: { id: start + i }, null: { id: null }, empty: { id: '' }, absent: {} }[dialect.idsAre],
 			number: start + i,
@@ -104,7 +104,7 @@ async function read(dialect: PagingDialect): Promise<number[] | Error> {
 }
 
 const runs = randomRuns(500);
-const whole = (total: number) => Array.from({ length: total }, (_, i) => i);
+const range = (total: number) => Array.from({ length: total }, (_, i) => i);
 
 test('whatever the dialect of a list, everything is read or the user is told', async () => {
 	await fc.assert(
@@ -112,13 +112,13 @@ test('whatever the dialect of a list, everything is read or the user is told', a
 			// A service that says it is at the end when it is not, and counts nothing, cannot be found out.
 			fc.pre(dialect.window === Infinity || dialect.totalAt?.[0] === 'total');
 			// Nor one whose pages are of one record and say nothing: so does a list of one.
-			fc.pre(dialect.largest > 1 || dialect.isSizeStated || dialect.place !== 'nowhere' || dialect.flag !== undefined || dialect.totalAt !== undefined);
+			fc.pre(dialect.maxPageSize > 1 || dialect.isSizeStated || dialect.place !== 'nowhere' || dialect.flag !== undefined || dialect.totalAt !== undefined);
 			const numbers = await read(dialect);
 			if (numbers instanceof Error) {
 				expect(numbers.message).not.toMatch(/base URL/);
 				return;
 			}
-			expect(numbers).toEqual(whole(dialect.total));
+			expect(numbers).toEqual(range(dialect.total));
 		}),
 		runs,
 	);
@@ -133,8 +133,8 @@ test('the dialects of the description and of the source document are read, not r
 		fc.asyncProperty(understood, async (dialect) => {
 			// A cursor that is left out of a page which cannot be told from a cut-off one.
 			const isLeftOut = dialect.last === 'absent' || dialect.place === 'header';
-			fc.pre(!isLeftOut || dialect.totalAt?.[0] === 'total' || dialect.flag !== undefined || (dialect.sizeParameter !== 'how_many' && dialect.sizeParameter !== undefined && dialect.largest > 1));
-			expect(await read(dialect)).toEqual(whole(dialect.total));
+			fc.pre(!isLeftOut || dialect.totalAt?.[0] === 'total' || dialect.flag !== undefined || (dialect.sizeParameter !== 'how_many' && dialect.sizeParameter !== undefined && dialect.maxPageSize > 1));
+			expect(await read(dialect)).toEqual(range(dialect.total));
 		}),
 		runs,
 	);
@@ -209,7 +209,7 @@ test('a list without pages is read as it comes', async () => {
 });
 
 const so: ReadSoFar = {
-	received: 10, read: 10, firstTotal: undefined, changes: 0, largest: 10, isFirst: true, hadCursor: false,
+	received: 10, read: 10, firstTotal: undefined, changes: 0, largestPageSize: 10, isFirst: true, hadCursor: false,
 	isFull: true, isRepeated: false, isPaged: true, canBeSmaller: true, leavesCursorOut: false,
 };
 

@@ -26,9 +26,9 @@ describe('what a link has beside the cursor', () => {
 	const names = ['after', 'direction', 'limit'].map((name) => ({ name, in: 'query', schema: { type: name === 'limit' ? 'integer' : 'string' } }));
 	const link = { parameters: { after: '$response.body#/next', direction: 'forth', limit: 2, q: '$request.query.q' } };
 	const { list } = describe_({ parameters: names, responses: { 200: { links: { next: link } } } });
-	const asked: Array<ApiRequest['query']> = [];
+	const queries: Array<ApiRequest['query']> = [];
 	const send = async ({ query = {} }: ApiRequest) => {
-		asked.push(query);
+		queries.push(query);
 		const start = Number(query.after ?? 0);
 		const isMeant = query.after === undefined || query.direction === 'forth';
 		const data = isMeant ? [start, start + 1].map((id) => ({ id })) : [];
@@ -39,11 +39,11 @@ describe('what a link has beside the cursor', () => {
 		for await (const { records } of readPages(send, { path: '/v1/contacts', list, query })) ids.push(...records.map(({ id }) => id));
 		return ids;
 	};
-	beforeEach(() => (asked.length = 0));
+	beforeEach(() => (queries.length = 0));
 
 	test('is sent for each next page, the size of pages for all', async () => {
 		expect(await readWith()).toEqual([0, 1, 2, 3, 4, 5]);
-		expect(asked).toEqual([{ limit: 2 }, { limit: 2, direction: 'forth', after: '2' }, { limit: 2, direction: 'forth', after: '4' }]);
+		expect(queries).toEqual([{ limit: 2 }, { limit: 2, direction: 'forth', after: '2' }, { limit: 2, direction: 'forth', after: '4' }]);
 	});
 
 	test('does not take the place of what the user has chosen: the list is refused', async () => {

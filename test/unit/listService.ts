@@ -40,7 +40,7 @@ export class ListService {
 	/** How many answers one would have to wait for one after another. */
 	rounds = 0;
 	private readonly meanwhile: Write[];
-	private made = 0;
+	private lastNumber = 0;
 	private answering: Promise<void> | undefined;
 
 	/** @param times when its records were created, in Unix epoch milliseconds, in order */
@@ -87,21 +87,21 @@ export class ListService {
 		return { data, next_cursor: next, total: list.length };
 	}
 
-	private write(what: Write | undefined): void {
+	private write(operation: Write | undefined): void {
 		const { length } = this.records;
-		if (what === 'create') {
+		if (operation === 'create') {
 			const last = this.records.at(-1);
-			this.records.push(this.record(last ? Date.parse(last.created_at) + (this.made % 2) : 0));
+			this.records.push(this.record(last ? Date.parse(last.created_at) + (this.lastNumber % 2) : 0));
 		}
-		if (what === 'delete' && length > 0) {
-			const [gone] = this.records.splice((this.made * 7919) % length, 1);
+		if (operation === 'delete' && length > 0) {
+			const [gone] = this.records.splice((this.lastNumber * 7919) % length, 1);
 			this.deleted.add(gone!.id);
-			this.made += 1;
+			this.lastNumber += 1;
 		}
 	}
 
 	private record(time: number): Stored {
-		const id = String((this.made += 1)).padStart(8, '0');
+		const id = String((this.lastNumber += 1)).padStart(8, '0');
 		return { id, created_at: new Date(time).toISOString() };
 	}
 }

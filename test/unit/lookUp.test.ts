@@ -21,10 +21,10 @@ interface Service {
 function serviceOf({ kind, records, refuses }: Service): { collection: Collection; requests: string[] } {
 	const requests: string[] = [];
 	const send = async ({ query = {} }: ApiRequest) => {
-		const given = String(query.code);
-		requests.push(given);
-		const values = kind === 'list' ? given.split(',') : [given];
-		const status = values.map(refuses).find((one) => one !== undefined);
+		const filterValue = String(query.code);
+		requests.push(filterValue);
+		const values = kind === 'list' ? filterValue.split(',') : [filterValue];
+		const status = values.map(refuses).find((refusalCode) => refusalCode !== undefined);
 		if (status !== undefined) throw new NodeApiError(node, { message: 'refused' }, { httpCode: String(status) });
 		const data = records.filter((record) => values.includes(record.code));
 		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null } });
@@ -35,28 +35,28 @@ function serviceOf({ kind, records, refuses }: Service): { collection: Collectio
 }
 
 const field: Field = { ...code, kind: 'text' };
-const shown = (outcome: LookUpOutcome): string =>
+const outcomeText = (outcome: LookUpOutcome): string =>
 	'found' in outcome ? outcome.found.id : 'several' in outcome ? outcome.several.map(({ id }) => id).join() : Object.keys(outcome).join();
 
 const value = fc.constantFrom(...'abcdefgh', 'bad 1', 'bad 2', 'half \ud83d', 'x,y', ' a ', 'é', 'e\u0301');
 const record = fc.constantFrom('a', 'b', 'c', 'x,y', 'é');
 const kind = fc.constantFrom<FieldKind>('list', 'text');
 
-const expected = (records: Service['records'], kind: FieldKind, one: string): string => {
-	if (one.includes('half')) return 'refused';
-	if (one.startsWith('bad')) return 'refused';
-	if (kind === 'list' && one.includes(',')) return 'cannotBeAsked';
-	const ids = records.filter((record) => record.code === one.trim().normalize('NFC')).map(({ id }) => id);
+const expected = (records: Service['records'], kind: FieldKind, text: string): string => {
+	if (text.includes('half')) return 'refused';
+	if (text.startsWith('bad')) return 'refused';
+	if (kind === 'list' && text.includes(',')) return 'cannotBeAsked';
+	const ids = records.filter((record) => record.code === text.trim().normalize('NFC')).map(({ id }) => id);
 	return ids.length === 0 ? 'notFound' : ids.join();
 };
 
 test('each value has the outcome it has alone, whatever it is asked for with', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(value, { maxLength: 60 }), fc.array(record, { maxLength: 8 }), kind, async (values, codes, kind) => {
-			const records = codes.map((own, i) => ({ id: `r${i}`, code: own }));
-			const { collection } = serviceOf({ kind, records, refuses: (one) => (one.startsWith('bad') ? 422 : undefined) });
+			const records = codes.map((codeValue, i) => ({ id: `r${i}`, code: codeValue }));
+			const { collection } = serviceOf({ kind, records, refuses: (text) => (text.startsWith('bad') ? 422 : undefined) });
 			const outcomeOf = await lookUp(collection, field, values);
-			for (const one of values) expect([one, shown(outcomeOf(one))]).toEqual([one, expected(records, kind, one)]);
+			for (const text of values) expect([text, outcomeText(outcomeOf(text))]).toEqual([text, expected(records, kind, text)]);
 		}),
 		randomRuns(300, 23),
 	);
@@ -67,7 +67,7 @@ test('a filter that refuses every value cannot be asked, and is not asked for ea
 	for (const kind of ['list', 'text'] as const) {
 		const { collection, requests } = serviceOf({ kind, records: [], refuses: () => 400 });
 		const outcomeOf = await lookUp(collection, field, values);
-		expect(new Set(values.map((one) => shown(outcomeOf(one))))).toEqual(new Set(['cannotBeAsked']));
+		expect(new Set(values.map((text) => outcomeText(outcomeOf(text))))).toEqual(new Set(['cannotBeAsked']));
 		expect(requests.length).toBeLessThan(80);
 	}
 });
@@ -82,23 +82,23 @@ test('a service that does not filter is told, and its list is not read for each 
 	const { send } = collection.api;
 	const others = { data: [{ id: 'x', code: 'other' }], next_cursor: 'more' };
 	const ignoring = { ...collection.api, send: async (request: ApiRequest) => ({ ...(await send(request)), body: others }) };
-	const asked = lookUp({ ...collection, api: ignoring }, field, [...'abcdefgh']);
-	await expect(asked).rejects.toThrow('that do not match the filter code');
+	const outcomes = lookUp({ ...collection, api: ignoring }, field, [...'abcdefgh']);
+	await expect(outcomes).rejects.toThrow('that do not match the filter code');
 	expect(requests.length).toBeLessThan(10);
 });
 
 test('a record that the service finds in its own case is found', async () => {
 	const { collection } = serviceOf({ kind: 'text', records: [], refuses: () => undefined });
-	const own = { data: [{ id: 'x', code: 'ABC' }], next_cursor: null };
-	const api = { send: async () => await Promise.resolve({ status: 200, headers: {}, body: own }) } as unknown as Connection;
-	expect(shown((await lookUp({ ...collection, api }, field, ['abc']))('abc'))).toBe('x');
+	const answerBody = { data: [{ id: 'x', code: 'ABC' }], next_cursor: null };
+	const api = { send: async () => await Promise.resolve({ status: 200, headers: {}, body: answerBody }) } as unknown as Connection;
+	expect(outcomeText((await lookUp({ ...collection, api }, field, ['abc']))('abc'))).toBe('x');
 });
 
 test.each(['list', 'text'] as const)('no value counts as not found that was never asked for (%s)', async (kind) => {
 	const { collection } = serviceOf({
 		kind,
 		records: [{ id: 'r', code: 'last' }],
-		refuses: (one) => (one.startsWith('bad') ? 422 : undefined),
+		refuses: (text) => (text.startsWith('bad') ? 422 : undefined),
 	});
 	const bad = Array.from({ length: 12 }, (_, i) => `bad ${i}`);
 	const { send } = collection.api;
@@ -113,14 +113,14 @@ test.each(['list', 'text'] as const)('no value counts as not found that was neve
 	const good = Array.from({ length: size }, (_, i) => `good ${i}`);
 	const values = [...good, ...bad, ...Array.from({ length: 200 }, (_, i) => `other ${i}`), 'last'];
 	const outcomeOf = await lookUp({ ...collection, api: { ...collection.api, send: slow } }, field, values);
-	expect(shown(outcomeOf('last'))).toBe('r');
-	expect(shown(outcomeOf('other 199'))).toBe('notFound');
-	expect(shown(outcomeOf('bad 0'))).toBe('refused');
+	expect(outcomeText(outcomeOf('last'))).toBe('r');
+	expect(outcomeText(outcomeOf('other 199'))).toBe('notFound');
+	expect(outcomeText(outcomeOf('bad 0'))).toBe('refused');
 });
 
 test('texts that are never sent say nothing of the filter', async () => {
 	const { collection } = serviceOf({ kind: 'list', records: [{ id: 'r', code: 'a' }], refuses: () => undefined });
 	const unsent = Array.from({ length: 12 }, (_, i) => [`half ${i}\ud83d`, `x,${i}`]).flat();
 	const outcomeOf = await lookUp(collection, field, [...unsent, 'a', 'b']);
-	expect([shown(outcomeOf('a')), shown(outcomeOf('b'))]).toEqual(['r', 'notFound']);
+	expect([outcomeText(outcomeOf('a')), outcomeText(outcomeOf('b'))]).toEqual(['r', 'notFound']);
 });

@@ -5,7 +5,7 @@ const minorOf = (version: string) => Number(version.split('.')[1]);
 
 test('at least four minor versions of n8n are tested, the oldest and the newest among them', () => {
 	const minors = [TOO_OLD, OLDEST, ...BETWEEN, newest()].map(minorOf);
-	expect(minors).toEqual([...new Set(minors)].sort((one, other) => one - other));
+	expect(minors).toEqual([...new Set(minors)].sort((a, b) => a - b));
 	expect(minors.length).toBeGreaterThan(4);
 });
 

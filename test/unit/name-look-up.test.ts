@@ -9,28 +9,28 @@ const filter = (name: string, kind: 'list' | 'text') => ({ name, path: [name], l
 
 /** A service with more records than are read at once, and no search, that filters by some fields. */
 function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'>, { ignores = false } = {}) {
-	const asked: string[] = [];
+	const requests: string[] = [];
 	const others = Array.from({ length: 501 }, (_, i) => ({ id: records[0]?.id === 1 ? 1000 + i : `other ${i}`, name: `other ${i}` }));
 	const send = async ({ query = {} }: ApiRequest) => {
-		const [[name, given] = []] = Object.entries(query).filter(([one]) => Object.hasOwn(kinds, one));
-		if (name !== undefined) asked.push(`${name}=${String(given)}`);
-		const values = [given ?? []].flat().map(String);
-		if (name === 'email' && values.some((one) => !one.includes('@'))) throw new NodeApiError(node, { message: 'refused' }, { httpCode: '422' });
+		const [[name, filterValue] = []] = Object.entries(query).filter(([parameter]) => Object.hasOwn(kinds, parameter));
+		if (name !== undefined) requests.push(`${name}=${String(filterValue)}`);
+		const values = [filterValue ?? []].flat().map(String);
+		if (name === 'email' && values.some((value) => !value.includes('@'))) throw new NodeApiError(node, { message: 'refused' }, { httpCode: '422' });
 		const isFiltered = name !== undefined && !ignores;
-		const data = isFiltered ? records.filter((one) => values.includes(String(one[name]))) : [...others, ...records];
-		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isFiltered ? null : `${asked.length}` } });
+		const data = isFiltered ? records.filter((record) => values.includes(String(record[name]))) : [...others, ...records];
+		return await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: isFiltered ? null : `${requests.length}` } });
 	};
 	const list = { cursor: 'cursor', filters: Object.entries(kinds).map(([name, kind]) => filter(name, kind)) };
 	const description = { list, fields: [] };
 	const api = { send, describe: async () => await Promise.resolve(description), requireDescription: () => undefined } as unknown as Connection;
-	return { api, asked };
+	return { api, requests };
 }
 
 test('names are asked for together, where a filter takes several', async () => {
-	const { api, asked } = serviceOf([{ id: 'a', name: 'Acme 1' }], { name: 'list', external_id: 'list' });
+	const { api, requests } = serviceOf([{ id: 'a', name: 'Acme 1' }], { name: 'list', external_id: 'list' });
 	const names = Array.from({ length: 40 }, (_, i) => `Acme ${i}`);
 	const outcomes = await lookUpNames(api, 'companies', names, false);
-	expect(asked).toHaveLength(2);
+	expect(requests).toHaveLength(2);
 	expect(outcomes.get('Acme 1')).toEqual({ found: 'a' });
 	expect(outcomes.get('Acme 2')).toEqual({ notFound: true });
 });

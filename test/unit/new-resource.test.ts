@@ -23,6 +23,6 @@ test('the Poll Trigger offers every resource with a list, except those named her
 test('each step says whether it leaves the CRM; an operation that does not say it is named here, and no step of CRM Platform Tools', () => {
 	// Send is that of API Request; a message says what its own is.
 	const general = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'undo', 'sendAndWait', 'send'];
-	const silent = new Set(resources.flatMap(({ operations }) => operations.filter((one) => one.leavesTheCrm === undefined).map(({ option }) => String(option.value))));
+	const silent = new Set(resources.flatMap(({ operations }) => operations.filter((operation) => operation.leavesTheCrm === undefined).map(({ option }) => String(option.value))));
 	expect([...silent].sort()).toEqual(general.sort());
 });

@@ -105,8 +105,8 @@ test('icon-contrast: the icons stand out, three to one, on the background of the
 });
 
 /** WCAG's ratio of two colours. */
-function contrast(one: string, other: string): number {
-	const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+function contrast(firstColour: string, secondColour: string): number {
+	const [dark, light] = [luminance(firstColour), luminance(secondColour)].sort((a, b) => a - b);
 	return (light! + 0.05) / (dark! + 0.05);
 }
 

@@ -4,27 +4,27 @@ import { parseJson } from '../../nodes/CrmPlatform/api/http/json';
 import { exactNumber } from '../../nodes/CrmPlatform/api/http/numbers';
 import { randomRuns } from '../random-runs.ts';
 
-const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`));
+const digits = (maxDigits: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxDigits}}$`));
 /** Numbers as JSON writes them, most with more digits than JavaScript keeps. */
-const written = fc
+const numberText = fc
 	.tuple(fc.constantFrom('', '-'), digits(25), fc.option(digits(25), { nil: undefined }), fc.option(fc.integer({ min: -400, max: 400 }), { nil: undefined }))
-	.map(([sign, whole, fraction, exponent]) => `${sign}${whole.replace(/^0+(?=\d)/, '')}${fraction === undefined ? '' : `.${fraction}`}${exponent === undefined ? '' : `e${exponent}`}`);
+	.map(([sign, integer, fraction, exponent]) => `${sign}${integer.replace(/^0+(?=\d)/, '')}${fraction === undefined ? '' : `.${fraction}`}${exponent === undefined ? '' : `e${exponent}`}`);
 
 /** The value as a fraction of whole numbers, which JavaScript never rounds. */
 function fractionOf(text: string): [bigint, bigint] {
-	const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text)!;
+	const [, sign = '', integer = '', fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text)!;
 	const shift = Number(exponent) - fraction.length;
-	const value = BigInt(sign + whole + fraction);
+	const value = BigInt(sign + integer + fraction);
 	return shift >= 0 ? [value * 10n ** BigInt(shift), 1n] : [value, 10n ** BigInt(-shift)];
 }
-const isEqual = (one: string, other: string) => {
-	const [[a, b], [c, d]] = [fractionOf(one), fractionOf(other)];
+const isEqual = (first: string, second: string) => {
+	const [[a, b], [c, d]] = [fractionOf(first), fractionOf(second)];
 	return a * d === c * b;
 };
 
 test('no digit of a number is changed: it is read as that number, or as the text it was', () => {
 	fc.assert(
-		fc.property(written, fc.constantFrom('', ' ', '\n'), (text, space) => {
+		fc.property(numberText, fc.constantFrom('', ' ', '\n'), (text, space) => {
 			const inside = `{"a":${space}${text}${space},"b":[1,${text}],"c":"${text}",${space}"d":{"${text}":null}}`;
 			const read = parseJson(inside) as { a: unknown; b: unknown[]; c: unknown; d: object };
 			expect(read.b).toEqual([1, read.a]);
@@ -44,11 +44,11 @@ test('anything else is read as JSON.parse reads it, also what is no JSON', () =>
 	const text = fc.oneof(
 		fc.json(),
 		fc.stringMatching(/^[[\]{},:"\\ 0-9eE.+-]{0,60}$/),
-		fc.tuple(fc.json(), fc.stringMatching(/^[[\]{},:" 0-9]{0,25}$/)).map(([one, other]) => one + other),
+		fc.tuple(fc.json(), fc.stringMatching(/^[[\]{},:" 0-9]{0,25}$/)).map(([start, end]) => start + end),
 	);
 	// A number that is a text instead, as the number that JavaScript would have made of it.
 	const plain = (value: unknown): unknown =>
-		JSON.stringify(value, (_, one: unknown) => (typeof one === 'number' || (typeof one === 'string' && /^-?\d/.test(one)) ? String(Number(one)) : one));
+		JSON.stringify(value, (_, member: unknown) => (typeof member === 'number' || (typeof member === 'string' && /^-?\d/.test(member)) ? String(Number(member)) : member));
 	fc.assert(
 		fc.property(text, (json) => {
 			let expected: unknown;

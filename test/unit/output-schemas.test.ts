@@ -9,8 +9,8 @@ const previewOf = (resource: string, operation: string) =>
 
 describe('The output preview', () => {
 	test('is there for every operation whose output is known before', () => {
-		const known = menu.filter(({ kinds }) => !kinds);
-		const operations = known.flatMap(({ value, operations }) =>
+		const resourcesWithoutKinds = menu.filter(({ kinds }) => !kinds);
+		const operations = resourcesWithoutKinds.flatMap(({ value, operations }) =>
 			operations
 				.filter(({ output }) => output !== null)
 				.map(({ option }) => `__schema__/v1.0.0/${value}/${String(option.value)}.json`),

@@ -76,7 +76,7 @@ const some = (...ids: number[]) => ids.map((id) => ({ id }));
 describe('a service that ignores the cursor is found out', () => {
 	test.each([
 		['and repeats its own', () => 'again'],
-		['and makes a new one each time', (() => { let made = 0; return () => String((made += 1)); })()],
+		['and makes a new one each time', (() => { let pageCount = 0; return () => String((pageCount += 1)); })()],
 	])('%s', async (_, next) => {
 		const page = () => ({ data: some(1, 2, 3), next_cursor: next() });
 		await expect(readAnswers(page)).rejects.toThrow('same page');
@@ -93,15 +93,15 @@ describe('a service that ignores the cursor is found out', () => {
 	});
 
 	test('where records have no ids', async () => {
-		let made = 0;
-		const page = () => ({ data: [{ email: 'a@pages.example' }], next_cursor: String((made += 1)) });
+		let pageCount = 0;
+		const page = () => ({ data: [{ email: 'a@pages.example' }], next_cursor: String((pageCount += 1)) });
 		await expect(readAnswers(page)).rejects.toThrow('same page');
 	});
 });
 
 test('pages that stay empty for ever end the reading with an error', async () => {
-	let made = 0;
-	const page = () => ({ data: [], next_cursor: String((made += 1)) });
+	let pageCount = 0;
+	const page = () => ({ data: [], next_cursor: String((pageCount += 1)) });
 	await expect(readAnswers(page)).rejects.toThrow('never end');
 });
 

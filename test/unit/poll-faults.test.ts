@@ -9,14 +9,14 @@ test('a publish while n8n is asked for an execution loses no group', async () =>
 	let isWell = false;
 	const choice = chooseCurrent({ groupSize: 2 }, (id) => (id === 'r1' ? '403' : ['r7', 'r8'].includes(id) && !isWell ? '500' : undefined));
 	await publish(choice);
-	let asked = 0;
+	let writeAttempts = 0;
 	n8n.beforeWriting = async (items, key) => {
 		if (key === '' || !isUnwritable(items)) return;
-		asked += 1;
+		writeAttempts += 1;
 		await clock.sleep(2_000);
 	};
 	happen('r0', 'r1', 'r7', 'r8');
-	while (asked === 0) await clock.advance(100);
+	while (writeAttempts === 0) await clock.advance(100);
 	await publish(choice);
 	await clock.advance(600_000);
 	isWell = true;
@@ -96,7 +96,7 @@ test('events whose ids a restored service has given before start', async () => {
 });
 
 test('a position from before another beginning is told of', async () => {
-	const { clock, n8n, happen, choose, publish, started, told } = await world();
+	const { clock, n8n, happen, choose, publish, started, messages } = await world();
 	await publish({ ...choose(), start: 'A', since: new Date(clock.now()).toISOString() });
 	const old = n8n.staticData;
 	await publish(choose());
@@ -109,7 +109,7 @@ test('a position from before another beginning is told of', async () => {
 	await n8n.start();
 	await clock.advance(120_000);
 	expect(started()).toEqual(['e2', 'e3']);
-	expect(told()).toEqual([expect.stringContaining('was restored from the executions')]);
+	expect(messages()).toEqual([expect.stringContaining('was restored from the executions')]);
 });
 
 test('records whose position is lost do not come again', async () => {
@@ -157,7 +157,7 @@ test('The Execution Ends goes on with others while a record cannot be read', asy
 });
 
 test('outcomes that come while the service is away are stored', async () => {
-	const { clock, n8n, service, happen, choose, publish, told } = await world();
+	const { clock, n8n, service, happen, choose, publish, messages } = await world();
 	n8n.courses = [{ ms: 1_000, status: 'error' }, { ms: 30_000, status: 'success' }, { ms: 20_000, status: 'success' }];
 	await publish(choose({ doneWhen: 'succeeded', afterCrash: 'setAside' }));
 	happen('r0', 'r1');
@@ -169,18 +169,18 @@ test('outcomes that come while the service is away are stored', async () => {
 	service.failures = 0;
 	await n8n.start();
 	await clock.advance(600_000);
-	expect(told().filter((message) => message.includes('set aside'))).toEqual([]);
+	expect(messages().filter((message) => message.includes('set aside'))).toEqual([]);
 });
 
 test('a record that cannot be read is told of once, though others come', async () => {
-	const { clock, happen, chooseCurrent, publish, told } = await world();
+	const { clock, happen, chooseCurrent, publish, messages } = await world();
 	await publish(chooseCurrent({}, (id) => (id === 'bad' ? '500' : undefined)));
 	happen('bad');
 	for (let i = 0; i < 120; i++) {
 		happen(`r${i}`);
 		await clock.advance(60_000);
 	}
-	expect(told()).toHaveLength(1);
+	expect(messages()).toHaveLength(1);
 });
 
 test('what waits for the end of an execution starts at that end, though another is being loaded', async () => {

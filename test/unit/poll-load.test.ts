@@ -32,15 +32,15 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 
 test('a group of 500 asks for five records at a time', async () => {
 	let underWay = 0;
-	let most = 0;
+	let maxUnderWay = 0;
 	const { load } = await groupOf(500, 0, async () => {
-		most = Math.max(most, (underWay += 1));
+		maxUnderWay = Math.max(maxUnderWay, (underWay += 1));
 		await new Promise((resolve) => setImmediate(resolve));
 		underWay -= 1;
 		return { body: { id: 'r' } };
 	});
 	expect((await load()).items).toHaveLength(500);
-	expect(most).toBe(5);
+	expect(maxUnderWay).toBe(5);
 });
 
 test('an event whose id a restored log has given to another one is not taken for that', async () => {

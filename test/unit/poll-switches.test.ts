@@ -7,8 +7,8 @@ afterEach(forgetDispatchers);
 
 /** A trigger with records of which some changes are open, and what the user may choose instead. */
 async function openRecords(settings: Settings = { doneWhen: 'ended', groupSize: 1 }) {
-	const made = await world();
-	const { clock, service, n8n, publish } = made;
+	const testWorld = await world();
+	const { clock, service, n8n, publish } = testWorld;
 	const since = new Date(clock.now()).toISOString();
 	const records = choiceOf({ ...settings, afterCrash: 'startAgain' }, [], { start: '', since: '', stage: '' }, service.page);
 	const from = (start: string, instant: string): TriggerChoice =>
@@ -19,66 +19,66 @@ async function openRecords(settings: Settings = { doneWhen: 'ended', groupSize: 
 	while (n8n.allRows.length < 2) await clock.advance(100);
 	/** How often each event has started an execution. */
 	const executions = () => service.all.slice(1).map(({ id }) => n8n.allRows.filter(({ key }) => key.includes(`events:${id}:`)).length);
-	return { ...made, since, records, from, executions };
+	return { ...testWorld, since, records, from, executions };
 }
 
 test.each(['ended', 'succeeded', 'started'] as const)('changes of records that are open when a date is chosen start as events since that date, untold (%s)', async (doneWhen) => {
-	const { clock, since, from, publish, executions, told } = await openRecords({ doneWhen, groupSize: 1 });
+	const { clock, since, from, publish, executions, messages } = await openRecords({ doneWhen, groupSize: 1 });
 	await publish(from('A', since));
 	await clock.advance(300_000);
 	expect(executions()).toEqual([1, 1, 1, 1, 1, 1]);
-	expect(told()).toEqual([]);
+	expect(messages()).toEqual([]);
 });
 
 test('changes of records that are set aside start with a later date', async () => {
-	const { clock, since, from, publish, executions, told } = await openRecords();
+	const { clock, since, from, publish, executions, messages } = await openRecords();
 	await publish(from('', ''));
-	const [notice] = told();
+	const [notice] = messages();
 	expect(notice).toMatch(/^4 open records were set aside because the trigger now begins elsewhere\..*r2x0, r3x0, r4x0, r5x0/);
-	expect(told()).toHaveLength(1);
+	expect(messages()).toHaveLength(1);
 	await publish(from('A', since));
 	await clock.advance(300_000);
 	expect(executions()).toEqual([1, 1, 1, 1, 1, 1]);
-	expect(told()).toHaveLength(1);
+	expect(messages()).toHaveLength(1);
 });
 
 test('open records hold back nothing that happens after a switch to Events', async () => {
-	const { clock, service, n8n, from, executions, told } = await openRecords();
+	const { clock, service, n8n, from, executions, messages } = await openRecords();
 	await n8n.publish('one', from('', ''));
 	await clock.advance(1_000);
-	expect(told()).toHaveLength(1);
+	expect(messages()).toHaveLength(1);
 	service.write('r6', 'lead');
 	await clock.advance(40_000);
 	expect(executions().at(-1)).toBe(1);
 });
 
 test('open records of one kind are told of at once, in one notice, when another kind is chosen', async () => {
-	const { clock, n8n, records, told } = await openRecords();
+	const { clock, n8n, records, messages } = await openRecords();
 	await n8n.publish('one', { ...records, records: { ...records.records!, path: '/v1/others' } });
 	await clock.advance(1_000);
-	expect(told()).toEqual([expect.stringMatching(/^4 open records were set aside/)]);
+	expect(messages()).toEqual([expect.stringMatching(/^4 open records were set aside/)]);
 });
 
 test('a record that failed and waits for another attempt is told of when a date is chosen', async () => {
-	const { clock, service, n8n, since, records, from, publish, told } = await openRecords({ doneWhen: 'succeeded', groupSize: 1, attempts: 20 });
+	const { clock, service, n8n, since, records, from, publish, messages } = await openRecords({ doneWhen: 'succeeded', groupSize: 1, attempts: 20 });
 	await publish(records);
 	await clock.advance(600_000);
 	n8n.courses = [{ ms: 1, status: 'error' }];
 	service.write('r0', 'customer');
 	await clock.advance(60_000);
 	await publish(from('A', since));
-	expect(told()).toEqual([expect.stringMatching(/^The open record r0x0 was set aside because the trigger now begins elsewhere/)]);
+	expect(messages()).toEqual([expect.stringMatching(/^The open record r0x0 was set aside because the trigger now begins elsewhere/)]);
 });
 
 test('an event that was refused starts with a later date, once it is allowed', async () => {
-	const { clock, happen, chooseCurrent, publish, started, told } = await world();
+	const { clock, happen, chooseCurrent, publish, started, messages } = await world();
 	const since = new Date(clock.now()).toISOString();
 	let isRefused = true;
 	const choice = chooseCurrent({}, () => (isRefused ? '403' : undefined));
 	await publish(choice);
 	happen('r0');
 	await clock.advance(120_000);
-	expect(told()).toEqual([expect.stringContaining('was set aside and started no execution')]);
+	expect(messages()).toEqual([expect.stringContaining('was set aside and started no execution')]);
 	isRefused = false;
 	await publish({ ...choice, start: 'A', since });
 	expect(started()).toHaveLength(1);

@@ -113,7 +113,7 @@ describe('A stored position', () => {
 		name: 'g', attempt: 2, unbegun: 1, isEmitted: true, kind: 'records', start: 'now', ids: ['1'], records: ['1'],
 		sequences: [7], timestamps: ['2026-06-01T00:00:00Z'], isReread: true, types: ['deal.won'], shape: 'record',
 	};
-	const whole = positionOf({
+	const position = positionOf({
 		choice: choiceOf('deal.won', { filter: { changedFields: ['stage'], equal: { owner: ['a'] }, ignored: { keys: [{ instance: 'i', workflow: 'w' }, { instance: 'j' }], users: ['u'] } }, shape: 'current' }),
 		past: [{ choice: choiceOf('deal.lost'), at: replacedAt, upTo: 100, until: 150, byTime: true }],
 		reread: { above: 3, upTo: 9 },
@@ -126,10 +126,10 @@ describe('A stored position', () => {
 
 	test('is read as it was stored, and counts how often it was', () => {
 		const here = n8n();
-		storePosition(here, whole);
-		expect(storedPosition(here)).toEqual(whole);
-		const { revision } = whole;
-		storePosition(here, whole);
+		storePosition(here, position);
+		expect(storedPosition(here)).toEqual(position);
+		const { revision } = position;
+		storePosition(here, position);
 		expect(storedPosition(here)!.revision).toBe(revision + 1);
 	});
 });

@@ -5,9 +5,9 @@ import { start, withWindow } from './queued-requests.ts';
 function newTracker() {
 	const tracker = new RateLimitTracker();
 	const at = (second: number) => 1_800_000_000_000 + second * 1_000;
-	const record = (second: number, remaining: number, end: number, { inFlight = 0, sent = second, status = 200 } = {}) => {
+	const record = (second: number, remaining: number, end: number, { inFlight = 0, sent: sentSecond = second, status = 200 } = {}) => {
 		const headers = { 'x-ratelimit-remaining': `${remaining}`, 'x-ratelimit-reset': `${at(end)}` };
-		tracker.recordResponse({ status, headers }, inFlight, at(sent), at(second));
+		tracker.recordResponse({ status, headers }, inFlight, at(sentSecond), at(second));
 	};
 	return { tracker, at, record };
 }

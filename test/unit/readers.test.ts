@@ -23,14 +23,14 @@ describe('A parameter', () => {
 		['TRUE\n', true],
 		[1, true],
 		['0', false],
-	])('that means a boolean is one: %j', (given, meant) => {
-		expect(readBoolean('Preview', given)).toBe(meant);
+	])('that means a boolean is one: %j', (input, expected) => {
+		expect(readBoolean('Preview', input)).toBe(expected);
 	});
 
 	it.each(['yes', 'tru', 2, {}, [true], 'true false', NaN, '1.0'])(
 		'that means no boolean is refused by its label, with what is accepted: %j',
-		(given) => {
-			expect(() => readBoolean('Preview', given, { otherwise: false })).toThrow(/^Preview: enter true or false instead of “.*”\.$/);
+		(input) => {
+			expect(() => readBoolean('Preview', input, { otherwise: false })).toThrow(/^Preview: enter true or false instead of “.*”\.$/);
 		},
 	);
 
@@ -40,14 +40,14 @@ describe('A parameter', () => {
 		[10, 10],
 		['10.0', 10],
 		['+7', 7],
-	])('that means a whole number is one: %j', (given, meant) => {
-		expect(readWholeNumber('Limit', given, { min: 1 })).toBe(meant);
+	])('that means a whole number is one: %j', (input, expected) => {
+		expect(readWholeNumber('Limit', input, { min: 1 })).toBe(expected);
 	});
 
 	it.each(['2.5', 2.5, '10 %', '1e3', '0x10', '1,000', -1, 0, NaN, Infinity, true, [5], {}, 2 ** 53, '9007199254740993'])(
 		'that is no whole number within its limits is refused: %j',
-		(given) => {
-			expect(() => readWholeNumber('Limit', given, { min: 1, otherwise: 50 })).toThrow(
+		(input) => {
+			expect(() => readWholeNumber('Limit', input, { min: 1, otherwise: 50 })).toThrow(
 				/^Limit: enter a whole number of at least 1 instead of /,
 			);
 		},
@@ -66,12 +66,12 @@ describe('A parameter', () => {
 		[' 12.5% ', 12.5],
 		[0, 0],
 		['100 %', 100],
-	])('that means a percentage is one: %j', (given, meant) => {
-		expect(readPercent('Maximum Deletions', given)).toBe(meant);
+	])('that means a percentage is one: %j', (input, expected) => {
+		expect(readPercent('Maximum Deletions', input)).toBe(expected);
 	});
 
-	it.each(['%', '10 percent', 101, -1, '10 % %', NaN, true, [10]])('that is no percentage is refused: %j', (given) => {
-		expect(() => readPercent('Maximum Deletions', given, { otherwise: 10 })).toThrow(
+	it.each(['%', '10 percent', 101, -1, '10 % %', NaN, true, [10]])('that is no percentage is refused: %j', (input) => {
+		expect(() => readPercent('Maximum Deletions', input, { otherwise: 10 })).toThrow(
 			/^Maximum Deletions: enter a percentage from 0 to 100 instead of /,
 		);
 	});
@@ -79,14 +79,14 @@ describe('A parameter', () => {
 	it.each([
 		['leave', 'leave'],
 		[' Delete ', 'delete'],
-	])('that means a choice is it: %j', (given, meant) => {
-		expect(readOption('When Missing', given, ['leave', 'delete'])).toBe(meant);
+	])('that means a choice is it: %j', (input, expected) => {
+		expect(readOption('When Missing', input, ['leave', 'delete'])).toBe(expected);
 	});
 
 	it.each(['del', 'leave, delete', 1, ['leave'], {}, 'constructor', '__proto__'])(
 		'that is none of the choices is refused: %j',
-		(given) => {
-			expect(() => readOption('When Missing', given, ['leave', 'delete'], { otherwise: 'leave' })).toThrow(
+		(input) => {
+			expect(() => readOption('When Missing', input, ['leave', 'delete'], { otherwise: 'leave' })).toThrow(
 				/^When Missing: enter one of leave, delete instead of /,
 			);
 		},
@@ -104,12 +104,12 @@ describe('A parameter', () => {
 		['1774915200000', '2026-03-31T00:00:00.000Z'],
 		[new Date('2026-03-31T14:30:00Z'), '2026-03-31T14:30:00.000Z'],
 		[DateTime.fromISO('2026-03-31T14:30:00Z'), '2026-03-31T14:30:00.000Z'],
-	])('that means a date is one: %j', (given, meant) => {
-		expect(readDate('Since', given, { zone: 'Europe/Berlin' }).toUTC().toISO()).toBe(meant);
+	])('that means a date is one: %j', (input, expected) => {
+		expect(readDate('Since', input, { zone: 'Europe/Berlin' }).toUTC().toISO()).toBe(expected);
 	});
 
-	it.each(['yesterday', '14:30', '2026-02-30', 20260331, true, {}, new Date(NaN)])('that is no date is refused: %j', (given) => {
-		expect(() => readDate('Since', given, { zone: 'utc' })).toThrow(/^Since: enter a date such as 2026-03-31/);
+	it.each(['yesterday', '14:30', '2026-02-30', 20260331, true, {}, new Date(NaN)])('that is no date is refused: %j', (input) => {
+		expect(() => readDate('Since', input, { zone: 'utc' })).toThrow(/^Since: enter a date such as 2026-03-31/);
 	});
 
 	it.each(blanks)('that is blank is its default where it has one, and is refused where it has none: %j', (blank) => {

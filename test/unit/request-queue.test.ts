@@ -101,7 +101,7 @@ describe('when the plan is used up', () => {
 
 describe('a slot is released', () => {
 	/** A request takes the only slot, and another one waits for it. */
-	async function held(hold: (send: ReturnType<typeof start>['send']) => void) {
+	async function startWithBusySlot(hold: (send: ReturnType<typeof start>['send']) => void) {
 		const all = start();
 		void all.send('first', () => withWindow(all.clock, 1, 600));
 		await all.pass(200);
@@ -113,18 +113,18 @@ describe('a slot is released', () => {
 	}
 
 	test('when its request throws', async () => {
-		const { events } = await held((send) => void send('throws', () => Promise.reject(new Error('odd'))));
+		const { events } = await startWithBusySlot((send) => void send('throws', () => Promise.reject(new Error('odd'))));
 		expect(events.at(-1)).toBe('next at 0');
 	});
 
 	test('when its connection breaks', async () => {
-		const { events } = await held((send) => void send('broken', () => ({ connectionError: 'ECONNRESET' }) as never));
+		const { events } = await startWithBusySlot((send) => void send('broken', () => ({ connectionError: 'ECONNRESET' }) as never));
 		expect(events.at(-1)).toBe('next at 0');
 	});
 
 	test('when its execution is canceled, even if the request continues', async () => {
 		const cancel = new AbortController();
-		const { events, pass } = await held((send) => void send('cancelled', never, { signal: cancel.signal }));
+		const { events, pass } = await startWithBusySlot((send) => void send('cancelled', never, { signal: cancel.signal }));
 		expect(events).not.toContain('next at 0');
 		cancel.abort();
 		await pass(10);
@@ -132,7 +132,7 @@ describe('a slot is released', () => {
 	});
 
 	test('at its total timeout, whatever became of it', async () => {
-		const { events, pass } = await held((send) => void send('hangs', never));
+		const { events, pass } = await startWithBusySlot((send) => void send('hangs', never));
 		await pass(totalTimeout - 1_000);
 		expect(events).not.toContainEqual(expect.stringMatching(/^next/));
 		await pass(1_000);

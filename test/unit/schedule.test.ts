@@ -6,12 +6,12 @@ function controlled(records: (items: number[]) => string[] = () => []) {
 	const begun: number[][] = [];
 	const enders: Array<() => void> = [];
 	let atOnce = 0;
-	let most = 0;
+	let maxAtOnce = 0;
 	const assemble = (items: number[]): Batch => ({
 		records: new Set(records(items)),
 		async send() {
 			begun.push(items);
-			most = Math.max(most, (atOnce += 1));
+			maxAtOnce = Math.max(maxAtOnce, (atOnce += 1));
 			await new Promise<void>((resolve) => enders.push(resolve));
 			atOnce -= 1;
 			return items.map((item) => ({ item }));
@@ -26,7 +26,7 @@ function controlled(records: (items: number[]) => string[] = () => []) {
 			end();
 		}
 	};
-	return { assemble, begun, endAll, most: () => most };
+	return { assemble, begun, endAll, maxAtOnce: () => maxAtOnce };
 }
 
 async function all(batches: AsyncGenerator<ItemOutcome[], void>): Promise<ItemOutcome[]> {
@@ -39,33 +39,33 @@ const always = () => true;
 
 describe('batches', () => {
 	test('go a few at a time, and come back in the order of the items whoever ends first', async () => {
-		const { assemble, endAll, most } = controlled();
+		const { assemble, endAll, maxAtOnce } = controlled();
 		const outcomes = all(runAll({ size: 2, assemble }, 21, always));
 		await endAll();
 		expect(await outcomes).toEqual(
 			Array.from({ length: 21 }, (_, item) => ({ item, result: { item } })),
 		);
-		expect(most()).toBe(4);
+		expect(maxAtOnce()).toBe(4);
 	});
 
 	test('that change the same record wait for each other', async () => {
-		const { assemble, begun, endAll, most } = controlled(() => ['the one record']);
+		const { assemble, begun, endAll, maxAtOnce } = controlled(() => ['the one record']);
 		const outcomes = all(runAll({ size: 1, assemble }, 5, always));
 		await endAll();
 		await outcomes;
 		expect(begun).toEqual([[0], [1], [2], [3], [4]]);
-		expect(most()).toBe(1);
+		expect(maxAtOnce()).toBe(1);
 	});
 
 	test('do not begin once they are no longer wanted; what is under way is waited for', async () => {
 		const { assemble, begun, endAll } = controlled();
-		let wanted = true;
-		const outcomes = runAll({ size: 1, assemble }, 100, () => wanted);
+		let isWanted = true;
+		const outcomes = runAll({ size: 1, assemble }, 100, () => isWanted);
 		const first = outcomes.next();
 		await endAll();
 		await first;
 		const before = begun.length;
-		wanted = false;
+		isWanted = false;
 		const rest = await all(outcomes);
 		expect(begun).toHaveLength(before);
 		expect(rest).toHaveLength(before - 1);
@@ -90,13 +90,13 @@ test('what a batch throws is the error of each of its items, and of no other', a
 });
 
 test('items one by one end with the first that is no longer wanted', async () => {
-	let wanted = true;
+	let isWanted = true;
 	const run = async (item: number) => {
-		wanted = item < 2;
+		isWanted = item < 2;
 		if (item === 1) throw new Error('one of them');
 		return { item };
 	};
-	const outcomes = await all(runAll(run, 10, () => wanted));
+	const outcomes = await all(runAll(run, 10, () => isWanted));
 	expect(outcomes).toEqual([
 		{ item: 0, result: { item: 0 } },
 		{ item: 1, result: new Error('one of them') },
@@ -112,17 +112,17 @@ test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and end', as
 
 test('a batch that waits for a failed one of the same record is not sent once a failure stops the run', async () => {
 	for (const isStopping of [true, false]) {
-		const sent: number[] = [];
+		const sentItems: number[] = [];
 		const assemble = ([item = 0]: number[]): Batch => ({
 			records: new Set(['the one record']),
 			async send() {
-				sent.push(item);
+				sentItems.push(item);
 				return await Promise.resolve([item === 0 ? new Error('refused') : { item }]);
 			},
 		});
 		const goesOn: GoesOn = (results) => !isStopping || !results.some((result) => result instanceof Error);
 		const outcomes = await all(runAll({ size: 1, assemble }, 3, goesOn));
-		expect(sent).toEqual(isStopping ? [0] : [0, 1, 2]);
-		expect(outcomes).toHaveLength(sent.length);
+		expect(sentItems).toEqual(isStopping ? [0] : [0, 1, 2]);
+		expect(outcomes).toHaveLength(sentItems.length);
 	}
 });

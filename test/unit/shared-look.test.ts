@@ -34,16 +34,16 @@ test('fifty idle triggers ask as one, whenever they were published', async () =>
 });
 
 test('a shared look is never older than is wanted, never that of another credential, and a failure only of those who asked meanwhile', async () => {
-	const asker = fc.record({ at: fc.nat(60_000), view: fc.constantFrom(0, 1), longest: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean() });
+	const asker = fc.record({ at: fc.nat(60_000), view: fc.constantFrom(0, 1), maxAge: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean() });
 	const property = fc.asyncProperty(fc.array(asker, { minLength: 2, maxLength: 30 }), async (askers) => {
 		forgetLooks();
 		const clock = new SimulatedClock();
 		const begun = clock.now();
-		const looks: Array<{ view: number; asked: number; longest: number; seen: number; at?: number; failedAt?: number }> = [];
-		for (const { at, view, longest, ms, fails } of askers) {
+		const looks: Array<{ view: number; requestedAt: number; maxAge: number; seen: number; at?: number; failedAt?: number }> = [];
+		for (const { at, view, maxAge, ms, fails } of askers) {
 			void clock.sleep(at).then(async () => {
-				const asked = clock.now() - begun;
-				const look = sharedLook(`${view}`, longest, clock, async () => {
+				const requestedAt = clock.now() - begun;
+				const look = sharedLook(`${view}`, maxAge, clock, async () => {
 					// What a service shows grows with each millisecond, and tells one from the other.
 					const seen = clock.now() - begun;
 					await clock.sleep(ms);
@@ -51,18 +51,18 @@ test('a shared look is never older than is wanted, never that of another credent
 					return eventAt(seen * 2 + view);
 				});
 				await look.then(
-					({ newest, at: told }) => looks.push({ view: newest!.sequence % 2 === view ? view : -1, asked, longest, seen: Math.floor(newest!.sequence / 2), at: told - begun }),
+					({ newest, at: readAt }) => looks.push({ view: newest!.sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(newest!.sequence / 2), at: readAt - begun }),
 					({ message }: Error) => {
 						const [sequence = 0, failedAt = 0] = message.split(' ').map(Number);
-						looks.push({ view: sequence % 2 === view ? view : -1, asked, longest, seen: Math.floor(sequence / 2), failedAt });
+						looks.push({ view: sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(sequence / 2), failedAt });
 					},
 				);
 			});
 		}
 		await clock.runUntil(begun + 200_000);
 		expect(looks).toHaveLength(askers.length);
-		const isWrong = ({ view, asked, longest, seen, at = seen, failedAt = Infinity }: (typeof looks)[number]) =>
-			view < 0 || at !== seen || seen > asked || asked - seen >= longest || failedAt < asked;
+		const isWrong = ({ view, requestedAt, maxAge, seen, at = seen, failedAt = Infinity }: (typeof looks)[number]) =>
+			view < 0 || at !== seen || seen > requestedAt || requestedAt - seen >= maxAge || failedAt < requestedAt;
 		expect(looks.filter(isWrong)).toEqual([]);
 	});
 	await fc.assert(property, randomRuns(200));
@@ -96,12 +96,12 @@ async function requestsOf(triggers: number) {
 }
 
 test('triggers ask for what is new as one, whenever they were published, and each of them starts', async () => {
-	const one = await requestsOf(1);
+	const single = await requestsOf(1);
 	forgetDispatchers();
 	const twelve = await requestsOf(12);
-	expect([one.started, twelve.started]).toEqual([3, 36]);
+	expect([single.started, twelve.started]).toEqual([3, 36]);
 	// Those that have read nothing yet make sure whose log it is.
-	expect(twelve.requests).toBeLessThanOrEqual(one.requests + 2);
+	expect(twelve.requests).toBeLessThanOrEqual(single.requests + 2);
 });
 
 test('what a trigger starts with is its own, though another has read the same answer', async () => {

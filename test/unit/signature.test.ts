@@ -13,7 +13,7 @@ function signed(text: string, by: string[] = [secret], at = now) {
 	return {
 		id,
 		timestamp: String(at / seconds),
-		signature: by.map((one) => new Webhook(one).sign(id, new Date(at), text)).join(' '),
+		signature: by.map((signingSecret) => new Webhook(signingSecret).sign(id, new Date(at), text)).join(' '),
 		body: Buffer.from(text),
 	};
 }
@@ -85,6 +85,6 @@ test.each([
 	['a signature without its version', { signature: genuine.signature.slice(3) }, [secret], /signature is wrong/],
 	['another version of signatures', { signature: genuine.signature.replace('v1', 'v1a') }, [secret], /signature is wrong/],
 	['a signature cut short', { signature: genuine.signature.slice(0, -5) }, [secret], /signature is wrong/],
-])('%s fails', (_, part, known, reason) => {
-	expect(explainForged({ ...genuine, ...part }, known, now)).toMatch(reason);
+])('%s fails', (_, part, secrets, reason) => {
+	expect(explainForged({ ...genuine, ...part }, secrets, now)).toMatch(reason);
 });

@@ -75,20 +75,20 @@ test('whatever is published, killed or set back, no trigger sets the state of an
 					newest.set(id as Trigger, Math.max(at, newest.get(id as Trigger) ?? 0));
 				}
 			};
-			for (const one of history) {
+			for (const action of history) {
 				jest.mocked(Date.now).mockReturnValue((clock += 1000));
-				if (one.do === 'publish') {
-					n8n.register(one.changed);
+				if (action.do === 'publish') {
+					n8n.register(action.changed);
 					learn();
-				} else if (one.do === 'store') {
-					newest.set(one.trigger, (count += 1));
-					storeState(n8n.keeper(one.trigger), { at: count });
-					n8n.store(one.trigger);
+				} else if (action.do === 'store') {
+					newest.set(action.trigger, (count += 1));
+					storeState(n8n.keeper(action.trigger), { at: count });
+					n8n.store(action.trigger);
 					earlier.push(n8n.stored);
 					// What any of them had stored would outlive a kill now.
 					expect(n8n.placesInStore()).toEqual(Object.fromEntries(newest));
-				} else if (one.do === 'set back by another node') {
-					n8n.stored = earlier[one.to % earlier.length]!;
+				} else if (action.do === 'set back by another node') {
+					n8n.stored = earlier[action.to % earlier.length]!;
 				} else {
 					forgetStates();
 					n8n.register(triggers);

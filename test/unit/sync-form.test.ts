@@ -5,7 +5,7 @@ import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 const { description } = new CrmPlatformSync();
 
 /** The parameters that n8n shows of a sync of contacts. */
-function shown(values: INodeParameters): string[] {
+function visibleParameters(values: INodeParameters): string[] {
 	const all = { resource: 'contact', operation: 'upsert', ...values };
 	const visible = description.properties.filter((property) =>
 		NodeHelpers.displayParameter(all, property, { typeVersion: 1 }, description),
@@ -14,11 +14,11 @@ function shown(values: INodeParameters): string[] {
 }
 
 test('When Both Changed is asked for once a field has the version', () => {
-	expect(shown({ versionField: '', bothChanged: 'latest' })).not.toContain('bothChanged');
-	expect(shown({ versionField: '', bothChanged: 'latest' })).not.toContain('changedAtField');
-	expect(shown({ versionField: 'crm_version', bothChanged: 'conflict' })).toContain('bothChanged');
-	expect(shown({ versionField: 'crm_version', bothChanged: 'conflict' })).not.toContain('changedAtField');
-	expect(shown({ versionField: 'crm_version', bothChanged: 'latest' })).toContain('changedAtField');
+	expect(visibleParameters({ versionField: '', bothChanged: 'latest' })).not.toContain('bothChanged');
+	expect(visibleParameters({ versionField: '', bothChanged: 'latest' })).not.toContain('changedAtField');
+	expect(visibleParameters({ versionField: 'crm_version', bothChanged: 'conflict' })).toContain('bothChanged');
+	expect(visibleParameters({ versionField: 'crm_version', bothChanged: 'conflict' })).not.toContain('changedAtField');
+	expect(visibleParameters({ versionField: 'crm_version', bothChanged: 'latest' })).toContain('changedAtField');
 });
 
 test('a new node is called by its own name', () => {
@@ -26,7 +26,7 @@ test('a new node is called by its own name', () => {
 });
 
 test('a new node previews, and says so first', () => {
-	const [, resource, first] = shown({}).filter((name) => name !== 'operation');
+	const [, resource, first] = visibleParameters({}).filter((name) => name !== 'operation');
 	expect([resource, first]).toEqual(['resource', 'preview']);
 	expect(description.properties.find(({ name }) => name === 'preview')).toMatchObject({ default: true });
 });

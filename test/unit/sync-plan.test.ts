@@ -23,18 +23,18 @@ function plan(items: Array<IDataObject & { of?: Partial<SourceRecord> }>, record
 	const source = items.map(({ of, ...values }, item): SourceRecord => ({
 		item,
 		values,
-		keys: match.map((one) => matchKey(one, valueIn(values, one))),
+		keys: match.map((matchField) => matchKey(matchField, valueIn(values, matchField))),
 		wasInCrm: false,
 		...of,
 	}));
 	return planChanges(source, indexRecords(records, match), {
 		rules: { ...usual, ...rules },
-		matchLabels: match.map((one) => one.name),
+		matchLabels: match.map((matchField) => matchField.name),
 		unique,
 		compare: comparison([email, code, name]),
 		versionOf: () => undefined,
 		changedAtOf: () => undefined,
-		keysOf: (record) => match.map((one) => matchKey(one, valueIn(record, one))),
+		keysOf: (record) => match.map((matchField) => matchKey(matchField, valueIn(record, matchField))),
 		outside,
 	});
 }

@@ -6,9 +6,9 @@ const fields = [field('name'), field('tags', { kind: 'list' }), field('amount', 
 	field('vip', { kind: 'boolean' }), field('stage', { choices: [{ label: 'Lead', value: 'lead' }] }), field('home', { kind: 'json' })];
 const names = new Set([...fields.map(({ name }) => name), 'emails', 'created_at']);
 
-const isOutside = (filter: Field, given: unknown, value: unknown) => {
+const isOutside = (filter: Field, filterValue: unknown, value: unknown) => {
 	const record = { id: '1', [filter.name.replace(/\[.*/, '')]: value } as never;
-	return outsiders([record], scopedFields([[filter, given]], fields, names))(record) !== undefined;
+	return outsiders([record], scopedFields([[filter, filterValue]], fields, names))(record) !== undefined;
 };
 
 const time = (comparison: string) => field(`created_at[${comparison}]`, { kind: 'dateTime' });
@@ -34,9 +34,9 @@ test.each<[string, Field, unknown, unknown[], unknown[]]>([
 	['what is not true', field('vip', { kind: 'boolean' }), false, [false, 0, 'no', null, undefined], [true, 1, 'yes']],
 	['a choice in any case', field('stage', { choices: [{ label: 'Lead', value: 'lead' }] }), 'lead', ['Lead', 'LEAD'], ['customer', null]],
 	['an object of blanks as empty', field('home[empty]', { kind: 'boolean' }), true, [{}, { street: null }, null], [{ street: 'x' }]],
-])('a scope lets through %s, and nothing else', (_, filter, given, inside, outside) => {
-	expect(inside.filter((value) => isOutside(filter, given, value))).toEqual([]);
-	expect(outside.filter((value) => !isOutside(filter, given, value))).toEqual([]);
+])('a scope lets through %s, and nothing else', (_, filter, filterValue, inside, outside) => {
+	expect(inside.filter((value) => isOutside(filter, filterValue, value))).toEqual([]);
+	expect(outside.filter((value) => !isOutside(filter, filterValue, value))).toEqual([]);
 });
 
 test('a record meets a filter by any of its addresses', () => {

@@ -29,8 +29,8 @@ test.each([
 	['nothing and an empty text', { name: null }, { name: '' }],
 	['what is not given', { name: 'Ada', email: 'a@x.example' }, { name: 'Ada' }],
 	['parts of an object that are not given', { address: { city: 'Lyon', zip: '1' } }, { address: { city: 'Lyon' } }],
-])('%s makes no difference', (_, stored, given) => {
-	expect(compare(stored, given)).toEqual({ changes: [], patch: {} });
+])('%s makes no difference', (_, stored, incomingValues) => {
+	expect(compare(stored, incomingValues)).toEqual({ changes: [], patch: {} });
 });
 
 test.each([
@@ -40,11 +40,11 @@ test.each([
 	['the order of a list', { tag_ids: ['a', 'b'] }, { tag_ids: ['b', 'a'] }, 'tag_ids'],
 	['one element less', { tag_ids: ['a', 'b'] }, { tag_ids: ['a'] }, 'tag_ids'],
 	['zero and nothing', { amount: null }, { amount: 0 }, 'amount'],
-])('%s is a difference', (_, stored, given, name) => {
-	const { changes, patch } = compare(stored, given);
-	expect(changes).toEqual([{ field: name, from: Object.values(stored)[0], to: Object.values(given)[0] }]);
-	expect(patch).toEqual(given);
-	expect(compare(mergePatch(stored, patch), given).changes).toEqual([]);
+])('%s is a difference', (_, stored, incomingValues, name) => {
+	const { changes, patch } = compare(stored, incomingValues);
+	expect(changes).toEqual([{ field: name, from: Object.values(stored)[0], to: Object.values(incomingValues)[0] }]);
+	expect(patch).toEqual(incomingValues);
+	expect(compare(mergePatch(stored, patch), incomingValues).changes).toEqual([]);
 });
 
 test('of an object, only the parts that differ are sent', () => {
@@ -64,8 +64,8 @@ test('a key is the same for values that the service takes for the same', () => {
 test.each([
 	['a space after it', 'K 1 ', 'K 1'],
 	['how its accents are composed', 'Zoe\u0308', 'Zo\u00eb'],
-])('a key is the same whatever %s', (_, one, other) => {
-	expect(matchKey(field('code'), one)).toBe(matchKey(field('code'), other));
+])('a key is the same whatever %s', (_, first, second) => {
+	expect(matchKey(field('code'), first)).toBe(matchKey(field('code'), second));
 });
 
 test('texts are the same however their accents are composed', () => {

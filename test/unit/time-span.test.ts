@@ -1,6 +1,6 @@
 import { timeSpan } from '../../nodes/CrmPlatform/values/dates';
 
-const isLater = (one: unknown, other: unknown) => timeSpan(one, 'utc')!.from > timeSpan(other, 'utc')!.to;
+const isLater = (time: unknown, reference: unknown) => timeSpan(time, 'utc')!.from > timeSpan(reference, 'utc')!.to;
 
 test.each([
 	['a day, without its time zone', '2026-11-20', '2026-11-20T09:00:00Z'],
@@ -9,15 +9,15 @@ test.each([
 	['a second, with zeros', '2026-11-20T09:00:01.000Z', '2026-11-20T09:00:01.400Z'],
 	['a day, with zeros', '2026-11-20T00:00:00+01:00', '2026-11-20T13:00:00Z'],
 	['epoch seconds as milliseconds', 1_795_000_001_000, 1_795_000_001_999],
-])('of two times within %s, none is later', (_, one, other) => {
-	expect([isLater(one, other), isLater(other, one)]).toEqual([false, false]);
+])('of two times within %s, none is later', (_, first, second) => {
+	expect([isLater(first, second), isLater(second, first)]).toEqual([false, false]);
 });
 
 test.each([
 	['2026-11-20T09:00:02Z', '2026-11-20T09:00:01.999Z'],
 	['2026-11-20T09:00:00.002Z', '2026-11-20T09:00:00.001Z'],
 	['2026-11-22', '2026-11-20T09:00:00Z'],
-])('%s is later than %s', (one, other) => {
-	expect(isLater(one, other)).toBe(true);
-	expect(isLater(other, one)).toBe(false);
+])('%s is later than %s', (later, earlier) => {
+	expect(isLater(later, earlier)).toBe(true);
+	expect(isLater(earlier, later)).toBe(false);
 });

@@ -3,10 +3,10 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { asAnswer } from '../../nodes/CrmPlatform/toolAnswer';
 
 /** What a model reads of these records and notices. */
-async function answerTo(records: IDataObject[], longestAnswer: number, notices: string[] = []): Promise<string> {
+async function answerTo(records: IDataObject[], maxAnswerLength: number, notices: string[] = []): Promise<string> {
 	const n8n = {
 		getNode: () => ({ type: 'crmPlatformTool' }),
-		getNodeParameter: () => longestAnswer,
+		getNodeParameter: () => maxAnswerLength,
 	} as unknown as IExecuteFunctions;
 	const items = records.map((json) => ({ json }));
 	const [answer = []] = await asAnswer(n8n, async () => ({ items, notices }));
@@ -15,12 +15,12 @@ async function answerTo(records: IDataObject[], longestAnswer: number, notices: 
 
 const recordOf = (length: number, more: IDataObject = {}) => ({ id: 'con_1', ...more, text: 'x'.repeat(length) });
 
-test.each([500, 1_000, 4_000])('no answer is longer than %i characters, however many and long the records are', async (longest) => {
+test.each([500, 1_000, 4_000])('no answer is longer than %i characters, however many and long the records are', async (maxLength) => {
 	const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field_${i}`, 'y'.repeat(i)]));
 	const page = { records: Array.from({ length: 100 }, () => recordOf(50)), next_cursor: 'c' };
 	for (const records of [[recordOf(50_000)], [many], [page], Array(300).fill(recordOf(90)), [recordOf(9_000), recordOf(1)]]) {
-		const answer = await answerTo(records as IDataObject[], longest, ['A notice.', 'n'.repeat(2_000)]);
-		expect(answer.length).toBeLessThanOrEqual(longest);
+		const answer = await answerTo(records as IDataObject[], maxLength, ['A notice.', 'n'.repeat(2_000)]);
+		expect(answer.length).toBeLessThanOrEqual(maxLength);
 		expect(answer).toMatch(/left out|shortened/);
 	}
 });

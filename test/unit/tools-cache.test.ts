@@ -64,7 +64,7 @@ describe('An installation', () => {
 	});
 
 	test('of two at once one is made and the other waits for it', async () => {
-		const made: string[] = [];
+		const createdEntries: string[] = [];
 		const waiting: number[] = [];
 		let noticed = () => {};
 		const otherWaits = new Promise<void>((resolve) => (noticed = resolve));
@@ -73,7 +73,7 @@ describe('An installation', () => {
 			await installOnce(
 				place,
 				async (folder: string) => {
-					made.push(name);
+					createdEntries.push(name);
 					await otherWaits;
 					await write(name)(folder);
 				},
@@ -85,8 +85,8 @@ describe('An installation', () => {
 
 		await Promise.all([install('first'), install('second')]);
 
-		expect(made).toHaveLength(1);
-		expect(readdirSync(place)).toEqual(made);
+		expect(createdEntries).toHaveLength(1);
+		expect(readdirSync(place)).toEqual(createdEntries);
 		expect(waiting).toEqual([process.pid]);
 	});
 

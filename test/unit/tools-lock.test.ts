@@ -14,32 +14,32 @@ describe('A lock', () => {
 
 	afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-	function taken() {
+	function acquireLock() {
 		const lock = takeLock(file);
 		if ('holder' in lock) throw new Error(`held by ${lock.holder}`);
 		return lock;
 	}
 
 	test('is taken once, and names its holder', () => {
-		const lock = taken();
+		const lock = acquireLock();
 
 		expect(takeLock(file)).toEqual({ holder: process.pid });
 		lock.release();
 	});
 
 	test('can be taken again after its release', () => {
-		taken().release();
+		acquireLock().release();
 
 		expect(existsSync(file)).toBe(false);
-		taken().release();
+		acquireLock().release();
 	});
 
 	test('of a process that lives but has not touched it for long is taken over', () => {
-		taken().release();
+		acquireLock().release();
 		writeFileSync(file, String(process.ppid));
 		const longAgo = new Date(Date.now() - 60_000);
 		utimesSync(file, longAgo, longAgo);
 
-		taken().release();
+		acquireLock().release();
 	});
 });

@@ -13,9 +13,9 @@ describe('The launcher', () => {
 	});
 
 	test('keeps its own options apart from those of the script', () => {
-		const given = ['--without-tests', '--with-n8n', 'demo/start.ts', '--fresh'];
+		const args = ['--without-tests', '--with-n8n', 'demo/start.ts', '--fresh'];
 
-		expect(parseArguments(given)).toEqual({
+		expect(parseArguments(args)).toEqual({
 			file: 'demo/start.ts',
 			args: ['--fresh'],
 			tests: false,
@@ -25,7 +25,7 @@ describe('The launcher', () => {
 
 	test.each([[[]], [['--with-n8n']], [['--without-test', 'demo/start.ts']]])(
 		'refuses %j, which names no script or an unknown option',
-		(given) => expect(() => parseArguments(given)).toThrow('Usage:'),
+		(args) => expect(() => parseArguments(args)).toThrow('Usage:'),
 	);
 });
 

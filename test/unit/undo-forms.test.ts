@@ -16,7 +16,7 @@ test.each([
 	['two switches', [true, false], [true, false], false],
 	['a name and a number', ['Ada', 'Eva'], ['+441', '+442'], false],
 	['an object of which the other has a part once', [null, { city: 'Bern' }], [{ city: 'Thun' }, { city: 'Bern', zip: '1' }], false],
-])('fields that changed together are forms of one value: %s', (_, one, other, expected) => {
-	const [a, b] = [one, other].map(([before, after]) => ({ before, after })) as [Parameters<typeof areForms>[0], Parameters<typeof areForms>[0]];
+])('fields that changed together are forms of one value: %s', (_, first, second, expected) => {
+	const [a, b] = [first, second].map(([before, after]) => ({ before, after })) as [Parameters<typeof areForms>[0], Parameters<typeof areForms>[0]];
 	expect([areForms(a, b), areForms(b, a)]).toEqual([expected, expected]);
 });

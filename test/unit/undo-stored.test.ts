@@ -12,21 +12,21 @@ const update = (values: IDataObject): Undoing => ({
 });
 
 describe('what the service has stored is compared with what an undo has sent', () => {
-	const sent = { email: 'a@x.example', emails: ['a@x.example', 'b@x.example'], job_title: 'Poet' };
-	const stored = { ...sent, emails: ['a@x.example'], version: '7' };
+	const sentValues = { email: 'a@x.example', emails: ['a@x.example', 'b@x.example'], job_title: 'Poet' };
+	const stored = { ...sentValues, emails: ['a@x.example'], version: '7' };
 
 	test('values that differ are sent once more, over the record as it was stored', () => {
-		const { part, result } = afterwards(update(sent), { record: stored });
+		const { part, result } = afterwards(update(sentValues), { record: stored });
 		expect(result).toBe('undone');
-		expect(part).toMatchObject({ current: stored, storedOtherwise: ['emails'], changes: update(sent).changes });
-		expect(afterwards(part!, { record: sent }).part).toBeUndefined();
+		expect(part).toMatchObject({ current: stored, storedOtherwise: ['emails'], changes: update(sentValues).changes });
+		expect(afterwards(part!, { record: sentValues }).part).toBeUndefined();
 	});
 
 	test.each([
 		['differ again', { record: stored }],
 		['are refused then', { refused: new Error('no') }],
 	])('values that %s are reported and not sent a third time', (_, outcome) => {
-		const { part } = afterwards(update(sent), { record: stored });
+		const { part } = afterwards(update(sentValues), { record: stored });
 		const after = afterwards(part!, outcome);
 		expect(after).toMatchObject({ result: 'cannot_be_undone', action: 'update', reason: expect.stringContaining('emails') });
 		expect(after.part).toBeUndefined();

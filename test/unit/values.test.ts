@@ -10,7 +10,7 @@ function field(kind: FieldKind, more: Partial<Field> = {}): Field {
 	return { name: 'x', path: ['x'], label: 'Label', description: '', kind, required: false, ...more };
 }
 
-const given = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
+const convert = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
 	apiValue(field(kind, more), value, zone);
 
 const kinds = Object.keys(fieldKinds) as FieldKind[];
@@ -18,23 +18,23 @@ const kinds = Object.keys(fieldKinds) as FieldKind[];
 test.each(kinds)(
 	'an empty value of kind %s clears the field',
 	(kind) => {
-		for (const empty of [null, undefined, '']) expect(given(kind, empty)).toBeNull();
+		for (const empty of [null, undefined, '']) expect(convert(kind, empty)).toBeNull();
 	},
 );
 
 test.each(['text', 'choice', 'any'] as const)('what a calculation without a result gives is no value of kind %s', (kind) => {
-	for (const none of [NaN, Infinity, -Infinity]) expect(() => given(kind, none)).toThrow(`Label: “${none}” is not a value`);
-	expect(() => given('list', ['a', NaN], { items: 'text' })).toThrow('is not a value');
+	for (const none of [NaN, Infinity, -Infinity]) expect(() => convert(kind, none)).toThrow(`Label: “${none}” is not a value`);
+	expect(() => convert('list', ['a', NaN], { items: 'text' })).toThrow('is not a value');
 });
 
 test.each(kinds.filter((kind) => kind !== 'text'))(
 	'white space clears a field of kind %s, and is no value such as 0',
-	(kind) => expect(given(kind, ' \n')).toBeNull(),
+	(kind) => expect(convert(kind, ' \n')).toBeNull(),
 );
 
 test('white space in a text is text', () => {
-	expect(given('text', ' Ada ')).toBe(' Ada ');
-	expect(given('text', ' ')).toBe(' ');
+	expect(convert('text', ' Ada ')).toBe(' Ada ');
+	expect(convert('text', ' ')).toBe(' ');
 });
 
 describe('a date', () => {
@@ -47,67 +47,67 @@ describe('a date', () => {
 		['2026-03-01T18:30:00', '2026-03-01'],
 		['2026-03-02T03:30:00Z', '2026-03-01'],
 	])('written as %s stays %s, whatever the time zone', (value, expected) => {
-		expect(given('date', value)).toBe(expected);
+		expect(convert('date', value)).toBe(expected);
 	});
 
 	test('is taken from what expressions give', () => {
-		expect(given('date', DateTime.fromISO('2026-03-01', { zone }))).toBe('2026-03-01');
-		expect(given('date', new Date('2026-03-01T12:00:00Z'))).toBe('2026-03-01');
+		expect(convert('date', DateTime.fromISO('2026-03-01', { zone }))).toBe('2026-03-01');
+		expect(convert('date', new Date('2026-03-01T12:00:00Z'))).toBe('2026-03-01');
 	});
 
 	test.each(['2026-03-01T00:00:00.000Z', Date.parse('2026-03-01'), new Date('2026-03-01')])(
 		'at midnight of UTC, %p, is the same date in New York, whichever type it has',
-		(value) => expect(given('date', value)).toBe('2026-03-01'),
+		(value) => expect(convert('date', value)).toBe('2026-03-01'),
 	);
 
 	test('is taken from milliseconds since 1970', () => {
-		expect(given('date', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-01');
-		expect(given('dateTime', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-02T03:30:00.000Z');
+		expect(convert('date', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-01');
+		expect(convert('dateTime', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-02T03:30:00.000Z');
 	});
 
 	test.each([1_711_111, 202_603, 20_260_331, 45_000, 1_774_915_200, 1.7e15, -1, NaN, Infinity])(
 		'is not the number %p: it may mean anything',
 		(value) => {
-			expect(() => given('date', value)).toThrow(`Label: “${value}” is not a date such as`);
-			expect(() => given('dateTime', value)).toThrow(/is not a date such as/);
+			expect(() => convert('date', value)).toThrow(`Label: “${value}” is not a date such as`);
+			expect(() => convert('dateTime', value)).toThrow(/is not a date such as/);
 		},
 	);
 
 	test.each(['next week', '14:30', '1711111', '2026', '2026-03', '2026-03-011', '2026-W10', '2026-02-30'])(
 		'that is none, such as %s, is refused with the label of the field',
-		(value) => expect(() => given('date', value)).toThrow(`Label: “${value}” is not a date`),
+		(value) => expect(() => convert('date', value)).toThrow(`Label: “${value}” is not a date`),
 	);
 });
 
 describe('a time', () => {
 	test('without a zone is meant in the zone of the workflow', () => {
-		expect(given('dateTime', '2026-03-01T09:00:00')).toBe('2026-03-01T14:00:00.000Z');
+		expect(convert('dateTime', '2026-03-01T09:00:00')).toBe('2026-03-01T14:00:00.000Z');
 	});
 
 	test('with a zone is the instant it names', () => {
-		expect(given('dateTime', '2026-03-01T09:00:00+01:00')).toBe('2026-03-01T08:00:00.000Z');
+		expect(convert('dateTime', '2026-03-01T09:00:00+01:00')).toBe('2026-03-01T08:00:00.000Z');
 	});
 });
 
 describe('a number', () => {
 	test('may be written as text', () => {
-		expect(given('number', ' 12.5 ')).toBe(12.5);
+		expect(convert('number', ' 12.5 ')).toBe(12.5);
 	});
 
 	test.each(['12 apples', '1e999', true, {}])('is not %p', (value) => {
-		expect(() => given('number', value)).toThrow(/is not a number/);
+		expect(() => convert('number', value)).toThrow(/is not a number/);
 	});
 });
 
 test('true and false may be written as text', () => {
-	expect(['true', 'FALSE', true, 0].map((value) => given('boolean', value))).toEqual([
+	expect(['true', 'FALSE', true, 0].map((value) => convert('boolean', value))).toEqual([
 		true,
 		false,
 		true,
 		false,
 	]);
 	for (const other of ['maybe', 'constructor']) {
-		expect(() => given('boolean', other)).toThrow(/is not true or false/);
+		expect(() => convert('boolean', other)).toThrow(/is not true or false/);
 	}
 });
 
@@ -115,7 +115,7 @@ describe('a choice', () => {
 	const choices = [{ label: 'One', value: 1 }];
 
 	test('has the type the service gave it', () => {
-		expect(given('choice', '1', { choices })).toBe(1);
+		expect(convert('choice', '1', { choices })).toBe(1);
 	});
 
 	test('is found by its label, regardless of case', () => {
@@ -125,40 +125,40 @@ describe('a choice', () => {
 			{ label: 'Twin', value: 't1' },
 			{ label: 'Twin', value: 't2' },
 		];
-		expect(given('choice', 'customer', { choices: stages })).toBe('c1');
-		expect(given('choice', 'SALES_QUALIFIED', { choices: stages })).toBe('sql');
-		expect(given('list', 'Customer, sql', { choices: stages })).toEqual(['c1', 'sql']);
-		expect(given('choice', 'Twin', { choices: stages })).toBe('Twin');
+		expect(convert('choice', 'customer', { choices: stages })).toBe('c1');
+		expect(convert('choice', 'SALES_QUALIFIED', { choices: stages })).toBe('sql');
+		expect(convert('list', 'Customer, sql', { choices: stages })).toEqual(['c1', 'sql']);
+		expect(convert('choice', 'Twin', { choices: stages })).toBe('Twin');
 	});
 
 	test('that is unknown here passes: the service may have gained it', () => {
-		expect(given('choice', 'new', { choices })).toBe('new');
+		expect(convert('choice', 'new', { choices })).toBe('new');
 	});
 });
 
 test('a list may be written as JSON, with commas, or as one value', () => {
-	expect(given('list', '["a","b"]')).toEqual(['a', 'b']);
-	expect(given('list', 'a, b')).toEqual(['a', 'b']);
-	expect(given('list', 'a,, b,')).toEqual(['a', 'b']);
-	expect(given('list', 7)).toEqual([7]);
-	expect(given('list', ['a'])).toEqual(['a']);
+	expect(convert('list', '["a","b"]')).toEqual(['a', 'b']);
+	expect(convert('list', 'a, b')).toEqual(['a', 'b']);
+	expect(convert('list', 'a,, b,')).toEqual(['a', 'b']);
+	expect(convert('list', 7)).toEqual([7]);
+	expect(convert('list', ['a'])).toEqual(['a']);
 });
 
 test('an object, or a list of them, may be written as JSON', () => {
-	expect(given('json', '{"a":1}')).toEqual({ a: 1 });
-	expect(given('json', '[{"a":1}]')).toEqual([{ a: 1 }]);
-	expect(() => given('json', 'a=1')).toThrow(/is not JSON/);
+	expect(convert('json', '{"a":1}')).toEqual({ a: 1 });
+	expect(convert('json', '[{"a":1}]')).toEqual([{ a: 1 }]);
+	expect(() => convert('json', 'a=1')).toThrow(/is not JSON/);
 });
 
 test('text takes numbers and switches, and no objects', () => {
-	expect(given('text', 7)).toBe('7');
-	expect(given('text', true)).toBe('true');
-	expect(() => given('text', { a: 1 })).toThrow(`Label: “{"a":1}” is not text`);
+	expect(convert('text', 7)).toBe('7');
+	expect(convert('text', true)).toBe('true');
+	expect(() => convert('text', { a: 1 })).toThrow(`Label: “{"a":1}” is not text`);
 });
 
 test('a value of unknown type keeps the type it was given with', () => {
-	for (const value of [7, '7', true, { a: 1 }, [1]]) expect(given('any', value)).toEqual(value);
-	expect(given('any', '')).toBeNull();
+	for (const value of [7, '7', true, { a: 1 }, [1]]) expect(convert('any', value)).toEqual(value);
+	expect(convert('any', '')).toBeNull();
 });
 
 describe('a phone number', () => {
@@ -169,25 +169,25 @@ describe('a phone number', () => {
 		['tel:+1 (555) 010-9999', '+15550109999'],
 		['+34\u00a0915 55 01 42', '+34915550142'],
 	])('%s is written without separators', (value, expected) => {
-		expect(given('text', value, { pattern })).toBe(expected);
-		expect(given('list', [value], { pattern })).toEqual([expected]);
+		expect(convert('text', value, { pattern })).toBe(expected);
+		expect(convert('list', [value], { pattern })).toEqual([expected]);
 	});
 
 	test.each(['030 123456', '0049 30 123456', '+49 30 123 ext. 4', '+1'])(
 		'%s stays as it is, as its country is not certain',
-		(value) => expect(given('text', value, { pattern })).toBe(value),
+		(value) => expect(convert('text', value, { pattern })).toBe(value),
 	);
 
 	test('is text where the service takes any spelling', () => {
-		expect(given('text', '+49 30 123456')).toBe('+49 30 123456');
+		expect(convert('text', '+49 30 123456')).toBe('+49 30 123456');
 	});
 });
 
 test('a moment in a text field is its ISO text, without quotation marks', () => {
-	expect(given('text', new Date('2026-03-31T10:00:00Z'))).toBe('2026-03-31T10:00:00.000Z');
+	expect(convert('text', new Date('2026-03-31T10:00:00Z'))).toBe('2026-03-31T10:00:00.000Z');
 	const local = DateTime.fromISO('2026-03-31T10:00:00', { zone });
-	expect(given('text', local)).toBe('2026-03-31T10:00:00.000-04:00');
-	expect(() => given('text', new Date(NaN))).toThrow("Label: “Invalid Date” is not a date");
+	expect(convert('text', local)).toBe('2026-03-31T10:00:00.000-04:00');
+	expect(() => convert('text', new Date(NaN))).toThrow("Label: “Invalid Date” is not a date");
 });
 
 test('a filter by several whole numbers sends each digit by digit', () => {
@@ -199,9 +199,9 @@ test('a filter by several whole numbers sends each digit by digit', () => {
 });
 
 test.each(['2026-03-08T10:00:00+99:00', '2026-03-08T10:00:00-15:00'])('a time of no zone on Earth is refused: %s', (time) => {
-	expect(() => given('dateTime', time)).toThrow('is not a date');
+	expect(() => convert('dateTime', time)).toThrow('is not a date');
 });
 
 test.each(['0x10', '0b11', '0o7'])('a number is written in decimal digits: %s', (text) => {
-	expect(() => given('number', text)).toThrow('is not a number');
+	expect(() => convert('number', text)).toThrow('is not a number');
 });

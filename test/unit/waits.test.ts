@@ -100,11 +100,11 @@ test('a canceled wait is not reported any more', async () => {
 test.each([300, 3_600])('after a 429 that names %i s, those refused ask with all others after a minute, one first', async (named) => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
-	const sent: string[] = [];
+	const sentRequests: string[] = [];
 	const sender = (workflow: string, priority: Priority) => {
 		const transport = async () => {
 			const seconds = Math.floor((clock.now() - begun) / 1000);
-			sent.push(`${workflow} ${seconds}`);
+			sentRequests.push(`${workflow} ${seconds}`);
 			await clock.sleep(100);
 			return seconds < 61 ? { status: 429, headers: { 'retry-after': `${named}` }, text: '' } : { status: 200, headers: {}, text: '{}' };
 		};
@@ -118,19 +118,19 @@ test.each([300, 3_600])('after a 429 that names %i s, those refused ask with all
 	for (let i = 0; i < 4; i += 1) ask(sender('late', 'ordinary'));
 	await clock.runUntil(begun + 150_000);
 	// A minute later, one asks and is refused; after another, one asks and all go.
-	expect(sent.map((one) => Number(one.split(' ')[1]))).toEqual([0, 0, 0, 0, 60, ...Array<number>(8).fill(120)]);
-	expect(sent.slice(5, 9).filter((one) => one.startsWith('early')).length).toBeGreaterThanOrEqual(1);
+	expect(sentRequests.map((entry) => Number(entry.split(' ')[1]))).toEqual([0, 0, 0, 0, 60, ...Array<number>(8).fill(120)]);
+	expect(sentRequests.slice(5, 9).filter((entry) => entry.startsWith('early')).length).toBeGreaterThanOrEqual(1);
 	expect(ends).toEqual(Array(8).fill(true));
 });
 
 test('runs of nodes in one execution count together: a loop becomes bulk, and leaves room, as one long run does', async () => {
 	const clock = new SimulatedClock();
 	let remaining = 101;
-	const sent: string[] = [];
+	const sentRequests: string[] = [];
 	const sender = (execution: string | undefined) => {
 		const headers = () => ({ 'x-ratelimit-remaining': `${(remaining -= 1)}`, 'x-ratelimit-reset': '60' });
 		const transport = async () => {
-			sent.push(String(execution));
+			sentRequests.push(String(execution));
 			return await Promise.resolve({ status: 200, headers: headers(), text: '{}' });
 		};
 		const queueOptions = { account: 'loop', workflow: 'a', execution, priority: 'awaited' as const, laterPriority: 'bulk' as const, maxWait: maxUnattendedWait, reserve: 0.9 };
@@ -143,8 +143,8 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 		void sender(undefined)(request);
 		await clock.runUntil(clock.now() + 10);
 	}
-	expect(sent.filter((one) => one === 'a loop')).toHaveLength(20);
-	expect(sent.filter((one) => one === 'undefined')).toHaveLength(25);
+	expect(sentRequests.filter((entry) => entry === 'a loop')).toHaveLength(20);
+	expect(sentRequests.filter((entry) => entry === 'undefined')).toHaveLength(25);
 });
 
 test.each<[string, Priority, number]>([

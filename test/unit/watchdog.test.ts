@@ -52,13 +52,13 @@ test('what has begun as the first of all may take an hour in the main process, b
 	const seen = start(1, { seenAt: minute });
 	expect(checkStarts([seen], {}, 59 * minute)).toMatchObject({ report: [], doubtful: undefined });
 	expect(checkStarts([seen], {}, 60 * minute)).toMatchObject({ report: [], doubtful: seen });
-	expect(checkStarts([seen], { onWorkers: true, lastOutAt: 60 * minute }, 60 * minute).doubtful).toBeUndefined();
+	expect(checkStarts([seen], { onWorkers: true, lastOutcomeAt: 60 * minute }, 60 * minute).doubtful).toBeUndefined();
 });
 
 test('what cannot be found out is told after an hour', () => {
-	const [open, told] = [start(1), start(2, { isReported: true })];
-	expect(checkStarts([open, told], {}, 59 * minute).report).toEqual([]);
-	expect(checkStarts([open, told], {}, 60 * minute).report).toEqual([open]);
+	const [open, reportedStart] = [start(1), start(2, { isReported: true })];
+	expect(checkStarts([open, reportedStart], {}, 59 * minute).report).toEqual([]);
+	expect(checkStarts([open, reportedStart], {}, 60 * minute).report).toEqual([open]);
 	expect(checkStarts([open], { onWorkers: false }, 60 * minute).report).toEqual([]);
 });
 

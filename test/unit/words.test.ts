@@ -13,18 +13,18 @@ test('no label is longer than n8n shows in a narrow form', () => {
 	const [forms = ''] = list.split('## nodes/');
 	const labels = [...forms.matchAll(/^- ([\w.]+): (.*)$/gm)].filter(([, name]) => !/^node$|Notice$/.test(name!));
 	expect(labels.length).toBeGreaterThan(50);
-	const longest = 'Changed Field Names or IDs'.length;
-	expect(labels.map(([, , label]) => label!).filter((label) => label.length > longest)).toEqual([]);
+	const maxLength = 'Changed Field Names or IDs'.length;
+	expect(labels.map(([, , label]) => label!).filter((label) => label.length > maxLength)).toEqual([]);
 });
 
 test('a message that sends users to a parameter, a choice or a node calls it as the form does', () => {
 	const [forms = '', ...messages] = list.split('## nodes/');
-	const shown = [...forms.matchAll(/^(?:## |- [\w.]+(?: choice)?: )(.*)$/gm)].flatMap(([, label]) => [label!, label!.replace(/ (?:Names? or IDs?|\(.*\))$/, '')]);
+	const formLabels = [...forms.matchAll(/^(?:## |- [\w.]+(?: choice)?: )(.*)$/gm)].flatMap(([, label]) => [label!, label!.replace(/ (?:Names? or IDs?|\(.*\))$/, '')]);
 	const others = ['On Error', 'Batch Size', 'Convert to File', 'Extract from File', 'API and integrations', 'CSV', 'HTTPS', 'ID', 'IDs', 'JSON', 'NDJSON', 'UTF', 'Windows'];
 	const sends = /\b(?:[Cc]hoose|[Ii]ncrease|[Oo]ptions?|[Rr]esource|[Ss]et|[Tt]urn (?:on|off)|[Uu]nder|[Uu]se|[Nn]ode) [‘']?(?=\p{Lu})(?![A-Z\d]+_)/gu;
 	const named = messages.flatMap((message) => [...message.matchAll(sends)].map(({ index, 0: words }) => message.slice(index + words.length).split('\n')[0]!));
-	const known = [...shown, ...others];
+	const knownLabels = [...formLabels, ...others];
 
 	expect(named.length).toBeGreaterThan(25);
-	expect(named.filter((rest) => !known.some((label) => rest.startsWith(label) && !/^\w/.test(rest.slice(label.length))))).toEqual([]);
+	expect(named.filter((rest) => !knownLabels.some((label) => rest.startsWith(label) && !/^\w/.test(rest.slice(label.length))))).toEqual([]);
 });

@@ -30,10 +30,10 @@ export async function useNode(url: string, sandbox: Pick<Sandbox, 'url' | 'apiKe
 		fieldsJson: '={{ $json }}',
 	};
 	const input = [{ email: 'one@versions.example' }, { email: 'two@versions.example' }];
-	const written = await runNode(n8n, { credentialId, parameters: create, input });
-	assert.equal(written.status, 'success', written.error?.message);
+	const result = await runNode(n8n, { credentialId, parameters: create, input });
+	assert.equal(result.status, 'success', result.error?.message);
 	assert.deepEqual(
-		written.items.map(({ json }) => json['email']),
+		result.items.map(({ json }) => json['email']),
 		input.map(({ email }) => email),
 	);
 }

@@ -11,7 +11,7 @@ const lifetime = 20 * 60 * 60 * 1000;
 
 /** Contents of a token: when it was made, and the versions of the records. */
 interface Token {
-	made: number;
+	createdAt: number;
 	versions: string[];
 	/** The token without trailing punctuation. */
 	text: string;
@@ -23,8 +23,8 @@ interface Token {
  */
 export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): string {
 	const versions = writes.map(stateOf);
-	const made = now.toString(36);
-	return [made, versions.join('-'), ...namedIds(writes.map(({ target }) => target)), signature(run, writes, made, versions)].join('.');
+	const timestamp = now.toString(36);
+	return [timestamp, versions.join('-'), ...namedIds(writes.map(({ target }) => target)), signature(run, writes, timestamp, versions)].join('.');
 }
 
 /** The contents of a token made for exactly these writes; otherwise, why the token is invalid. */
@@ -32,14 +32,14 @@ export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string
 	// A full stop behind it ends a sentence.
 	const text = token.trim().replace(/\.$/, '');
 	const parts = text.split('.');
-	const [made = '', joined = ''] = parts;
-	const given = parts.length > 2 ? parts.at(-1)! : '';
+	const [timestamp = '', joined = ''] = parts;
+	const receivedSignature = parts.length > 2 ? parts.at(-1)! : '';
 	const versions = joined.split('-');
-	const at = parseInt(made, 36);
-	if (!given || parts.length > 4 || Number.isNaN(at)) return 'This is not a preview token.';
-	if (now - at > lifetime) return 'The preview is too old.';
-	if (signature(run, writes, made, versions) !== given) return 'This token belongs to a preview of different values.';
-	return { made: at, versions, text };
+	const createdAt = parseInt(timestamp, 36);
+	if (!receivedSignature || parts.length > 4 || Number.isNaN(createdAt)) return 'This is not a preview token.';
+	if (now - createdAt > lifetime) return 'The preview is too old.';
+	if (signature(run, writes, timestamp, versions) !== receivedSignature) return 'This token belongs to a preview of different values.';
+	return { createdAt, versions, text };
 }
 
 /** Whether the record is as it was when the token was made. */
@@ -58,8 +58,8 @@ const digest = (record: IDataObject): string => `x${createHash('sha256').update(
 /** Whether the version comes from the service, which can then compare it. */
 export const isServiceVersion = (write: PlannedWrite, version: string): boolean => String(write.target?.record.version) === version || /^\d+$/.test(version);
 
-function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], made: string, versions: string[]): string {
-	const meant = writes.map(({ kind, operation, meaning, request: { method, path, query, body } }) => [kind.name, operation.option.value, method, path, query ?? null, body ?? null, meaning]);
+function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], timestamp: string, versions: string[]): string {
+	const signedWrites = writes.map(({ kind, operation, meaning, request: { method, path, query, body } }) => [kind.name, operation.option.value, method, path, query ?? null, body ?? null, meaning]);
 	const place = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
-	return api.sign(JSON.stringify([place, made, versions, meant]));
+	return api.sign(JSON.stringify([place, timestamp, versions, signedWrites]));
 }

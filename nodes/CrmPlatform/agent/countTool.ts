@@ -34,26 +34,26 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	const kind = args.kind();
 	const { list, names } = await listOfKind(run, kind);
 	const fields = await fieldsOfKind(run, kind);
-	const known = await countedFields(run, kind, names, fields);
+	const countableFields = await countedFields(run, kind, names, fields);
 	const [group, sum] = ['group_by', 'sum'].map((name) => {
-		const given = args.text(name);
-		return given === undefined ? undefined : matchByName(known, given, 'field');
+		const fieldName = args.text(name);
+		return fieldName === undefined ? undefined : matchByName(countableFields, fieldName, 'field');
 	});
 	const notNumbers = () =>
-		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${known.filter(hasNumbersToSum).map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
+		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${countableFields.filter(hasNumbersToSum).map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
 	if (sum?.kind !== undefined && !hasNumbersToSum(sum) && fieldKinds[sum.kind].shape !== 'open') throw notNumbers();
 	const query = await toolQueryOf(run, kind, list, args);
-	const one = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
-	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: one });
+	const singleRecordQuery = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
+	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: singleRecordQuery });
 	if (!group && !sum && total !== undefined) return { data: [{ count: total }], notes: [] };
 	if (total !== undefined && total > maxCounted) throw new Error(`There are ${total} records, but at most ${maxCounted} can be grouped or summed. Narrow them with filters.`);
 
-	const currency = sum && sum.name !== 'currency' ? known.find(({ name }) => name === 'currency') : undefined;
-	const keyed = [group, currency].filter((field) => field !== undefined);
-	const needed = [...keyed, ...(sum ? [sum] : [])].map(({ path: [member = ''] }) => member);
-	const counted = new Map<string, CountedGroup>();
+	const currency = sum && sum.name !== 'currency' ? countableFields.find(({ name }) => name === 'currency') : undefined;
+	const keyFields = [group, currency].filter((field) => field !== undefined);
+	const neededFields = [...keyFields, ...(sum ? [sum] : [])].map(({ path: [member = ''] }) => member);
+	const groupsByKey = new Map<string, CountedGroup>();
 	let all = 0;
-	const reading = { path: toolCollection(kind), list, query: withFields(list, query, needed), limit: maxCounted + 1 };
+	const reading = { path: toolCollection(kind), list, query: withFields(list, query, neededFields), limit: maxCounted + 1 };
 	for await (const { records } of readPages(run.api.send, reading)) {
 		all += records.length;
 		if (all > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them with filters.`);
@@ -61,15 +61,15 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 			const value = sum && valueOf(record, sum.path);
 			// Texts that look like numbers may be phone numbers.
 			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum)))) throw notNumbers();
-			const key = Object.assign({}, ...keyed.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
+			const key = Object.assign({}, ...keyFields.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
 			const place = JSON.stringify(key);
-			const entry = counted.get(place) ?? { key, count: 0, sum: 0n };
-			counted.set(place, entry);
+			const entry = groupsByKey.get(place) ?? { key, count: 0, sum: 0n };
+			groupsByKey.set(place, entry);
 			entry.count += 1;
 			if (!isBlank(value)) entry.sum += millionths(String(value));
 		}
 	}
-	const rows = [...counted.values()].sort((first, second) => (sum ? Number(second.sum - first.sum) : second.count - first.count));
+	const rows = [...groupsByKey.values()].sort((first, second) => (sum ? Number(second.sum - first.sum) : second.count - first.count));
 	const groups = await groupNames(run, fields, rows, group);
 	const data = rows.map(({ key, count, sum: added }, i) => ({
 		...(group && { [group.name]: groups[i] }),
@@ -91,20 +91,20 @@ function exactly(sum: bigint, name: string, orElse: string): number {
 
 function millionths(number: string): bigint {
 	const plain = /e/i.test(number) ? Number(number).toFixed(6) : number;
-	const [whole = '', fraction = ''] = plain.trim().split('.');
-	return BigInt(whole + fraction.slice(0, 6).padEnd(6, '0'));
+	const [integerPart = '', fraction = ''] = plain.trim().split('.');
+	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
 }
 
 /** The fields of a record, the account's own one by one. */
 async function countedFields({ api }: ToolRun, kind: ToolKind, names: string[], fields: Field[]): Promise<CountedField[]> {
 	const plain = names.filter((name) => name !== 'custom_fields');
-	const own = plain.flatMap((name): CountedField[] => {
+	const standardFields = plain.flatMap((name): CountedField[] => {
 		const inner = fields.filter(({ path }) => path.length > 1 && path[0] === name);
 		return inner.length > 0 ? inner : [fields.find((field) => field.name === name) ?? { name, label: name, path: [name] }];
 	});
-	if (plain.length === names.length) return own;
+	if (plain.length === names.length) return standardFields;
 	const custom = await customFieldsOnce(api, toolCollection(kind));
-	return [...own, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
+	return [...standardFields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
 }
 
 const valueOf = (record: IDataObject, path: string[]): unknown => outputValue(record, path as OutputField['path']);

@@ -20,11 +20,11 @@ const maxChoices = 12;
 export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
 	const kind = args.kind();
 	const fields = await fieldsOfKind(run, kind);
-	const wanted = args.text('field');
-	const begun = wanted === undefined ? fields : fields.filter(({ name }) => name.startsWith(wanted));
-	const isBeginning = wanted !== undefined && begun.length > 1 && !begun.some(({ name }) => name === wanted);
-	if (wanted !== undefined && !isBeginning) return { data: [await wholeField(run, matchByName(fields, wanted, 'field'))], notes: [] };
-	const rows = await Promise.all(begun.map(async (field): Promise<IDataObject> => ({ [field.name]: await fieldInWords(run, field) })));
+	const fieldName = args.text('field');
+	const matchingFields = fieldName === undefined ? fields : fields.filter(({ name }) => name.startsWith(fieldName));
+	const isBeginning = fieldName !== undefined && matchingFields.length > 1 && !matchingFields.some(({ name }) => name === fieldName);
+	if (fieldName !== undefined && !isBeginning) return { data: [await wholeField(run, matchByName(fields, fieldName, 'field'))], notes: [] };
+	const rows = await Promise.all(matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await fieldInWords(run, field) })));
 	const data = isBeginning ? rows : [await whatIsPossible(run, kind, fields), ...rows];
 	const isCut = JSON.stringify(data).length > run.settings.maxLength;
 	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [] };
@@ -57,9 +57,9 @@ async function choicesOf({ api }: ToolRun, { choices, reference, part }: Field):
 
 async function fieldInWords(run: ToolRun, field: Field): Promise<string> {
 	const choices = await choicesOf(run, field);
-	const shown = choices.slice(0, maxChoices).join('|') + (choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '');
-	const what = shown || (field.reference !== undefined ? `name or id (${field.reference})` : field.linksTo ? `[{resource: ${field.linksTo.join('|')}, id}]` : field.kind);
-	const parts = [valueShape(field) === 'list' ? `list of ${what.replace(/^list$/, 'texts')}` : what, ...(field.required ? ['required'] : [])];
+	const choicesText = choices.slice(0, maxChoices).join('|') + (choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '');
+	const valueDescription = choicesText || (field.reference !== undefined ? `name or id (${field.reference})` : field.linksTo ? `[{resource: ${field.linksTo.join('|')}, id}]` : field.kind);
+	const parts = [valueShape(field) === 'list' ? `list of ${valueDescription.replace(/^list$/, 'texts')}` : valueDescription, ...(field.required ? ['required'] : [])];
 	return parts.join(', ');
 }
 

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 
 /** The records that the model identified by name. The write may change that name. */
-export function namedIds(targets: Array<{ id: string; given?: string } | undefined>): string[] {
-	const named = targets.flatMap((target) => (target?.given === undefined || target.given === target.id ? [] : [`${nameDigest(target.given)}${plainText(target.id)}`]));
-	return named.length > 0 ? [named.join('-')] : [];
+export function namedIds(targets: Array<{ id: string; nameOrId?: string } | undefined>): string[] {
+	const entries = targets.flatMap((target) => (target?.nameOrId === undefined || target.nameOrId === target.id ? [] : [`${nameDigest(target.nameOrId)}${plainText(target.id)}`]));
+	return entries.length > 0 ? [entries.join('-')] : [];
 }
 
 /** The id of the record that had this name when the token was made. The signature must confirm it. */
-export function idBehindName(token: string | undefined, given: string): string | undefined {
+export function idBehindName(token: string | undefined, nameOrId: string): string | undefined {
 	const parts = (token ?? '').trim().replace(/\.$/, '').split('.');
-	const own = parts.length === 4 ? parts[2]!.split('-').find((one) => one.startsWith(nameDigest(given))) : undefined;
-	if (own === undefined) return undefined;
+	const matchingEntry = parts.length === 4 ? parts[2]!.split('-').find((entry) => entry.startsWith(nameDigest(nameOrId))) : undefined;
+	if (matchingEntry === undefined) return undefined;
 	try {
-		return decodeURIComponent(own.slice(nameDigest('').length));
+		return decodeURIComponent(matchingEntry.slice(nameDigest('').length));
 	} catch {
 		return undefined;
 	}

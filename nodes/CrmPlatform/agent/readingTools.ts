@@ -19,7 +19,7 @@ export interface ToolAnswer {
 	data: IDataObject[];
 	notes: string[];
 	/** A note to add if all data fits into the answer. */
-	ifWhole?: string;
+	noteIfComplete?: string;
 }
 
 const usualLimit = 10;
@@ -28,20 +28,20 @@ export async function searchTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	const kind = args.kind();
 	const { list, summary, names } = await listOfKind(run, kind);
 	// Otherwise a deleted record would look like any other.
-	const shown = summary.length > 0 ? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])] : [];
+	const summaryFields = summary.length > 0 ? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])] : [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const query = { ...(await toolQueryOf(run, kind, list, args)), ...sortOf(list, args.text('sort')) };
-	const sized = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
-	const page = await readPage(run.api.send, toolCollection(kind), { list, query: withFields(list, sized, shown), cursor: args.text('cursor', 2_000) });
+	const sizedQuery = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
+	const page = await readPage(run.api.send, toolCollection(kind), { list, query: withFields(list, sizedQuery, summaryFields), cursor: args.text('cursor', 2_000) });
 	const { records } = page;
-	const wanted = shown.length > 0 ? shown : undefined;
-	const short = records.map((record) => (wanted ? Object.fromEntries(wanted.map((name) => [name, record[name]])) : record));
+	const selectedFields = summaryFields.length > 0 ? summaryFields : undefined;
+	const short = records.map((record) => (selectedFields ? Object.fromEntries(selectedFields.map((name) => [name, record[name]])) : record));
 	const data = await forReading(run.api, await fieldsOfKind(run, kind), short);
 	if (data.length === 0) return { data, notes: [`No ${kind.name} matches. Try other words or fewer filters.`] };
 	const total = page.total ?? undefined;
 	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
 	if (page.next === undefined) return { data, notes };
-	return { data, notes, ifWhole: `There are more: send the same arguments with cursor ${page.next}, or narrow the search.` };
+	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${page.next}, or narrow the search.` };
 }
 
 export async function getTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
@@ -68,13 +68,13 @@ export async function toolQueryOf(run: ToolRun, kind: ToolKind, list: ListDescri
 	return (await readFilters(execution, 'filters', list))(0) as Query;
 }
 
-function sortOf({ sort }: ListDescription, given: string | undefined): Query {
-	if (given === undefined) return {};
-	const isDescending = given.startsWith('-');
+function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): Query {
+	if (requestedOrder === undefined) return {};
+	const isDescending = requestedOrder.startsWith('-');
 	const orders = (sort?.values ?? []).map((name) => ({ name, label: name }));
 	const plain = orders.filter(({ name }) => !name.startsWith('-'));
-	const found = matchByName(plain, given.replace(/^-/, ''), 'order').name;
+	const found = matchByName(plain, requestedOrder.replace(/^-/, ''), 'order').name;
 	const name = isDescending ? `-${found}` : found;
-	if (!sort || !orders.some((one) => one.name === name)) throw new Error(`${name} is not a sort order. Use ${found}.`);
+	if (!sort || !orders.some((order) => order.name === name)) throw new Error(`${name} is not a sort order. Use ${found}.`);
 	return { [sort.name]: name };
 }

@@ -16,7 +16,7 @@ import { actTool, changeTool } from './writingTools';
 /** A call of CRM Platform Tools that waits for a person. */
 interface ReviewedCall {
 	name: 'change' | 'act';
-	given: IDataObject;
+	rawArgs: IDataObject;
 	/** Of the reviewed node. */
 	kinds: string[];
 	prefix: string;
@@ -26,7 +26,7 @@ interface ReviewedCall {
 const maxReviewLength = 10_000;
 
 /** A review that a person is asked for, or that is declined at once: there is nothing to approve. */
-type Review = { asked: IExecuteFunctions } | { declined: INodeExecutionData[][] };
+type Review = { context: IExecuteFunctions } | { declined: INodeExecutionData[][] };
 
 /**
  * Adds what the reviewed call would write to the message of the node: n8n passes only the model's arguments to a
@@ -35,41 +35,41 @@ type Review = { asked: IExecuteFunctions } | { declined: INodeExecutionData[][] 
  */
 export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	const call = reviewedCall(n8n);
-	if (!call) return { asked: n8n };
+	if (!call) return { context: n8n };
 	const { words, refusal } = await callInWords(n8n, call);
 	// n8n passes `chatInput` on to the model as the reason (n8n-nodes-langchain 2.41, processHitlResponses).
 	if (refusal !== undefined) return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
-	const own = {
+	const overrides = {
 		getNodeParameter: (name: string, item: number, ...more: unknown[]): unknown => {
 			const value = (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, item, ...more);
 			return name === 'message' ? [String(value ?? '').trim(), words].filter(Boolean).join('\n\n') : value;
 		},
 	};
-	return { asked: Object.assign(Object.create(n8n), own) as IExecuteFunctions };
+	return { context: Object.assign(Object.create(n8n), overrides) as IExecuteFunctions };
 }
 
 function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
-	const { tool, toolParameters: given } = n8n.getInputData()[0]?.json ?? {};
-	if (!isHumanReview(n8n) || typeof tool !== 'string' || !isPlainObject(given)) return undefined;
+	const { tool, toolParameters: rawArgs } = n8n.getInputData()[0]?.json ?? {};
+	if (!isHumanReview(n8n) || typeof tool !== 'string' || !isPlainObject(rawArgs)) return undefined;
 	// Every context has this method, but only some types declare it.
-	const reviewed = (n8n as unknown as { getConnectedNodes(type: string): INode[] }).getConnectedNodes(NodeConnectionTypes.AiTool);
-	const name = (['change', 'act'] as const).find((one) => tool.endsWith(`_${one}`));
+	const reviewedNodes = (n8n as unknown as { getConnectedNodes(type: string): INode[] }).getConnectedNodes(NodeConnectionTypes.AiTool);
+	const name = (['change', 'act'] as const).find((toolName) => tool.endsWith(`_${toolName}`));
 	const prefix = tool.slice(0, -(name?.length ?? 0) - 1);
-	const node = reviewed.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === ((parameters.options as IDataObject | undefined)?.prefix ?? 'crm'));
+	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === ((parameters.options as IDataObject | undefined)?.prefix ?? 'crm'));
 	// With another account, names would be those of other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
-	const { token: _, ...untold } = given as IDataObject;
-	return { name, given: untold, kinds: [node.parameters.kinds ?? []].flat().map(String), prefix };
+	const { token: _, ...argsWithoutToken } = rawArgs as IDataObject;
+	return { name, rawArgs: argsWithoutToken, kinds: [node.parameters.kinds ?? []].flat().map(String), prefix };
 }
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
 
 /** Describes what would be written, or why nothing would. */
-async function callInWords(n8n: IExecuteFunctions, { name, given, kinds, prefix }: ReviewedCall): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
+async function callInWords(n8n: IExecuteFunctions, { name, rawArgs, kinds, prefix }: ReviewedCall): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
 		const settings: ToolSettings = { kinds: kindsNamed(kinds), verbs: new Set(toolVerbs), asksFirst: true, maxLength: maxReviewLength, prefix, tools: toolNames };
-		const args = readToolArgs(`${prefix}_${name}`, given, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
+		const args = readToolArgs(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
 		if (name === 'change') await refuseSetByService(run, args);
 		return await (name === 'change' ? changeTool : actTool)(run, args);

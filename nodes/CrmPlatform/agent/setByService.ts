@@ -19,11 +19,11 @@ export async function refuseSetByService(run: ToolRun, args: ToolArgs): Promise<
 	const words = new Set(fields.flatMap(({ name, label, path }) => [name, label, name.replace(/_ids?$/, ''), path[0] ?? '', path.slice(1).join('.')].map(wordsOf)));
 	const recordNames = (await toolDescription(run, kind)).fields.map(({ name }) => name);
 	const custom = recordNames.includes('custom_fields') ? await customFieldsOnce(run.api, toolCollection(kind)) : undefined;
-	const known = [...recordNames, ...(custom?.readOnly ?? [])];
-	const set = names.filter((name) => !words.has(wordsOf(name)) && known.some((one) => one === name || one === `custom_fields.${name}`));
-	if (set.length === 0) return;
+	const knownNames = [...recordNames, ...(custom?.readOnly ?? [])];
+	const readOnlyNames = names.filter((name) => !words.has(wordsOf(name)) && knownNames.some((knownName) => knownName === name || knownName === `custom_fields.${name}`));
+	if (readOnlyNames.length === 0) return;
 	const { prefix, verbs } = run.settings;
 	const steps = actionsOf(kind, verbs).map(({ option }) => option.value).join(', ');
 	const instead = steps === '' ? '' : ` The steps of ${prefix}_act change some of these: ${steps}.`;
-	throw new Error(`${set.join(', ')}: set by the service, so it cannot be written.${instead} ${prefix}_describe lists the fields that can be written.`);
+	throw new Error(`${readOnlyNames.join(', ')}: set by the service, so it cannot be written.${instead} ${prefix}_describe lists the fields that can be written.`);
 }

@@ -16,7 +16,7 @@ export interface ToolArgs {
 	texts(name: string): string[];
 	object(name: string): IDataObject;
 	number(name: string, min: number, max: number): number | undefined;
-	choice<One extends string>(name: string, choices: readonly One[]): One;
+	choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice;
 	/** Refuses arguments of other actions, which would otherwise be ignored. */
 	only(action: string, names: readonly string[]): void;
 }
@@ -25,11 +25,11 @@ export interface ToolArgs {
  * @param names of the tool's arguments
  * @throws Error where there is an argument that the tool does not have
  */
-export function readToolArgs(tool: string, given: IDataObject, names: string[], kinds: ToolKind[]): ToolArgs {
-	const sent = Object.fromEntries(Object.entries(given).filter(([, value]) => !isBlank(value)));
-	const unknown = Object.keys(sent).filter((name) => !names.includes(name));
+export function readToolArgs(tool: string, rawArgs: IDataObject, names: string[], kinds: ToolKind[]): ToolArgs {
+	const nonBlankArgs = Object.fromEntries(Object.entries(rawArgs).filter(([, value]) => !isBlank(value)));
+	const unknown = Object.keys(nonBlankArgs).filter((name) => !names.includes(name));
 	if (unknown.length > 0) throw new Error(`${tool} has no argument ${unknown.slice(0, 5).join(', ')}. It takes ${names.join(', ')}.`);
-	const own = (name: string): unknown => (Object.hasOwn(sent, name) ? sent[name] : undefined);
+	const valueOf = (name: string): unknown => (Object.hasOwn(nonBlankArgs, name) ? nonBlankArgs[name] : undefined);
 	const plain = (name: string, value: unknown, maxLength: number): string => {
 		if (typeof value === 'object') throw new Error(`${name} takes one text. Send it as "…".`);
 		const text = String(value).trim();
@@ -38,45 +38,45 @@ export function readToolArgs(tool: string, given: IDataObject, names: string[], 
 	};
 	const args: ToolArgs = {
 		only(action, allowed) {
-			const others = Object.keys(sent).filter((name) => !['kind', 'action', 'token', ...allowed].includes(name) && !isUnset(sent[name]));
+			const others = Object.keys(nonBlankArgs).filter((name) => !['kind', 'action', 'token', ...allowed].includes(name) && !isUnset(nonBlankArgs[name]));
 			if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);
 		},
 		kind() {
-			const name = args.choice('kind', kinds.map((one) => one.name));
-			const [kind, ...others] = kinds.filter((one) => one.name === name);
+			const name = args.choice('kind', kinds.map((toolKind) => toolKind.name));
+			const [kind, ...others] = kinds.filter((toolKind) => toolKind.name === name);
 			if (others.every(({ objectKey }) => objectKey === kind!.objectKey)) return kind!;
 			throw new Error(`Two kinds are called ${name}; one is a custom object. The workflow’s author must remove one of them from this node.`);
 		},
 		text(name, maxLength = maxName) {
-			const value = own(name);
+			const value = valueOf(name);
 			return value === undefined ? undefined : plain(name, value, maxLength);
 		},
 		texts(name) {
-			const value = own(name);
+			const value = valueOf(name);
 			const parsed = typeof value === 'string' ? (parseJson(value) ?? value) : (value ?? []);
 			if (isObject(parsed)) throw new Error(`${name} takes a list of texts, such as ["…", "…"].`);
-			return [parsed].flat().map((one: unknown) => plain(name, one, maxName));
+			return [parsed].flat().map((item: unknown) => plain(name, item, maxName));
 		},
 		object(name) {
-			const value = own(name);
+			const value = valueOf(name);
 			if (value === undefined) return {};
 			const parsed = typeof value === 'string' ? parseJson(value) : value;
 			if (isObject(parsed)) return parsed;
 			throw new Error(`${name} takes an object, such as {"field": "value"}.`);
 		},
 		number(name, min, max) {
-			const value = own(name);
+			const value = valueOf(name);
 			if (value === undefined) return undefined;
 			const number = Number(value);
 			if (Number.isInteger(number) && number >= min && number <= max) return number;
 			throw new Error(`${name} takes a whole number from ${min} to ${max}.`);
 		},
 		choice(name, choices) {
-			const value = own(name);
+			const value = valueOf(name);
 			const word = loose(value);
-			const exact = choices.find((one) => one === value);
+			const exact = choices.find((choice) => choice === value);
 			if (exact !== undefined) return exact;
-			const same = [...new Set(choices.filter((one) => loose(one) === word || `${loose(one)}s` === word))];
+			const same = [...new Set(choices.filter((choice) => loose(choice) === word || `${loose(choice)}s` === word))];
 			const [found] = same;
 			if (found !== undefined && same.length === 1) return found;
 			if (found !== undefined) throw new Error(`${name} ${String(value)} could be ${same.join(', ')}. Send one of these as it is written here.`);

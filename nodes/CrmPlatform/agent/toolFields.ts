@@ -15,10 +15,10 @@ export async function fieldsOfKind(run: ToolRun, kind: ToolKind): Promise<Field[
 	const { create, update } = await toolDescription(run, kind);
 	// A field that a new record requires is required there only.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
-	const own = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
-	if (!own.some(({ name }) => name === 'custom_fields')) return own;
+	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
+	if (!distinctFields.some(({ name }) => name === 'custom_fields')) return distinctFields;
 	const custom = await customFieldsOnce(run.api, toolCollection(kind));
-	return [...own.filter(({ name }) => name !== 'custom_fields'), ...(custom?.fields ?? [])];
+	return [...distinctFields.filter(({ name }) => name !== 'custom_fields'), ...(custom?.fields ?? [])];
 }
 
 /** `company_id` is called `company`, too. */
@@ -29,16 +29,16 @@ const shortName = (name: string): string => name.replace(/_ids?$/, '');
  *
  * @throws Error in the model's words, with the available names
  */
-export function matchByName<One extends { name: string; label: string }>(all: One[], given: string, what: string): One {
-	const exact = all.find(({ name }) => name === given || name === `custom_fields.${given}`);
+export function matchByName<Entry extends { name: string; label: string }>(all: Entry[], requestedName: string, entryType: string): Entry {
+	const exact = all.find(({ name }) => name === requestedName || name === `custom_fields.${requestedName}`);
 	if (exact) return exact;
-	const words = wordsOf(given);
-	const called = all.filter(({ name, label }) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')].some((one) => wordsOf(one) === words));
-	const [only] = called;
-	if (only && called.length === 1) return only;
-	const names = (called.length > 0 ? called : all).map(({ name }) => name);
-	const shown = names.slice(0, 60).join(', ') + (names.length > 60 ? ', …' : '');
-	throw new Error(called.length > 0 ? `${given} could be ${shown}. Use one of these.` : `There is no ${what} ${given}. Use one of these: ${shown}.`);
+	const words = wordsOf(requestedName);
+	const matches = all.filter(({ name, label }) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')].some((alias) => wordsOf(alias) === words));
+	const [only] = matches;
+	if (only && matches.length === 1) return only;
+	const names = (matches.length > 0 ? matches : all).map(({ name }) => name);
+	const listedNames = names.slice(0, 60).join(', ') + (names.length > 60 ? ', …' : '');
+	throw new Error(matches.length > 0 ? `${requestedName} could be ${listedNames}. Use one of these.` : `There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`);
 }
 
 /**
@@ -47,13 +47,13 @@ export function matchByName<One extends { name: string; label: string }>(all: On
  * @throws Error in the model's words, where a field has two names in it, or an id would be left out
  */
 export function withServiceNames(values: IDataObject, fields: Field[]): IDataObject {
-	const known = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
-	const id = known.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
+	const fieldNames = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
+	const id = fieldNames.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
 	if (id !== undefined) throw new Error(`values must not contain ${id}: the service assigns the id of a new record, and record names the one to change.`);
 	refuseRepeatedNames(namesIn(values), (name) => fieldCalled(name, fields));
 	return Object.fromEntries(
 		Object.entries(values).map(([name, value]) => {
-			const longer = known.has(name) ? [] : [`${name}_id`, `${name}_ids`].filter((one) => known.has(one));
+			const longer = fieldNames.has(name) ? [] : [`${name}_id`, `${name}_ids`].filter((candidate) => fieldNames.has(candidate));
 			return [longer.length === 1 ? longer[0]! : name, value];
 		}),
 	);
@@ -75,11 +75,11 @@ const namesIn = (values: IDataObject, before = ''): string[] =>
 	});
 
 /** The only field with this name in any spelling; otherwise, the words of the name. */
-function fieldCalled(given: string, fields: Field[]): string {
+function fieldCalled(requestedName: string, fields: Field[]): string {
 	const bare = (name: string) => wordsOf(name.replace(/^custom_fields\./, ''));
-	const words = bare(given);
-	const called = fields.filter(({ name, label }) => [bare(name), bare(shortName(name)), wordsOf(label)].includes(words));
-	const exact = fields.find(({ name }) => name === given) ?? called.find(({ name }) => bare(name) === words) ?? (called.length === 1 ? called[0] : undefined);
+	const words = bare(requestedName);
+	const matches = fields.filter(({ name, label }) => [bare(name), bare(shortName(name)), wordsOf(label)].includes(words));
+	const exact = fields.find(({ name }) => name === requestedName) ?? matches.find(({ name }) => bare(name) === words) ?? (matches.length === 1 ? matches[0] : undefined);
 	return exact?.name ?? words;
 }
 

@@ -38,19 +38,19 @@ const around = 40;
  * @param isWhole whether to show all values in full, for a person to approve
  */
 export async function writeInWords(run: ToolRun, { kind, operation, request, target, more }: PlannedWrite, isWhole: boolean): Promise<string> {
-	const what = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}`;
+	const summary = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}`;
 	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record, isWhole ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
 	const content = isWhole && target && operation.leavesTheCrm ? await contentInWords(run, kind, target.record) : '';
-	const said = [more, changes, content].filter(Boolean).join('; ');
-	return inOneLine(said === '' ? what : `${what}: ${said}`);
+	const details = [more, changes, content].filter(Boolean).join('; ');
+	return inOneLine(details === '' ? summary : `${summary}: ${details}`);
 }
 
 /** Shows what a text could hide from the person who approves it, or imitate: line breaks, and characters that nobody sees. */
 const inOneLine = (text: string): string =>
 	text
 		.replace(/(?:\s*[\r\n\u2028\u2029]\s*)+/g, ' ⏎ ')
-		.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
+		.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Describes what is written, regardless of the record's current values. */
 export const meaningOf = async (run: ToolRun, kind: ToolKind, body: IDataObject): Promise<string> => await changesInWords(run, kind, body, undefined, Infinity);
@@ -64,17 +64,17 @@ async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject)
 
 /** Describes a write that the service had already carried out: the record may have changed since. */
 export async function repeatedInWords(run: ToolRun, { kind, operation, request, target }: PlannedWrite, id: string): Promise<string> {
-	const what = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
+	const summary = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
 	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
-	if (now === undefined) return `${what} The record has been deleted since.`;
-	if (now === null) return what;
-	const written = leavesOf((request.body ?? {}) as IDataObject);
+	if (now === undefined) return `${summary} The record has been deleted since.`;
+	if (now === null) return summary;
+	const writtenValues = leavesOf((request.body ?? {}) as IDataObject);
 	// A step has no values, so the fields that it may have changed are shown.
-	const values = written.length > 0 ? written : stepFields.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
-	if (values.length === 0) return what;
+	const values = writtenValues.length > 0 ? writtenValues : stepFields.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
+	if (values.length === 0) return summary;
 	const body = {};
 	for (const [names] of values) setMemberAt(body, names, memberAt(now, names) ?? null);
-	return `${what} Now: ${await changesInWords(run, kind, body, undefined, maxShown)}`;
+	return `${summary} Now: ${await changesInWords(run, kind, body, undefined, maxShown)}`;
 }
 
 /** Whether the record has these values already. */
@@ -103,12 +103,12 @@ async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, r
 		.flatMap(([path, value]) => {
 			const label = fieldAt(path)?.label ?? labelFor(path.join('.').replace(/^custom_fields\./, ''));
 			const [from, to] = [valueAt(old, path), valueAt(next, path)];
-			if (!record) return [`${label}: ${shown(to, maxLength)}`];
+			if (!record) return [`${label}: ${displayText(to, maxLength)}`];
 			// Two records may have the same name, and two numbers may look alike, so the values as sent decide.
-			const [rawFrom, rawTo] = [memberAt(before, path), value].map((one) => JSON.stringify(one ?? null));
+			const [rawFrom, rawTo] = [memberAt(before, path), value].map((rawValue) => JSON.stringify(rawValue ?? null));
 			if (rawFrom === rawTo) return [];
 			const [left, right] = differingParts(from, to);
-			const [a, b] = [shown(left, maxShown), shown(right, maxLength)];
+			const [a, b] = [displayText(left, maxShown), displayText(right, maxLength)];
 			return [a === b ? `${label}: ${a} (${bare(rawFrom!)}) → ${b} (${bare(rawTo!)})` : `${label}: ${a} → ${b}`];
 		})
 		.join('; ');
@@ -143,17 +143,17 @@ const bare = (json: string): string => json.replace(/^"|"$/g, '');
 /** The parts in which two long texts differ, with some context. */
 function differingParts(from: unknown, to: unknown): [unknown, unknown] {
 	if (typeof from !== 'string' || typeof to !== 'string' || Math.max(from.length, to.length) <= maxShown) return [from, to];
-	const most = Math.min(from.length, to.length);
+	const shorterLength = Math.min(from.length, to.length);
 	let start = 0;
-	while (start < most && from[start] === to[start]) start++;
+	while (start < shorterLength && from[start] === to[start]) start++;
 	let end = 0;
-	while (end < most - start && from.at(-1 - end) === to.at(-1 - end)) end++;
+	while (end < shorterLength - start && from.at(-1 - end) === to.at(-1 - end)) end++;
 	const [left, right] = [Math.max(0, start - around), Math.max(0, end - around)];
 	const part = (text: string) => `${left > 0 ? '…' : ''}${text.slice(left, text.length - right)}${right > 0 ? '…' : ''}`;
 	return [part(from), part(to)];
 }
 
-function shown(value: unknown, maxLength: number): string {
+function displayText(value: unknown, maxLength: number): string {
 	if (isBlank(value)) return '(empty)';
 	if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 20 });
 	const text = typeof value === 'string' ? value : JSON.stringify(value);

@@ -22,7 +22,7 @@ export interface NamedRecord {
 	title: string;
 	record: IDataObject;
 	/** The name that the model used. */
-	given?: string;
+	nameOrId?: string;
 	/** Set if a deletion that may have been carried out names a record that no longer exists. */
 	notFound?: Error;
 }
@@ -49,21 +49,21 @@ const maxListed = 2 * maxCandidates;
  * @param token of a preview, which contains the id of a record that its write renames
  * @throws Error in the model's words, with the candidates
  */
-export async function namedRecord(run: ToolRun, kind: ToolKind, given: string | undefined, token?: string): Promise<NamedRecord> {
-	const finding = recordGiven(run, kind, given);
+export async function namedRecord(run: ToolRun, kind: ToolKind, nameOrId: string | undefined, token?: string): Promise<NamedRecord> {
+	const finding = findByNameOrId(run, kind, nameOrId);
 	const failed = await finding.then(() => undefined, (error: Error) => error);
-	if (!failed) return { ...(await finding), ...(given !== undefined && { given }) };
-	const id = failed instanceof NodeApiError || given === undefined ? undefined : idBehindName(token, given);
+	if (!failed) return { ...(await finding), ...(nameOrId !== undefined && { nameOrId }) };
+	const id = failed instanceof NodeApiError || nameOrId === undefined ? undefined : idBehindName(token, nameOrId);
 	if (id === undefined) throw failed;
 	const record = await recordWithId(run, kind, id);
-	return { id: String(record.id), title: titleOf(record), record, given: given! };
+	return { id: String(record.id), title: titleOf(record), record, nameOrId: nameOrId! };
 }
 
-async function recordGiven(run: ToolRun, kind: ToolKind, given: string | undefined): Promise<NamedRecord> {
-	if (given === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind.name}.`);
-	const { field, name } = parseName(given);
-	const isId = field === 'id' || (field === undefined && !isName(idField, given));
-	const record = (field === 'id' ? await onlyTitled(run, kind, given) : undefined) ?? (isId ? await recordWithId(run, kind, name, field === undefined) : await recordCalled(run, kind, given));
+async function findByNameOrId(run: ToolRun, kind: ToolKind, nameOrId: string | undefined): Promise<NamedRecord> {
+	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind.name}.`);
+	const { field, name } = parseName(nameOrId);
+	const isId = field === 'id' || (field === undefined && !isName(idField, nameOrId));
+	const record = (field === 'id' ? await findByTitle(run, kind, nameOrId) : undefined) ?? (isId ? await recordWithId(run, kind, name, field === undefined) : await findByName(run, kind, nameOrId));
 	return { id: String(record.id), title: titleOf(record), record };
 }
 
@@ -78,36 +78,36 @@ async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName 
 	const other = otherId(record, id);
 	if (other !== undefined) throw new Error(`For ${id}, the service returned the ${kind.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`);
 	if (record) return record;
-	const outcome = mayBeName ? await lookedUp(run, kind, id) : undefined;
+	const outcome = mayBeName ? await lookUpName(run, kind, id) : undefined;
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
-	if (outcome && 'several' in outcome) throw await severalCalled(run, kind, id, outcome.several);
+	if (outcome && 'several' in outcome) throw await ambiguousNameError(run, kind, id, outcome.several);
 	throw new NoSuchRecord(id, `There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${run.settings.prefix}_search.`);
 }
 
-const lookedUp = async (run: ToolRun, kind: ToolKind, name: string): Promise<NamedId | undefined> =>
+const lookUpName = async (run: ToolRun, kind: ToolKind, name: string): Promise<NamedId | undefined> =>
 	(await lookUpNames(connectionFor(run, kind), toolCollection(kind).slice('/v1/'.length), [name], false)).get(name);
 
 /** The record whose title reads like `id: 5`, where no record has that id. */
-async function onlyTitled(run: ToolRun, kind: ToolKind, given: string): Promise<IDataObject | undefined> {
-	if (await findRecord(run.api, toolCollection(kind) + path`/${parseName(given).name}`)) return undefined;
-	const { records } = await candidates(run, kind, given);
-	const called = records.filter((record) => recordName(record)?.toLowerCase() === given.toLowerCase());
-	return called.length === 1 && records.length < maxCandidates ? called[0] : undefined;
+async function findByTitle(run: ToolRun, kind: ToolKind, nameOrId: string): Promise<IDataObject | undefined> {
+	if (await findRecord(run.api, toolCollection(kind) + path`/${parseName(nameOrId).name}`)) return undefined;
+	const { records } = await candidates(run, kind, nameOrId);
+	const matches = records.filter((record) => recordName(record)?.toLowerCase() === nameOrId.toLowerCase());
+	return matches.length === 1 && records.length < maxCandidates ? matches[0] : undefined;
 }
 
-async function recordCalled(run: ToolRun, kind: ToolKind, name: string): Promise<IDataObject> {
-	const outcome = await lookedUp(run, kind, name);
+async function findByName(run: ToolRun, kind: ToolKind, name: string): Promise<IDataObject> {
+	const outcome = await lookUpName(run, kind, name);
 	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
-	if (outcome && 'several' in outcome) throw await severalCalled(run, kind, name, outcome.several);
+	if (outcome && 'several' in outcome) throw await ambiguousNameError(run, kind, name, outcome.several);
 	const { results, records } = await candidates(run, kind, name);
 	// Tickets and messages have a subject, which is not unique: it only counts if a single record has it.
-	const called = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
-	if (called.length === 1 && records.length < maxCandidates) return called[0]!;
+	const matches = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
+	if (matches.length === 1 && records.length < maxCandidates) return matches[0]!;
 	const near = results.length > 0 ? ` Similar: ${results.join('; ')}. Send the id of the right one.` : ` Find it with ${run.settings.prefix}_search.`;
 	throw new Error(`No ${kind.name} is called ${name}.${near}`);
 }
 
-const severalCalled = async (run: ToolRun, kind: ToolKind, name: string, ids: unknown[]): Promise<Error> =>
+const ambiguousNameError = async (run: ToolRun, kind: ToolKind, name: string, ids: unknown[]): Promise<Error> =>
 	new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, toolCollection(kind), name, ids)}. Send the id of the right one.`);
 
 async function candidates(run: ToolRun, kind: ToolKind, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
@@ -115,7 +115,7 @@ async function candidates(run: ToolRun, kind: ToolKind, filter: string): Promise
 	const { results } = await nearest(api, kind.resource.path, toolCollection(kind), filter);
 	const first = results.slice(0, maxCandidates);
 	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, toolCollection(kind) + path`/${String(value)}`)));
-	return { results: first.map(({ name, value }) => `${name} (${value})`), records: records.filter((one) => one !== undefined) };
+	return { results: first.map(({ name, value }) => `${name} (${value})`), records: records.filter((record) => record !== undefined) };
 }
 
 const searchIn = async (api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> =>
@@ -124,7 +124,7 @@ const searchIn = async (api: Connection, resource: string, collection: string, f
 /** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */
 async function nearest(api: Connection, resource: string, collection: string, name: string): Promise<INodeListSearchResult> {
 	const words = name.split(/\s+/).filter((word) => word.length > 2 && word !== name);
-	for (const filter of [name, ...words.sort((one, other) => other.length - one.length).slice(0, 2)]) {
+	for (const filter of [name, ...words.sort((a, b) => b.length - a.length).slice(0, 2)]) {
 		const found = await searchIn(api, resource, collection, filter);
 		if (found.results.length > 0) return found;
 	}
@@ -135,9 +135,9 @@ async function nearest(api: Connection, resource: string, collection: string, na
 async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
 	const results = ids.length > 0 ? await recordsWithIds(run, collection, ids.slice(0, maxListed)) : await similarRecords(run, collection, name);
 	const isChosen = run.settings.kinds.some((kind) => toolCollection(kind) === collection);
-	const listed = results.slice(0, maxListed).map((one) => {
-		const called = isChosen ? one.name : one.name.split(' – ').filter((part, i) => i === 0 && !part.includes('@')).join('');
-		return called === '' || called === one.value ? String(one.value) : `${called} (${one.value})`;
+	const listed = results.slice(0, maxListed).map((result) => {
+		const displayName = isChosen ? result.name : result.name.split(' – ').filter((part, i) => i === 0 && !part.includes('@')).join('');
+		return displayName === '' || displayName === result.value ? String(result.value) : `${displayName} (${result.value})`;
 	});
 	return [...listed, ...(ids.length > listed.length ? [`and ${ids.length - listed.length} more`] : [])].join('; ');
 }

@@ -30,7 +30,7 @@ type Parameters = Record<string, unknown>;
 export function executionFor(run: ToolRun, kind: ToolKind, operation: Operation, parameters: Parameters, fields: IDataObject = {}): Execution {
 	const { n8n, api, identity } = run;
 	const all: Parameters = { ...parameters, objectKey: kind.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
-	const own = {
+	const overrides = {
 		getNodeParameter: (name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise,
 		getInputData: () => [{ json: {} }],
 		// Otherwise constant paths such as $json.id would be read without the engine.
@@ -38,7 +38,7 @@ export function executionFor(run: ToolRun, kind: ToolKind, operation: Operation,
 		evaluateExpression: (expression: string) => (expression === modelsFields ? fields : `=${expression}`),
 		continueOnFail: () => false,
 	};
-	const view = Object.assign(Object.create(n8n), own) as IExecuteFunctions;
+	const view = Object.assign(Object.create(n8n), overrides) as IExecuteFunctions;
 	const shared = { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...identity };
 	return { n8n: view, api, resource: kind.resource, operation, identity: shared };
 }
@@ -51,7 +51,7 @@ export async function runOperation(execution: Execution): Promise<IDataObject[]>
 	const plan = await execution.operation.prepare(execution);
 	const [result] = typeof plan === 'function' ? [await plan(0)] : await plan.assemble([0]).send(() => true);
 	if (result instanceof Error) throw result;
-	return [result ?? []].flat().map((one) => (one instanceof ItemWithFiles ? one.json : one));
+	return [result ?? []].flat().map((record) => (record instanceof ItemWithFiles ? record.json : record));
 }
 
 /** Path of the records of a kind, with version prefix. */
@@ -80,11 +80,11 @@ export function operationOfKind({ resource, name }: ToolKind, value: string): Op
 }
 
 /** The connection with a gate, which sees each write before it is sent, and its response. */
-export function withGate(api: Connection, gate: (request: ApiRequest) => ApiRequest, answered: (response: ApiResponse) => void = () => undefined): Connection {
+export function withGate(api: Connection, gate: (request: ApiRequest) => ApiRequest, onResponse: (response: ApiResponse) => void = () => undefined): Connection {
 	const send = async (request: ApiRequest) => {
 		if (request.method === 'GET') return await api.send(request);
 		const response = await api.send(gate(request));
-		answered(response);
+		onResponse(response);
 		return response;
 	};
 	return Object.assign(Object.create(api), { send }) as Connection;

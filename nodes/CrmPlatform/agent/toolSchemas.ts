@@ -64,12 +64,12 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 		}),
 		act: () => ({
 			description: `Take a step: ${kinds
-				.map((one) => ({ one, actions: actionsOf(one, verbs).map(({ option }) => option.value) }))
+				.map((toolKind) => ({ one: toolKind, actions: actionsOf(toolKind, verbs).map(({ option }) => option.value) }))
 				.filter(({ actions }) => actions.length > 0)
-				.map(({ one, actions }) => `${one.name}: ${actions.join(', ')}`)
+				.map(({ one: toolKind, actions }) => `${toolKind.name}: ${actions.join(', ')}`)
 				.join('; ')}.${previews} ${dataNotice}`,
 			schema: z.object({
-				kind: z.enum(namesOf(kinds.filter((one) => actionsOf(one, verbs).length > 0))),
+				kind: z.enum(namesOf(kinds.filter((toolKind) => actionsOf(toolKind, verbs).length > 0))),
 				action: z.string(),
 				record,
 				values: values.describe('What the step takes, such as {stage}, {assignee}, {lost_reason}'),

@@ -41,12 +41,12 @@ const customObjectKind = 'customObjectRecord';
 /** @throws Error in the user's words */
 export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const read = (name: string): unknown => n8n.getNodeParameter(name, item, '');
-	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((one) => !isBlank(one));
+	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
 	const kinds = kindsNamed(chosen('kinds'));
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
-	const wanted = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
-	const offered = (wanted.length > 0 ? toolNames.filter((name) => wanted.includes(name)) : toolNames).filter((name) => isOffered(name, kinds, verbs));
-	if (offered.length === 0) throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
+	const selectedTools = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
+	const offeredTools = (selectedTools.length > 0 ? toolNames.filter((name) => selectedTools.includes(name)) : toolNames).filter((name) => isOffered(name, kinds, verbs));
+	if (offeredTools.length === 0) throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
 	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: use letters, digits and underscores, such as crm.');
 	return {
@@ -55,13 +55,13 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 		asksFirst: readBoolean('Ask Before Writing', read('askBeforeWriting'), { otherwise: true }),
 		maxLength: maxAnswerLengthOf(n8n),
 		prefix,
-		tools: offered,
+		tools: offeredTools,
 	};
 }
 
-function oneOf<One extends string>(all: readonly One[], given: string, label: string): One {
-	const found = all.find((one) => one === given);
-	if (found === undefined) throw new Error(`${label}: ${given} is not one of ${all.join(', ')}.`);
+function oneOf<Choice extends string>(all: readonly Choice[], value: string, label: string): Choice {
+	const found = all.find((choice) => choice === value);
+	if (found === undefined) throw new Error(`${label}: ${value} is not one of ${all.join(', ')}.`);
 	return found;
 }
 

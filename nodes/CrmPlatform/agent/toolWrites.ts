@@ -49,38 +49,38 @@ class Planned extends Error {
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */
-export async function doWrites(run: ToolRun, wanted: RequestedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
-	const planned: PlannedWrite[] = [];
-	for (const one of wanted) planned.push(await plan(run, one));
+export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
+	const plannedWrites: PlannedWrite[] = [];
+	for (const write of requestedWrites) plannedWrites.push(await plan(run, write));
 	const { asksFirst, maxLength } = run.settings;
-	const wordsOf = async (isWhole: boolean) => await Promise.all(planned.map(async (one) => await writeInWords(run, one, isWhole)));
+	const wordsOf = async (isWhole: boolean) => await Promise.all(plannedWrites.map(async (write) => await writeInWords(run, write, isWhole)));
 	const preview = async (reason = ''): Promise<ToolAnswer> => {
-		const data = [{ preview: (await wordsOf(true)).join('. '), token: tokenFor(run, planned, now) }];
+		const data = [{ preview: (await wordsOf(true)).join('. '), token: tokenFor(run, plannedWrites, now) }];
 		const note = `${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
 		if (JSON.stringify([...data, { note }]).length > maxLength) throw new Error(`${tooLong(maxLength)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
 		return { data, notes: [note] };
 	};
 	const words = await wordsOf(false);
-	if (!asksFirst) return await send(run, wanted, planned, words);
-	const asked = async (reason?: string) => (planned.every(changesNothing) ? unchanged(words) : await preview(reason));
-	if (token === undefined) return await asked();
-	const checked = checkedToken(run, planned, token, now);
-	const missing = planned.find(({ target }) => target?.notFound)?.target?.notFound;
+	if (!asksFirst) return await send(run, requestedWrites, plannedWrites, words);
+	const previewUnlessUnchanged = async (reason?: string) => (plannedWrites.every(changesNothing) ? unchanged(words) : await preview(reason));
+	if (token === undefined) return await previewUnlessUnchanged();
+	const checked = checkedToken(run, plannedWrites, token, now);
+	const missing = plannedWrites.find(({ target }) => target?.notFound)?.target?.notFound;
 	if (typeof checked === 'string') {
 		if (missing) throw missing;
-		return await asked(checked);
+		return await previewUnlessUnchanged(checked);
 	}
 	// Otherwise the writes before a changed record would be carried out.
-	if (wanted.length > 1 && planned.some((one, i) => !one.target?.notFound && !isUnchanged(one, checked.versions[i]))) {
+	if (requestedWrites.length > 1 && plannedWrites.some((write, i) => !write.target?.notFound && !isUnchanged(write, checked.versions[i]))) {
 		if (missing) throw new Error(`Another of the records has changed since the preview. ${missing.message}`);
 		return await preview(changed);
 	}
 	// The same token is the same write, in whichever call: the service does it once.
 	const approved: ToolRun = { ...run, identity: { execution: '', node: 'approved', run: checked.text } };
-	const results = send(approved, wanted, planned, words, checked.versions);
+	const results = send(approved, requestedWrites, plannedWrites, words, checked.versions);
 	return await results.catch(async (error: Error) => {
 		if (!(error instanceof ChangedSince || isAnsweredWith(error, 412))) throw error;
-		return await asked(changed);
+		return await previewUnlessUnchanged(changed);
 	});
 }
 
@@ -109,18 +109,18 @@ const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && er
 
 const unchanged = (words: string[]): ToolAnswer => ({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
 
-async function plan(run: ToolRun, one: RequestedWrite): Promise<PlannedWrite> {
+async function plan(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite> {
 	const api = withGate(run.api, (request) => {
 		throw new Planned(request);
 	});
 	const before = new Set(run.api.notices);
-	const execution = executionOf({ ...run, api }, one);
+	const execution = executionOf({ ...run, api }, write);
 	const outcome = await runOperation(execution).then(() => undefined, (error: Error) => error);
 	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
 	if (unsent.length > 0) throw new Error(await unsentInWords(execution, unsent));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
-	const { kind, operation, target, more } = one;
-	await refuseNames(run, one, outcome.request);
+	const { kind, operation, target, more } = write;
+	await refuseNames(run, write, outcome.request);
 	const meaning = await meaningOf(run, kind, (outcome.request.body ?? {}) as IDataObject);
 	return { kind, meaning, operation, request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
 }
@@ -132,64 +132,64 @@ async function plan(run: ToolRun, one: RequestedWrite): Promise<PlannedWrite> {
  * @throws UnclearName
  */
 async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: RequestedWrite, { body = {} }: ApiRequest): Promise<void> {
-	const given = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
+	const requestedValues = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
 	const all = await fieldsOfKind(run, kind);
 	const valueOf = (field: Field | undefined): unknown[] => (field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
 	for (const field of all) {
 		const { reference, part, label } = field;
-		const name = valueOf(field).find((one) => reference !== undefined && given.has(one) && isName(field, one));
+		const name = valueOf(field).find((value) => reference !== undefined && requestedValues.has(value) && isName(field, value));
 		if (name === undefined || reference === undefined) continue;
 		const message = `${label}: there is no record of ${part ?? reference} called ${String(name)}.`;
 		if (part === undefined) throw new UnclearName(message, reference, String(name), []);
 		const owner = all.find((other) => other.reference === reference && other.part === undefined);
-		throw new Error(`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((one) => one !== undefined))}`);
+		throw new Error(`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined))}`);
 	}
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */
 async function unsentInWords(execution: Execution, unsent: string[]): Promise<string> {
 	const { name } = execution.operation.option;
-	const known = (await describedWrite(execution)).fields.map((field) => field.name);
-	const said = unsent.map((notice) => notice.replace(/^Not sent because the service has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
-	return `${said.join(' ')} ${name} takes ${known.slice(0, 60).join(', ')}.`;
+	const fieldNames = (await describedWrite(execution)).fields.map((field) => field.name);
+	const explanations = unsent.map((notice) => notice.replace(/^Not sent because the service has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
+	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }
 
 const executionOf = (run: ToolRun, { kind, operation, parameters, fields }: RequestedWrite): Execution => executionFor(run, kind, operation, parameters, fields);
 
-async function send(run: ToolRun, wanted: RequestedWrite[], planned: PlannedWrite[], words: string[], versions?: string[]): Promise<ToolAnswer> {
+async function send(run: ToolRun, requestedWrites: RequestedWrite[], plannedWrites: PlannedWrite[], words: string[], versions?: string[]): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
-	for (const [i, one] of wanted.entries()) {
-		if (one.target?.notFound) {
+	for (const [i, write] of requestedWrites.entries()) {
+		if (write.target?.notFound) {
 			done.push({ done: `${words[i]!} has already been deleted` });
 			continue;
 		}
-		const sending = sendOne(run, one, planned[i]!, i, versions?.[i]);
+		const sending = sendOne(run, write, plannedWrites[i]!, i, versions?.[i]);
 		const failed = await sending.then(() => undefined, (error: Error) => error);
-		if (failed) throw done.length > 0 || (wanted.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+		if (failed) throw done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
 		const { record, isRepeated } = await sending;
 		const { id, name, title, subject } = record;
-		const called = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
-		const said = isRepeated ? await repeatedInWords(run, planned[i]!, String(one.target?.id ?? id)) : words[i]!;
-		done.push({ done: said, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(one.target || isRepeated ? {} : called) });
+		const nameFields = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
+		const outcomeText = isRepeated ? await repeatedInWords(run, plannedWrites[i]!, String(write.target?.id ?? id)) : words[i]!;
+		done.push({ done: outcomeText, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(write.target || isRepeated ? {} : nameFields) });
 	}
 	return { data: done, notes: [] };
 }
 
-async function sendOne(run: ToolRun, one: RequestedWrite, planned: PlannedWrite, place: number, version: string | undefined): Promise<{ record: IDataObject; isRepeated: boolean }> {
+async function sendOne(run: ToolRun, write: RequestedWrite, plannedWrite: PlannedWrite, place: number, version: string | undefined): Promise<{ record: IDataObject; isRepeated: boolean }> {
 	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
-	const isConditional = version !== undefined && planned.target !== undefined;
-	const { takesIfMatch } = await describedWrite(executionOf(run, one));
-	const byService = isConditional && takesIfMatch === true && isServiceVersion(planned, version);
-	if (isConditional && !byService && !isUnchanged(planned, version)) throw new ChangedSince();
+	const isConditional = version !== undefined && plannedWrite.target !== undefined;
+	const { takesIfMatch } = await describedWrite(executionOf(run, write));
+	const byService = isConditional && takesIfMatch === true && isServiceVersion(plannedWrite, version);
+	if (isConditional && !byService && !isUnchanged(plannedWrite, version)) throw new ChangedSince();
 	let isRepeated = false;
 	const gate = (request: ApiRequest): ApiRequest => {
-		if (JSON.stringify(request.body) !== JSON.stringify(planned.request.body) || request.path !== planned.request.path) throw new ChangedSince();
+		if (JSON.stringify(request.body) !== JSON.stringify(plannedWrite.request.body) || request.path !== plannedWrite.request.path) throw new ChangedSince();
 		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
 	};
 	const api = withGate(run.api, gate, ({ headers }) => {
-		isRepeated = headers['idempotent-replayed'] === 'true' && planned.operation.option.value !== 'delete';
+		isRepeated = headers['idempotent-replayed'] === 'true' && plannedWrite.operation.option.value !== 'delete';
 	});
-	const execution = executionOf({ ...run, api, identity: numbered }, one);
+	const execution = executionOf({ ...run, api, identity: numbered }, write);
 	const records = runOperation(execution);
 	const failed = await records.then(() => undefined, (error: Error) => error);
 	if (!failed) return { record: (await records)[0] ?? {}, isRepeated };

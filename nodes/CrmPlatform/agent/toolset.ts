@@ -31,7 +31,7 @@ const tools: Record<ToolName, (run: ToolRun, args: ToolArgs) => Promise<ToolAnsw
 /** A tool as n8n's agents take it: they check no class, only that these members are there (n8n 2.41, isTool). */
 interface OfferedTool extends ToolTexts {
 	name: string;
-	invoke(given: unknown): Promise<string>;
+	invoke(input: unknown): Promise<string>;
 	metadata?: IDataObject;
 }
 
@@ -39,30 +39,30 @@ interface OfferedTool extends ToolTexts {
 export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Promise<SupplyData> {
 	const context = n8n as unknown as IExecuteFunctions;
 	const settings = toolSettings(context, item);
-	const offered = settings.tools.map((name): OfferedTool => ({
+	const offeredTools = settings.tools.map((name): OfferedTool => ({
 		name: `${settings.prefix}_${name}`,
 		...toolTexts(name, settings),
-		async invoke(given) {
-			if (isDeeper(given)) return JSON.stringify([{ error: 'The arguments are nested too deeply. Send plain values.' }]);
-			const sent = (typeof given === 'object' && given !== null ? given : {}) as IDataObject;
-			const { index } = n8n.addInputData(NodeConnectionTypes.AiTool, [[{ json: { tool: name, ...sent } }]]);
-			const answer = await answerCall(context, settings, name, sent);
+		async invoke(input) {
+			if (isDeeper(input)) return JSON.stringify([{ error: 'The arguments are nested too deeply. Send plain values.' }]);
+			const rawArgs = (typeof input === 'object' && input !== null ? input : {}) as IDataObject;
+			const { index } = n8n.addInputData(NodeConnectionTypes.AiTool, [[{ json: { tool: name, ...rawArgs } }]]);
+			const answer = await answerCall(context, settings, name, rawArgs);
 			n8n.addOutputData(NodeConnectionTypes.AiTool, index, [[{ json: { response: answer } }]]);
 			return JSON.stringify(answer);
 		},
 	}));
 	// n8n's own agents know no toolkits: there, each tool is a node of its own.
-	const [only] = offered;
-	return { response: offered.length === 1 ? only : { tools: offered, getTools: () => offered } };
+	const [only] = offeredTools;
+	return { response: offeredTools.length === 1 ? only : { tools: offeredTools, getTools: () => offeredTools } };
 }
 
 /** A call by AI Agent 3, for which n8n runs the node: the item names the tool. */
 export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const settings = toolSettings(n8n, 0);
-	const { tool, toolCallId: _, ...sent } = argumentsOf(n8n);
-	const called = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
-	const name = settings.tools.find((one) => one === called) ?? (settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined);
-	const answer = name === undefined ? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((one) => `${settings.prefix}_${one}`).join(', ')}.` }] : await answerCall(n8n, settings, name, sent);
+	const { tool, toolCallId: _, ...rawArgs } = argumentsOf(n8n);
+	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
+	const name = settings.tools.find((toolName) => toolName === calledName) ?? (settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined);
+	const answer = name === undefined ? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }] : await answerCall(n8n, settings, name, rawArgs);
 	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
 }
 
@@ -73,11 +73,11 @@ const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
 const maxDepth = 50;
 
 const isDeeper = (value: unknown, depth = maxDepth): boolean =>
-	typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((one) => isDeeper(one, depth - 1)));
+	typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1)));
 
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
-async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, given: IDataObject): Promise<IDataObject[]> {
-	const call = namedCall(n8n, nameOfCall(n8n, [name, given]));
+async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
+	const call = namedCall(n8n, nameOfCall(n8n, [name, rawArgs]));
 	const view = Object.assign(Object.create(n8n), {
 		getNodeParameter: (name: string, _item: number, otherwise: unknown) =>
 			name === 'options.maxWait' ? n8n.getNodeParameter(name, 0, maxToolWait) : otherwise,
@@ -87,7 +87,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
-		const args = readToolArgs(`${settings.prefix}_${name}`, given, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
+		const args = readToolArgs(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
 		const api = withGate(await connect(view), (request) => {
 			hasSentWrite = true;
 			return request;
@@ -101,15 +101,15 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
 		const failure = nodeFailure(n8n, clear, 0);
 		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
-		const nothingWritten = isBlank(given.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
+		const nothingWritten = isBlank(rawArgs.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
 		// For a person who reports it to the service; a model has no use for it.
 		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };
 	});
 	if ('error' in answer) return answerWithin([{ error: answer.error }], run ? [dataNotice] : [], settings.maxLength);
 	call.succeeded();
-	const { data, notes, ifWhole } = answer;
-	return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : ifWhole);
+	const { data, notes, noteIfComplete } = answer;
+	return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
 }
 
 /** Statuses with which services refuse a write; any other may come from a proxy on the way. */

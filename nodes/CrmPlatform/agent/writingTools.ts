@@ -52,8 +52,8 @@ export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnsw
 	return await doWrites(run, [{ kind, operation, parameters, fields }], token);
 }
 
-const needsSend = ({ name }: ToolKind, what: string): Error =>
-	new Error(`A ${name} leaves the CRM, so ${what} is not allowed. The workflow’s author can allow it with Send in May Write.`);
+const needsSend = ({ name }: ToolKind, action: string): Error =>
+	new Error(`A ${name} leaves the CRM, so ${action} is not allowed. The workflow’s author can allow it with Send in May Write.`);
 
 /** @throws Error in the model's words */
 function changingOperation(kind: ToolKind, change: 'create' | 'update' | 'upsert'): Operation {
@@ -65,9 +65,9 @@ function changingOperation(kind: ToolKind, change: 'create' | 'update' | 'upsert
 async function chosenMatch(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<string> {
 	const { upsert } = await toolDescription(run, kind);
 	const possible = (upsert?.match?.values ?? []).map((name) => ({ name, label: name }));
-	const given = args.text('match_on');
-	if (given === undefined) throw new Error(`match_on is missing. Send one of ${possible.map(({ name }) => name).join(', ')}.`);
-	return matchByName(possible, given, 'unique field').name;
+	const fieldName = args.text('match_on');
+	if (fieldName === undefined) throw new Error(`match_on is missing. Send one of ${possible.map(({ name }) => name).join(', ')}.`);
+	return matchByName(possible, fieldName, 'unique field').name;
 }
 
 const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
@@ -79,8 +79,8 @@ const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
  * @throws Error in the model's words, unless each of the records is identified unambiguously
  */
 async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: string | undefined): Promise<RequestedWrite[]> {
-	const one = args.text('record');
-	const names = [...(one === undefined ? [] : [one]), ...args.texts('records')];
+	const nameOrId = args.text('record');
+	const names = [...(nameOrId === undefined ? [] : [nameOrId]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
 	if (names.length === 0) throw new Error(`record is missing. Name each ${kind.name} to delete, by id or name. Deleting all at once is not possible.`);
 	const operation = operationOfKind(kind, 'delete');
@@ -97,9 +97,9 @@ async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: st
 }
 
 /** @throws the error unless it says that the record does not exist */
-function goneRecord(error: Error, given: string): NamedRecord {
+function goneRecord(error: Error, nameOrId: string): NamedRecord {
 	if (!(error instanceof NoSuchRecord)) throw error;
-	return { id: error.id, title: error.id, record: {}, given, notFound: error };
+	return { id: error.id, title: error.id, record: {}, nameOrId, notFound: error };
 }
 
 async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', args: ToolArgs, token: string | undefined): Promise<RequestedWrite> {
@@ -135,7 +135,7 @@ export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 
 	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
 	const values = Object.entries(args.object('values'));
-	const pickFor = (name: string) => picks.find((pick) => [pick.name, pick.displayName].some((one) => [wordsOf(one), `${wordsOf(one)}id`].includes(wordsOf(name))));
+	const pickFor = (name: string) => picks.find((pick) => [pick.name, pick.displayName].some((label) => [wordsOf(label), `${wordsOf(label)}id`].includes(wordsOf(name))));
 	const isAsked = properties.some(({ name }) => name === 'fieldsMode');
 	const parameters: Record<string, unknown> = target ? pickedRecord(target) : {};
 	refuseRepeatedNames(values.map(([name]) => name), (name) => pickFor(name)?.name ?? `.${name}`);
@@ -144,14 +144,14 @@ export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 		if (pick) parameters[pick.name] = picked(String(value), 'name');
 		else if (!isAsked) throw new Error(`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`);
 	}
-	inItsPipeline(parameters, target);
-	const given: IDataObject = Object.fromEntries(values.filter(([name]) => !pickFor(name)));
-	const fields = isAsked ? withServiceNames(given, await fieldsOfKind(run, kind)) : {};
+	addDealPipeline(parameters, target);
+	const fieldValues: IDataObject = Object.fromEntries(values.filter(([name]) => !pickFor(name)));
+	const fields = isAsked ? withServiceNames(fieldValues, await fieldsOfKind(run, kind)) : {};
 	return await doWrites(run, [{ kind, operation, parameters, fields, ...(target && { target }) }], token);
 }
 
 /** A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name. */
-function inItsPipeline(parameters: Record<string, unknown>, target: NamedRecord | undefined): void {
-	const own = target?.record.pipeline_id;
-	if (parameters.stageId !== undefined && parameters.pipelineId === undefined && typeof own === 'string') parameters.pipelineId = picked(own, 'id');
+function addDealPipeline(parameters: Record<string, unknown>, target: NamedRecord | undefined): void {
+	const pipelineId = target?.record.pipeline_id;
+	if (parameters.stageId !== undefined && parameters.pipelineId === undefined && typeof pipelineId === 'string') parameters.pipelineId = picked(pipelineId, 'id');
 }

@@ -23,16 +23,16 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 
 /** The id in the response if it is not the requested one; undefined if it is, and for a response without an id. */
 export function otherId(record: IDataObject | undefined, id: string): string | undefined {
-	const answered = idText(record?.id);
-	return answered !== undefined && looseText(answered) !== looseText(id) ? answered : undefined;
+	const returnedId = idText(record?.id);
+	return returnedId !== undefined && looseText(returnedId) !== looseText(id) ? returnedId : undefined;
 }
 
 /** A record after a merge patch (RFC 7396), except that null stays: records have all their fields. */
 export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject {
 	const result = { ...record };
 	for (const [key, value] of Object.entries(patch)) {
-		const own = ownMember(record, key);
-		setMember(result, key, isObject(value) ? mergePatch(isObject(own) ? own : {}, value) : value);
+		const currentValue = ownMember(record, key);
+		setMember(result, key, isObject(value) ? mergePatch(isObject(currentValue) ? currentValue : {}, value) : value);
 	}
 	return result;
 }

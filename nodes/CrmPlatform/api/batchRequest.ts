@@ -41,34 +41,34 @@ export async function sendBatch(
 	if (query) request.query = query;
 	if (idempotency) request.idempotency = idempotency;
 
-	const known = new Map<number, BatchResult>();
+	const knownOutcomes = new Map<number, BatchResult>();
 	const outcomesOr = (otherwise: BatchResult | Error) =>
-		items.map((_, place) => known.get(place) ?? otherwise);
+		items.map((_, place) => knownOutcomes.get(place) ?? otherwise);
 	const isSafe = idempotency !== undefined && idempotency.isPromised !== false;
 	let headers: ApiResponse['headers'] = {};
-	for (let sent = 0; sent < (isSafe ? maxRequests : 1); sent++) {
+	for (let attempt = 0; attempt < (isSafe ? maxRequests : 1); attempt++) {
 		const response = send(request);
 		// An error must not discard the outcomes already known.
-		const answered = await (known.size === 0 ? response : response.catch((error: Error) => error));
-		if (answered instanceof Error) return outcomesOr(answered);
-		headers = answered.headers;
-		for (const [place, one] of resultsByPlace(answered.body, items, areNew)) {
-			if (!known.has(place)) known.set(place, batchResult(one, headers));
+		const responseOrError = await (knownOutcomes.size === 0 ? response : response.catch((error: Error) => error));
+		if (responseOrError instanceof Error) return outcomesOr(responseOrError);
+		headers = responseOrError.headers;
+		for (const [place, result] of resultsByPlace(responseOrError.body, items, areNew)) {
+			if (!knownOutcomes.has(place)) knownOutcomes.set(place, batchResult(result, headers));
 		}
-		if (items.every((_, place) => known.has(place))) break;
+		if (items.every((_, place) => knownOutcomes.has(place))) break;
 	}
 	return outcomesOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
 }
 
-function batchResult({ id, status, data, error, said }: ItemResult, headers: ApiResponse['headers']): BatchResult {
+function batchResult({ id, status, data, error, body }: ItemResult, headers: ApiResponse['headers']): BatchResult {
 	const isDone = status >= 200 && status < 300;
-	const isFailed = saysError(error) || reportsFailure(said) || (data !== undefined && reportsFailure(data));
+	const isFailed = saysError(error) || reportsFailure(body) || (data !== undefined && reportsFailure(data));
 	if (isDone && !isFailed) {
 		const record = id === undefined || idText(data?.id) !== undefined ? data : { ...data, id };
 		return { record, status };
 	}
-	const stated = isDone ? 422 : status;
-	const problem = problemOfItem(stated, saysError(error) ? error : (data ?? error ?? said), headers);
+	const effectiveStatus = isDone ? 422 : status;
+	const problem = problemOfItem(effectiveStatus, saysError(error) ? error : (data ?? error ?? body), headers);
 	// Items have no Retry-After, so a 503 does not prove that nothing was done (RFC 9110, section 15.6.4).
 	const isOpen = isDone || status === 408 || status >= 500;
 	return { problem: isOpen ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };

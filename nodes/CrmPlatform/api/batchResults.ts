@@ -11,7 +11,7 @@ export interface ItemResult {
 	data: IDataObject | undefined;
 	error: unknown;
 	/** The result without its id. */
-	said: unknown;
+	body: unknown;
 }
 
 /**
@@ -23,34 +23,34 @@ export interface ItemResult {
  * @param areNew whether each item becomes a record of its own
  */
 export function resultsByPlace(body: unknown, items: IDataObject[], areNew = false): Array<[place: number, result: ItemResult]> {
-	const given: unknown[] = isObject(body) && Array.isArray(body.results) ? body.results : [];
-	const results = given.map(resultIn);
-	const readable = results.filter((one) => one !== null);
+	const rawResults: unknown[] = isObject(body) && Array.isArray(body.results) ? body.results : [];
+	const results = rawResults.map(resultIn);
+	const readable = results.filter((result) => result !== null);
 	const placesOf = groupBy(items.keys(), (place) => idText(items[place]?.id));
 	const hasIds = placesOf.size > 0;
 	const resultsOf = groupBy(readable, ({ id }) => id);
 	const areIndexed = indexesAgree(readable, items.length);
 	const areInOrder =
-		readable.length === given.length &&
+		readable.length === rawResults.length &&
 		readable.length === items.length &&
 		readable.every(({ index, id }) => index === undefined && (!hasIds || id === undefined));
 
-	const placed = readable.flatMap((one, order): Array<[number, ItemResult]> => {
-		const { id, index } = one;
+	const placed = readable.flatMap((result, order): Array<[number, ItemResult]> => {
+		const { id, index } = result;
 		const places = id === undefined ? undefined : placesOf.get(id);
 		const same = id === undefined ? undefined : resultsOf.get(id);
 		if (places && same) {
 			const isNamed = areIndexed && index !== undefined && places.includes(index);
-			if (isNamed) return [[index, one]];
+			if (isNamed) return [[index, result]];
 			// Results without an index for several items of one record come in order.
 			const isClear = same.length === places.length && (places.length === 1 || same.every((other) => other.index === undefined));
-			return isClear ? [[places[same.indexOf(one)] ?? 0, one]] : [];
+			return isClear ? [[places[same.indexOf(result)] ?? 0, result]] : [];
 		}
 		if (areIndexed && index !== undefined) {
 			const other = idText(items[index]?.id);
-			return id !== undefined && other !== undefined ? [] : [[index, one]];
+			return id !== undefined && other !== undefined ? [] : [[index, result]];
 		}
-		return areInOrder ? [[order, one]] : [];
+		return areInOrder ? [[order, result]] : [];
 	});
 	return once(withOwnValues(areNew ? withOwnRecords(placed) : placed, items));
 }
@@ -64,8 +64,8 @@ function resultIn(json: unknown): ItemResult | null {
 	const isUnreadable = json.index !== undefined && json.index !== null && index === undefined;
 	if (status === undefined || isUnreadable) return null;
 	const record = typeof data === 'object' && data !== null ? (data as IDataObject) : undefined;
-	const { id, ...said } = json;
-	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error, said };
+	const { id, ...body } = json;
+	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error, body };
 }
 
 const wholeNumber = (value: unknown): number | undefined => {
@@ -85,7 +85,7 @@ function withOwnRecords(placed: Array<[place: number, result: ItemResult]>) {
 	// A refused item may name the record that exists already.
 	const idOf = ([, { id, status }]: [number, ItemResult]) => (status >= 200 && status < 300 ? id : undefined);
 	const byId = groupBy(placed, idOf);
-	return placed.filter((one) => (byId.get(idOf(one) ?? '')?.length ?? 0) < 2);
+	return placed.filter((entry) => (byId.get(idOf(entry) ?? '')?.length ?? 0) < 2);
 }
 
 /**
@@ -118,14 +118,14 @@ function once(placed: Array<[place: number, result: ItemResult]>): Array<[number
 	return placed.filter(([place]) => byPlace.get(place)?.length === 1);
 }
 
-function groupBy<One, Key>(all: Iterable<One>, keyOf: (one: One) => Key | undefined): Map<Key, One[]> {
-	const groups = new Map<Key, One[]>();
-	for (const one of all) {
-		const key = keyOf(one);
+function groupBy<Item, Key>(all: Iterable<Item>, keyOf: (item: Item) => Key | undefined): Map<Key, Item[]> {
+	const groups = new Map<Key, Item[]>();
+	for (const item of all) {
+		const key = keyOf(item);
 		if (key === undefined) continue;
 		const group = groups.get(key);
-		if (group) group.push(one);
-		else groups.set(key, [one]);
+		if (group) group.push(item);
+		else groups.set(key, [item]);
 	}
 	return groups;
 }

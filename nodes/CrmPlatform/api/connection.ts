@@ -46,7 +46,7 @@ export interface Connection {
 	/** Whether the description is the service's own, and not the packaged one; true before it is loaded. */
 	isSelfDescribed(): boolean;
 	/** @throws Error in the user's words where `what` needs the service's description, which could not be read */
-	requireDescription(what: string): void;
+	requireDescription(feature: string): void;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
 	/** Notice for the user if the description could not be read, or only in part. */
@@ -128,13 +128,13 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 
 		isSelfDescribed: () => !isPackaged,
 
-		requireDescription(what) {
-			if (loaded?.unread !== undefined) throw new Error(`${what}: ${withoutSecrets(loaded.unread, secrets)}`);
+		requireDescription(feature) {
+			if (loaded?.unread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.unread, secrets)}`);
 		},
 
 		async send(request) {
-			const sent = sender(isPackaged ? withoutPromise(request) : request);
-			const outcome = await uncancelled(n8n, sent, signal);
+			const pendingOutcome = sender(isPackaged ? withoutPromise(request) : request);
+			const outcome = await uncancelled(n8n, pendingOutcome, signal);
 			if (outcome.ok) return outcome.response;
 			throw nodeError(n8n, withoutSecrets(outcome.problem, secrets));
 		},

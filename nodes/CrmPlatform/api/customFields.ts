@@ -54,13 +54,13 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 	const resource = decodeURIComponent(collection.replace(/^\/v1\//, ''));
 	for await (const { records } of readPages(api.send, { path: `/v1${definitionsPath}`, list, query: { resource } })) {
 		for (const record of records) {
-			const known = definition.safeParse(record);
-			if (!known.success) continue;
-			const field = fieldOf(known.data);
-			const isArchived = Boolean(known.data.archived_at);
-			if (isArchived || known.data.read_only) custom.readOnly.push(field.name);
+			const parsed = definition.safeParse(record);
+			if (!parsed.success) continue;
+			const field = fieldOf(parsed.data);
+			const isArchived = Boolean(parsed.data.archived_at);
+			if (isArchived || parsed.data.read_only) custom.readOnly.push(field.name);
 			else custom.fields.push(field);
-			if (!isArchived && known.data.read_only) custom.unwritable.push(field);
+			if (!isArchived && parsed.data.read_only) custom.unwritable.push(field);
 		}
 	}
 	return custom;
@@ -89,8 +89,8 @@ export async function readCustomFieldsIfAllowed(
 /** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */
 const e164 = '^\\+[1-9]\\d{6,14}$';
 
-function fieldOf(given: Definition): Field {
-	const { key, label, description, type, options, required, unique } = given;
+function fieldOf(fieldDefinition: Definition): Field {
+	const { key, label, description, type, options, required, unique } = fieldDefinition;
 	const field: Field = {
 		name: `custom_fields.${key}`,
 		path: ['custom_fields', key],
@@ -106,7 +106,7 @@ function fieldOf(given: Definition): Field {
 	if (type === 'phone') field.pattern = e164;
 	if (type === 'url') field.isUrl = true;
 	if (type === 'email' || type === 'url') field.format = type;
-	const reference = type === 'user' ? 'users' : given.reference_resource;
+	const reference = type === 'user' ? 'users' : fieldDefinition.reference_resource;
 	if (reference) field.reference = reference;
 	if (options?.length) {
 		field.choices = options.map((option) =>
@@ -132,8 +132,8 @@ export function customFilters(
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
 		const equal: Field = customLists.includes(type) ? { ...filter, kind: 'list' } : filter;
-		const known = described ? (described[type] ?? []) : fieldKinds[kind].order ? bounds : [];
-		const compared = comparisons.filter((comparison) => known.includes(comparison)).map((comparison): Field => {
+		const supportedComparisons = described ? (described[type] ?? []) : fieldKinds[kind].order ? bounds : [];
+		const compared = comparisons.filter((comparison) => supportedComparisons.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
 			const place = { name: parameter, path: [parameter] };
 			if (bounds.includes(comparison)) return { ...filter, ...place };

@@ -9,12 +9,12 @@ import type { Connection } from './connection';
 export function oncePerConnection<Names extends string[], Value>(
 	read: (api: Connection, ...names: Names) => Promise<Value>,
 ): (api: Connection, ...names: Names) => Promise<Value> {
-	const readBefore = new WeakMap<Connection, Map<string, Value>>();
+	const valueCache = new WeakMap<Connection, Map<string, Value>>();
 	return async (api, ...names) => {
-		const known = readBefore.get(api) ?? new Map<string, Value>();
-		readBefore.set(api, known);
+		const cachedValues = valueCache.get(api) ?? new Map<string, Value>();
+		valueCache.set(api, cachedValues);
 		const key = JSON.stringify(names);
-		if (!known.has(key)) known.set(key, await read(api, ...names));
-		return known.get(key) as Value;
+		if (!cachedValues.has(key)) cachedValues.set(key, await read(api, ...names));
+		return cachedValues.get(key) as Value;
 	};
 }

@@ -46,9 +46,9 @@ interface SignIn {
  */
 export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const isOAuth2 = n8n.getNode().parameters.authentication === 'oAuth2';
-	const own = isOAuth2 ? await withOAuth2(n8n) : await withApiKey(n8n);
+	const result = isOAuth2 ? await withOAuth2(n8n) : await withApiKey(n8n);
 	await refuseSeveralAccounts(n8n, isOAuth2 ? withConsent : withKey);
-	return own;
+	return result;
 }
 
 /** The types of the two credentials. */

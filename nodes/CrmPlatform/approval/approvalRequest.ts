@@ -98,11 +98,11 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 	return { by, doubt: !event && isOwn ? doubts.unknown : undefined, ...completed };
 }
 
-const isEarlier = (one: unknown, other: unknown): boolean => {
-	if (typeof one !== 'string' || typeof other !== 'string') return false;
+const isEarlier = (a: unknown, b: unknown): boolean => {
+	if (typeof a !== 'string' || typeof b !== 'string') return false;
 	// One of two notations may end with the seconds.
-	const unit = [one, other].every((time) => /\.\d/.test(time)) ? 1 : 1000;
-	return Math.floor(Date.parse(one) / unit) < Math.floor(Date.parse(other) / unit);
+	const unit = [a, b].every((time) => /\.\d/.test(time)) ? 1 : 1000;
+	return Math.floor(Date.parse(a) / unit) < Math.floor(Date.parse(b) / unit);
 };
 
 interface LatestCompletion {

@@ -141,16 +141,16 @@ function deadline({ n8n, identity: { run } }: Execution, limit: number, now: num
 }
 
 /** @throws Error in the user's words where it is not clear which record is meant */
-async function recordNamed({ api }: Execution, label: string, collection: string, given: string): Promise<IDataObject> {
-	if (given === '') throw new Error(`${label}: enter an ID or a name.`);
-	const { field, name } = parseName(given);
-	const isId = field === 'id' || (field === undefined && !isName(idField, given));
+async function recordNamed({ api }: Execution, label: string, collection: string, nameOrId: string): Promise<IDataObject> {
+	if (nameOrId === '') throw new Error(`${label}: enter an ID or a name.`);
+	const { field, name } = parseName(nameOrId);
+	const isId = field === 'id' || (field === undefined && !isName(idField, nameOrId));
 	const byId = isId ? await findRecord(api, `/v1/${collection}${path`/${name}`}`) : undefined;
 	if (byId) return byId;
-	const outcome = (await lookUpNames(api, collection, [given], false)).get(given);
+	const outcome = (await lookUpNames(api, collection, [nameOrId], false)).get(nameOrId);
 	if (outcome && 'found' in outcome) return await readRecord(api, `/v1/${collection}${path`/${String(outcome.found)}`}`);
-	if (outcome && 'several' in outcome) throw new Error(`${label}: several of ${collection} are called ${given}: ${outcome.several.slice(0, 5).map(String).join(', ')}. Use the ID.`);
-	throw new Error(`${label}: none of ${collection} has the ID or name ${given}. Correct it.`);
+	if (outcome && 'several' in outcome) throw new Error(`${label}: several of ${collection} are called ${nameOrId}: ${outcome.several.slice(0, 5).map(String).join(', ')}. Use the ID.`);
+	throw new Error(`${label}: none of ${collection} has the ID or name ${nameOrId}. Correct it.`);
 }
 
 /** @throws NodeOperationError if one answer would apply to several items */

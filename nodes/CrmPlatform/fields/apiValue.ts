@@ -33,7 +33,7 @@ export function apiValue(field: Field, value: unknown, zone: string): unknown {
 function convert(field: Field, value: unknown, zone: string): unknown {
 	const converted = fieldKinds[field.kind].convert(field, value, zone);
 	if (valueShape(field) !== 'list') return converted;
-	return (converted as unknown[]).map((one) => apiValue({ ...field, kind: field.items ?? 'choice' }, one, zone));
+	return (converted as unknown[]).map((element) => apiValue({ ...field, kind: field.items ?? 'choice' }, element, zone));
 }
 
 /** Whether a value clears the field. White space in a text is text, and not an id of another record; a list is cleared by an empty list. */
@@ -46,7 +46,7 @@ export function isCleared({ kind, reference }: Field, value: unknown): boolean {
 export function filterValue(field: Field, value: unknown, zone: string): unknown {
 	const { items } = field;
 	if (valueShape(field) === 'list' && items && fieldKinds[items].type === 'number' && !isBlank(value)) {
-		return toList(value).map((one) => filterValue({ ...field, kind: items }, one, zone));
+		return toList(value).map((element) => filterValue({ ...field, kind: items }, element, zone));
 	}
 	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
 	return isLong && fieldKinds[field.kind].type === 'number' ? value.trim() : apiValue(field, value, zone);

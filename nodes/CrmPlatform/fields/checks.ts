@@ -17,17 +17,17 @@ export function whyRefused(field: Field, value: unknown): string | undefined {
 	if (shape === 'object') return Array.isArray(value) ? whyMemberRefused(field, value) : undefined;
 	const values: unknown[] = shape === 'list' && Array.isArray(value) ? value : [value];
 	const { label, maxLength = Infinity } = field;
-	for (const one of values) {
-		const words = expected(field, one);
-		if (words !== undefined) return `${label}: “${String(one).slice(0, maxQuoted)}” is not ${words}.`;
+	for (const element of values) {
+		const words = expected(field, element);
+		if (words !== undefined) return `${label}: “${String(element).slice(0, maxQuoted)}” is not ${words}.`;
 	}
-	const tooLong = values.map((one) => (typeof one === 'string' ? [...one].length : 0)).find((length) => length > maxLength);
+	const tooLong = values.map((element) => (typeof element === 'string' ? [...element].length : 0)).find((length) => length > maxLength);
 	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and the maximum is ${maxLength}.`;
 }
 
 /** The same for the objects of a list. */
 function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): string | undefined {
-	const checked = objects.filter((one) => isObject(one)).flatMap((one) => members.map((member) => [member, ownMember(one, member.name)] as const));
+	const checked = objects.filter((object) => isObject(object)).flatMap((object) => members.map((member) => [member, ownMember(object, member.name)] as const));
 	const empty = checked.find(([{ required }, value]) => required && isBlank(value));
 	if (empty) return `${label}: ${empty[0].label} is empty in one of them.`;
 	return checked.map(([member, value]) => whyRefused({ ...member, label }, value)).find((reason) => reason !== undefined);

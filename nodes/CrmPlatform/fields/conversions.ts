@@ -84,9 +84,9 @@ export function toBoolean(field: Field, value: unknown): boolean {
 }
 
 /** Finds a choice by its value or, failing that, by its label, if only one has it. */
-export function toChoice(field: Field, given: unknown): unknown {
-	checkNumber(field, given);
-	const value = phoneNumber(field, given);
+export function toChoice(field: Field, rawValue: unknown): unknown {
+	checkNumber(field, rawValue);
+	const value = phoneNumber(field, rawValue);
 	const { choices = [] } = field;
 	// n8n's dropdown returns text; the service may expect a number.
 	const exact = choices.find((choice) => String(choice.value) === String(value));
@@ -101,7 +101,7 @@ export function toChoice(field: Field, given: unknown): unknown {
 /** The values of a list that are not blank. */
 export function toList(value: unknown): unknown[] {
 	const values = typeof value === 'string' ? listIn(value) : [value].flat();
-	return values.filter((one) => !isBlank(one));
+	return values.filter((element) => !isBlank(element));
 }
 
 export function toStructure(field: Field, value: unknown): unknown {
@@ -127,6 +127,6 @@ export function toMoment(
 }
 
 function refusal(field: Field, value: unknown, expected: string): Error {
-	const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	return new Error(`${field.label}: “${shown}” is not ${expected}`);
+	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+	return new Error(`${field.label}: “${text}” is not ${expected}`);
 }

@@ -58,7 +58,7 @@ interface Kind {
 /** What a parameter of a list is for, besides its filters. */
 export type ListRole = 'cursor' | 'pageSize' | 'sort' | 'search' | 'fields';
 
-const asText = (one: string): string => one;
+const asText = (text: string): string => text;
 
 /** All that is particular to each kind of field. */
 export const fieldKinds: Record<FieldKind, Kind> = {
@@ -134,7 +134,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toNumber,
 		// Some services write decimals as text.
-		compared: (one) => exactNumber(one) ?? one,
+		compared: (text) => exactNumber(text) ?? text,
 		only: { fits: (value) => typeof value === 'number', words: 'a number such as 12.5' },
 		isMember: true,
 	},
@@ -192,7 +192,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		mayHold: [],
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
-		compared: (one) => (Number.isNaN(Date.parse(one)) ? one : Date.parse(one)),
+		compared: (text) => (Number.isNaN(Date.parse(text)) ? text : Date.parse(text)),
 		only: undefined,
 		isMember: false,
 	},

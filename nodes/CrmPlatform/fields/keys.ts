@@ -31,8 +31,8 @@ export const trimmed = (text: string): string =>
  * may mean the same value, but need not.
  */
 export function looseText(value: unknown): string {
-	const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
-	const text = trimmed(shown.normalize('NFKC'))
+	const rawText = typeof value === 'object' ? JSON.stringify(value) : String(value);
+	const text = trimmed(rawText.normalize('NFKC'))
 		.toLowerCase()
 		.replace(/^[=<{['"`\u2018\u2019#]+|[>}\]'"`\u2018\u2019;,./]+$/g, '')
 		.replace(/^(?:[a-z][a-z\d+.-]*:\/\/)?(?:www\.)?/, '');

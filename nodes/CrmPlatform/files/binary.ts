@@ -18,15 +18,15 @@ export const readBinary = (n8n: IExecuteFunctions, item: number, field: string):
  * @throws Error in the user's words where there is none, or it is not clear which
  */
 export function fileField(n8n: IExecuteFunctions, item: number, { name, displayName, default: usual }: INodeProperties): string {
-	const wanted = String(n8n.getNodeParameter(name, item, usual) ?? '').trim();
-	const there = Object.keys(n8n.getInputData()[item]?.binary ?? {});
-	if (there.includes(wanted)) return wanted;
-	const [only, ...others] = there;
+	const requestedField = String(n8n.getNodeParameter(name, item, usual) ?? '').trim();
+	const availableFields = Object.keys(n8n.getInputData()[item]?.binary ?? {});
+	if (availableFields.includes(requestedField)) return requestedField;
+	const [only, ...others] = availableFields;
 	if (only === undefined) {
 		throw new Error('The input item has no file, so nothing was written. Connect a node that outputs one, such as Read/Write Files from Disk, HTTP Request or a form.');
 	}
-	if (others.length === 0 && (wanted === usual || wanted === '')) return only;
-	throw new Error(`${displayName}: the input item has no file “${wanted}”, so nothing was written. It has ${there.map((one) => `“${one}”`).join(', ')}: enter the one to import.`);
+	if (others.length === 0 && (requestedField === usual || requestedField === '')) return only;
+	throw new Error(`${displayName}: the input item has no file “${requestedField}”, so nothing was written. It has ${availableFields.map((field) => `“${field}”`).join(', ')}: enter the one to import.`);
 }
 
 async function* storedBytes(

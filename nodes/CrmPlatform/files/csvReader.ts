@@ -218,13 +218,13 @@ function delimiterOf(text: string, start: number, isEnd: boolean): string | unde
 		if (character === '"') isInside = !isInside;
 		if (isInside) continue;
 		const isLineEnd = character === '\n' || character === '\r';
-		if (isLineEnd && at > start) return mostFrequent(counts);
+		if (isLineEnd && at > start) return mostFrequentDelimiter(counts);
 		counts.set(character, (counts.get(character) ?? 0) + 1);
 	}
-	return isEnd || text.length - start > maxRowLength ? mostFrequent(counts) : undefined;
+	return isEnd || text.length - start > maxRowLength ? mostFrequentDelimiter(counts) : undefined;
 }
 
-function mostFrequent(counts: Map<string, number>): string {
+function mostFrequentDelimiter(counts: Map<string, number>): string {
 	const count = (delimiter: string) => counts.get(delimiter) ?? 0;
-	return [...delimiters].sort((one, other) => count(other) - count(one))[0]!;
+	return [...delimiters].sort((a, b) => count(b) - count(a))[0]!;
 }

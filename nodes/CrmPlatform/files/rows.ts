@@ -142,8 +142,8 @@ async function* withoutReports(
 	const withoutReport = (read: FileRow<IDataObject>): FileRow<IDataObject> => {
 		if (read.problem !== undefined) return read;
 		const { row, content } = read;
-		const own = Object.entries(content).filter(([name]) => !reportNames.has(name));
-		return { row, content: own.length === Object.keys(content).length ? content : Object.fromEntries(own) };
+		const userEntries = Object.entries(content).filter(([name]) => !reportNames.has(name));
+		return { row, content: userEntries.length === Object.keys(content).length ? content : Object.fromEntries(userEntries) };
 	};
 	for await (const rows of chunks) yield rows.map(withoutReport);
 }

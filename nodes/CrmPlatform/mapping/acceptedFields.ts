@@ -21,11 +21,11 @@ type AcceptedFieldsOf = (item: number) => AcceptedFields;
 
 /** Caches what depends only on the accepted fields, which are the same for most items. */
 export function oncePerFields<Made>(make: (accepted: AcceptedFields) => Made): (accepted: AcceptedFields) => Made {
-	const made = new Map<AcceptedFields, Made>();
+	const cache = new Map<AcceptedFields, Made>();
 	return (accepted) => {
-		const known = made.get(accepted) ?? make(accepted);
-		made.set(accepted, known);
-		return known;
+		const result = cache.get(accepted) ?? make(accepted);
+		cache.set(accepted, result);
+		return result;
 	};
 }
 
@@ -46,9 +46,9 @@ export async function acceptedFieldsByCollection(
 	const reading = new Map<string, Promise<AcceptedFields>>();
 	const ofItem = async (item: number): Promise<AcceptedFields> => {
 		const path = collectionPath(execution, item);
-		const known = reading.get(path) ?? read(path);
-		reading.set(path, known);
-		return await known;
+		const pendingFields = reading.get(path) ?? read(path);
+		reading.set(path, pendingFields);
+		return await pendingFields;
 	};
 
 	const accepted: Array<AcceptedFields | Error> = [];
@@ -85,24 +85,24 @@ export async function fieldsWithCustom(
 	const description = await execution.api.describe(execution.resource.path);
 	const described = description?.fields.map(({ name }) => name) ?? [];
 	const recordWords = new Set(description?.fields.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
-	const own: AcceptedFields = { fields, recordNames: new Set(described), recordWords };
-	if (!fields.some(({ name }) => name === customFields)) return () => own;
+	const standardFields: AcceptedFields = { fields, recordNames: new Set(described), recordWords };
+	if (!fields.some(({ name }) => name === customFields)) return () => standardFields;
 
 	let undescribed: Field[] | undefined;
 	const read = async (collection: string): Promise<AcceptedFields> => {
 		const custom = await customFieldsOnce(execution.api, collection);
 		if (!custom) {
 			undescribed ??= untypedFields(execution, namesOf);
-			return { ...own, fields: [...fields, ...undescribed] };
+			return { ...standardFields, fields: [...fields, ...undescribed] };
 		}
 		return {
-			...own,
+			...standardFields,
 			fields: merged(mode, fields, custom.fields),
 			recordNames: new Set([...described, ...custom.readOnly]),
 		};
 	};
-	const needs = mode === 'each' ? (item: number) => namesOf(item).some(isCustom) : mayNameCustom(namesOf, own);
-	return await acceptedFieldsByCollection(execution, read, own, needs);
+	const needs = mode === 'each' ? (item: number) => namesOf(item).some(isCustom) : mayNameCustom(namesOf, standardFields);
+	return await acceptedFieldsByCollection(execution, read, standardFields, needs);
 }
 
 export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
@@ -138,10 +138,10 @@ function mayNameCustom(
 	{ fields, recordNames }: AcceptedFields,
 ): (item: number) => boolean {
 	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
-	const known = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
-	known.delete(customFields);
+	const knownNames = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
+	knownNames.delete(customFields);
 	return (item) => {
-		const others = namesOf(item).filter((name) => isCustom(name) || !known.has(name));
+		const others = namesOf(item).filter((name) => isCustom(name) || !knownNames.has(name));
 		// A name or two of read-only fields may be meant for custom fields; more come with a record.
 		return others.length > 0 && (others.length < 3 || others.some((name) => isCustom(name) || !recordNames.has(name)));
 	};

@@ -17,7 +17,7 @@ type Meanings = (name: string, isMember?: boolean) => Meaning[];
  */
 export function fieldNames(fields: Field[], recordNames: ReadonlySet<string> = new Set()): Meanings {
 	// A field `a.b` differs from the member `b` of `a`: the shape of the item distinguishes them.
-	const byDepth = [...fields].sort((one, other) => other.path.length - one.path.length);
+	const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
 	const exact = (some: Field[]) => new Map(some.map((field) => [field.name, field]));
 	const [flat, nested] = [exact(byDepth), exact(byDepth.reverse())];
 	const groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
@@ -31,12 +31,12 @@ export function fieldNames(fields: Field[], recordNames: ReadonlySet<string> = n
 		const words = wordsOf(name);
 		if (words === '') return [];
 		const labeled = isMember || recordWords.has(words) ? undefined : labelsByWords.get(words);
-		const all = [namesByWords, groupsByWords].flatMap((known): Meaning[] => [...(known.get(words) ?? [])]);
+		const all = [namesByWords, groupsByWords].flatMap((index): Meaning[] => [...(index.get(words) ?? [])]);
 		return [...new Set([...all, ...(labeled ?? [])])];
 	};
 	const meaningsOf = (name: string, isMember: boolean): Meaning[] => {
-		const own = (isMember ? nested : flat).get(name) ?? (groups.has(name) ? name : undefined);
-		if (own !== undefined) return [own];
+		const exactMatch = (isMember ? nested : flat).get(name) ?? (groups.has(name) ? name : undefined);
+		if (exactMatch !== undefined) return [exactMatch];
 		const labeled = isMember || recordNames.has(name) ? undefined : byLabel.get(name.trim());
 		return labeled ? [...labeled] : similar(name, isMember);
 	};
@@ -52,7 +52,7 @@ export function wordsOf(name: string): string {
 
 /** Other names of a field. */
 const labelsOf = ({ label, path }: Field): string[] =>
-	(path[0] === 'custom_fields' ? [label, path.slice(1).join('.')] : [label]).map((one) => one.trim());
+	(path[0] === 'custom_fields' ? [label, path.slice(1).join('.')] : [label]).map((name) => name.trim());
 
 /** `a.b.c` is part of `a` and of `a.b`. */
 function groupsOf(name: string): string[] {
@@ -62,17 +62,17 @@ function groupsOf(name: string): string[] {
 
 /** The same function, which finds what a name means once. */
 function oncePerName<Found>(find: (name: string) => Found): (name: string) => Found {
-	const known = new Map<string, Found>();
+	const cache = new Map<string, Found>();
 	return (name) => {
-		if (!known.has(name)) known.set(name, find(name));
-		return known.get(name) as Found;
+		if (!cache.has(name)) cache.set(name, find(name));
+		return cache.get(name) as Found;
 	};
 }
 
-function grouped<One>(all: One[], keysOf: (one: One) => string[]): Map<string, Set<One>> {
+function grouped<One>(all: One[], keysOf: (element: One) => string[]): Map<string, Set<One>> {
 	const groups = new Map<string, Set<One>>();
-	for (const one of all) {
-		for (const key of keysOf(one)) groups.set(key, (groups.get(key) ?? new Set()).add(one));
+	for (const element of all) {
+		for (const key of keysOf(element)) groups.set(key, (groups.get(key) ?? new Set()).add(element));
 	}
 	return groups;
 }

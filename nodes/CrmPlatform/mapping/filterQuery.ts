@@ -10,7 +10,7 @@ import type { Field } from '../fields/field';
 export function filterQuery({ name, encoding, label }: Field, value: unknown): IDataObject {
 	if (encoding === 'json') return { [name]: JSON.stringify(value) };
 	if (Array.isArray(value)) {
-		const parts = value.map((one) => single(label, one));
+		const parts = value.map((element) => single(label, element));
 		if (encoding === 'repeated') return { [name]: { each: parts } };
 		const separator = { space: ' ', pipe: '|' }[String(encoding)] ?? ',';
 		if (encoding === 'deepObject' || encoding === 'members') throw notSent(label, value);
@@ -21,13 +21,13 @@ export function filterQuery({ name, encoding, label }: Field, value: unknown): I
 		);
 	}
 	if (typeof value !== 'object' || value === null) return { [name]: value as string };
-	const members = Object.entries(value).map(([key, one]) => {
-		if (key.trim() === '' || one === '') throw notSent(label, value);
-		return [key, single(label, one)] as const;
+	const members = Object.entries(value).map(([key, member]) => {
+		if (key.trim() === '' || member === '') throw notSent(label, value);
+		return [key, single(label, member)] as const;
 	});
 	if (encoding === 'members') return Object.fromEntries(members);
 	if (encoding === 'deepObject') {
-		return Object.fromEntries(members.map(([key, one]) => [`${name}[${key}]`, one]));
+		return Object.fromEntries(members.map(([key, text]) => [`${name}[${key}]`, text]));
 	}
 	throw notSent(label, value);
 }

@@ -59,28 +59,28 @@ export function filterRowValues(
 		const values = read(item);
 		return rows.flatMap((row, i) => {
 			const start = i * rowKeys.length;
-			const given = Object.fromEntries(rowKeys.map((key, k) => [key, values[start + k]])) as FilterRow;
-			return rowValues(row, { ...given, record: locatorValue(given.record) }, fields, zone, isLeftOut);
+			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, values[start + k]])) as FilterRow;
+			return rowValues(row, { ...evaluatedRow, record: locatorValue(evaluatedRow.record) }, fields, zone, isLeftOut);
 		});
 	};
 }
 
 function rowValues(
 	stored: FilterRow,
-	given: FilterRow,
+	evaluatedRow: FilterRow,
 	fields: Map<string, FilteredField>,
 	zone: string,
 	isLeftOut: (value: unknown) => boolean,
 ): FieldValue[] {
-	const name = String(given.field ?? '').trim();
+	const name = String(evaluatedRow.field ?? '').trim();
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
 	const field = fields.get(name) ?? refuseFilter(name);
-	if (stored.operator !== undefined && isBlank(given.operator)) throw noOperator(field);
-	const operator = operatorOf(field, String(given.operator ?? 'is'));
+	if (stored.operator !== undefined && isBlank(evaluatedRow.operator)) throw noOperator(field);
+	const operator = operatorOf(field, String(evaluatedRow.operator ?? 'is'));
 
 	const [first, second] = keysOf(operator);
-	const wanted = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
-	const missing = wanted.filter((key) => isBlank(given[key]));
+	const requiredKeys = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
+	const missing = requiredKeys.filter((key) => isBlank(evaluatedRow[key]));
 	if (missing.some((key) => !isLeftOut(stored[key]))) throw noFilterValue(field);
 
 	return operator.filters.flatMap(([comparison, source]): FieldValue[] => {
@@ -91,17 +91,17 @@ function rowValues(
 		const key = (source === 'first' ? first : second)!;
 		// The other bound of the range still applies.
 		if (missing.includes(key)) return [];
-		const value = given[key];
+		const value = evaluatedRow[key];
 		const bound = wholeDay(field, operator, value, zone);
 		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
 		const filter = field.filters.get(at.comparison);
 		if (!filter) throw unknownOperator(field, operator.name);
 		if (bound) return [[filter, at.isNextDay ? bound.plus({ days: 1 }) : bound]];
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
-		const sent = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
+		const resolvedValue = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
 		// One value, even if it contains commas.
 		const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
-		return [[filter, isOne ? [sent] : sent]];
+		return [[filter, isOne ? [resolvedValue] : resolvedValue]];
 	});
 }
 

@@ -47,16 +47,16 @@ export async function readFilterValues(
 	const zone = execution.n8n.getTimezone();
 	const hasRows = storedRows(execution.n8n, parameter).length > 0;
 	return (item) => {
-		const values = valuesOf(item).map(([filter, given]): FieldValue => [filter, filterValue(filter, given, zone)]);
+		const values = valuesOf(item).map(([filter, rawValue]): FieldValue => [filter, filterValue(filter, rawValue, zone)]);
 		const twice = values.find(([filter], i) => values.findIndex(([{ name }]) => name === filter.name) < i);
 		if (twice) throw setTwice(twice[0], twice[0].name);
 		if (hasRows && values.length === 0) execution.api.notices.add(unfiltered);
-		return values.map(([filter, given]): FieldValue => {
+		return values.map(([filter, convertedValue]): FieldValue => {
 			execution.api.requireDescription(`Filter ${filter.label}`);
 			// The packaged description may lack choices of this service.
-			const refusal = filter.choices && execution.api.isSelfDescribed() ? whyRefused(filter, given) : undefined;
+			const refusal = filter.choices && execution.api.isSelfDescribed() ? whyRefused(filter, convertedValue) : undefined;
 			if (refusal !== undefined) throw new Error(refusal);
-			const value = ids(filter, given, values);
+			const value = ids(filter, convertedValue, values);
 			if (isUnset(value)) throw noFilterValue(filter);
 			return [filter, value];
 		});
@@ -86,23 +86,23 @@ async function filterValues(
 	mayLeaveOut: MayLeaveOut,
 ): Promise<(item: number) => FieldValue[]> {
 	const rows = storedRows(execution.n8n, parameter);
-	const own: AcceptedFields = { fields: list.filters, recordNames: new Set() };
+	const standardFields: AcceptedFields = { fields: list.filters, recordNames: new Set() };
 	const withCustom = async (collection: string): Promise<AcceptedFields> => {
 		const { fields, unwritable } = await readCustomFields(execution.api, collection);
-		return { ...own, fields: [...own.fields, ...customFilters(list, [...fields, ...unwritable])] };
+		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, [...fields, ...unwritable])] };
 	};
 	// The names in an expression are known only per item.
 	const mayBeCustom = (name: unknown) => /^(=|custom_fields\.)/.test(String(name));
 	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
-	const accepted = await acceptedFieldsByCollection(execution, withCustom, own, () => isNeeded);
+	const accepted = await acceptedFieldsByCollection(execution, withCustom, standardFields, () => isNeeded);
 
 	const readRows = filterRowValues(execution.n8n, rows, mayLeaveOut);
 	const readerOf = oncePerFields(({ fields }) => {
 		const byName = new Map(filteredFields(fields).map((field): [string, FilteredField] => [field.name, field]));
 		// By its whole name, every filter is a field: `created_at[gte]`.
 		for (const filter of fields) {
-			const whole: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
-			if (!byName.has(filter.name)) byName.set(filter.name, whole);
+			const filteredField: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
+			if (!byName.has(filter.name)) byName.set(filter.name, filteredField);
 		}
 		return (item: number) => readRows(item, byName);
 	});

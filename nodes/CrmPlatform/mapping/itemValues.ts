@@ -172,6 +172,6 @@ function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
 		return parsed as IDataObject;
 	}
-	const shown = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-	throw new Error(`JSON: “${shown.slice(0, 200)}” is not an object such as { "name": "value" }`);
+	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+	throw new Error(`JSON: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
 }

@@ -58,13 +58,13 @@ export async function findIds(
 	}
 
 	const records = new Map<string, Map<string, NamedId>>();
-	for (const [reference, wanted] of names) {
-		const known = await foundBefore(api, reference);
-		const unknown = [...wanted].filter((name) => !known.has(name));
-		const looking = unknown.length === 0 ? Promise.resolve(new Map<string, NamedId>()) : lookUpNames(api, reference, unknown, use === 'filter');
-		const outcomes = await looking.catch((error: Error) => new Map(unknown.map((name): [string, NamedId] => [name, { cannotBeAsked: error }])));
-		for (const [name, outcome] of outcomes) if ('found' in outcome) known.set(name, outcome);
-		records.set(reference, new Map([...known, ...outcomes]));
+	for (const [reference, requestedNames] of names) {
+		const cache = await foundBefore(api, reference);
+		const uncachedNames = [...requestedNames].filter((name) => !cache.has(name));
+		const pendingOutcomes = uncachedNames.length === 0 ? Promise.resolve(new Map<string, NamedId>()) : lookUpNames(api, reference, uncachedNames, use === 'filter');
+		const outcomes = await pendingOutcomes.catch((error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { cannotBeAsked: error }])));
+		for (const [name, outcome] of outcomes) if ('found' in outcome) cache.set(name, outcome);
+		records.set(reference, new Map([...cache, ...outcomes]));
 	}
 	for (const key of parts.keys()) {
 		const [reference = '', part = ''] = JSON.parse(key) as string[];
@@ -82,8 +82,8 @@ export async function findIds(
 	};
 	const choices = (field: Field, owners: unknown[], outcome: NamedId): string => {
 		const read = parts.get(keyOf(field));
-		const known = Array.isArray(read) ? read : [];
-		return 'several' in outcome ? partsWithIds(known, outcome.several) : choiceOf(known, owners);
+		const availableParts = Array.isArray(read) ? read : [];
+		return 'several' in outcome ? partsWithIds(availableParts, outcome.several) : choiceOf(availableParts, owners);
 	};
 	const replaced = (field: Field, value: unknown, owners: unknown[]): unknown =>
 		withReplacedIds(field, value, (reference, id) => {
@@ -104,7 +104,7 @@ export async function findIds(
 	return (field, value, values) => {
 		if (field.part === undefined) return refersToRecords(field) ? replaced(field, value, []) : value;
 		const owner = values.findLast(([other]) => other.reference === field.reference && other.part === undefined);
-		const owners = owner ? [replaced(...owner, [])].flat().filter((one) => one !== undefined && one !== null) : [];
+		const owners = owner ? [replaced(...owner, [])].flat().filter((id) => id !== undefined && id !== null) : [];
 		return replaced(field, value, owners);
 	};
 }

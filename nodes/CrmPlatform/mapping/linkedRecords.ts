@@ -22,7 +22,7 @@ export interface LinkedRecord extends StoredLink {
 
 /** @throws Error in the user's words where the items give several fields */
 export const linkedRecords = (n8n: IExecuteFunctions, stored: StoredLink[]): LinkedRecord[] =>
-	stored.map((one) => ({ ...one, field: fieldForAll(n8n, one.field) }));
+	stored.map((link) => ({ ...link, field: fieldForAll(n8n, link.field) }));
 
 function fieldForAll(n8n: IExecuteFunctions, field: unknown): string {
 	const read = evaluateValues(n8n, [{ label: 'Linked Records', value: field }]);
@@ -54,10 +54,10 @@ export function linkedRecordValues(n8n: IExecuteFunctions, linked: LinkedRecord[
 	const before = new Map<number, unknown[]>();
 	const valuesIn = (values: unknown[], onlyNames = false): FieldValue[] => {
 		const found = new Map<Field, unknown>();
-		for (const [i, one] of picked.entries()) {
-			const { field, isOneOfMany, valueFor } = one.link;
+		for (const [i, selection] of picked.entries()) {
+			const { field, isOneOfMany, valueFor } = selection.link;
 			const ids = idsIn(values[i]);
-			if ((onlyNames && !one.mayBeName) || values[i] === undefined || (isFilledByModel(one.value) && ids.length === 0)) continue;
+			if ((onlyNames && !selection.mayBeName) || values[i] === undefined || (isFilledByModel(selection.value) && ids.length === 0)) continue;
 			const others = (found.get(field) ?? []) as unknown[];
 			found.set(field, isOneOfMany ? [...others, ...ids.map(valueFor)] : values[i]);
 		}

@@ -42,10 +42,10 @@ type Reader = (item: number) => unknown;
 const readers = new WeakMap<IExecuteFunctions, Map<string, Reader>>();
 
 function readerOf(n8n: IExecuteFunctions, parameter: string): Reader {
-	const known = readers.get(n8n) ?? new Map<string, Reader>();
-	readers.set(n8n, known);
-	const reader = known.get(parameter) ?? readerFor(n8n, parameter);
-	known.set(parameter, reader);
+	const readersByParameter = readers.get(n8n) ?? new Map<string, Reader>();
+	readers.set(n8n, readersByParameter);
+	const reader = readersByParameter.get(parameter) ?? readerFor(n8n, parameter);
+	readersByParameter.set(parameter, reader);
 	return reader;
 }
 

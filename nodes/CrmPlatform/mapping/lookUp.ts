@@ -78,7 +78,7 @@ export async function lookUp(
 	const filter = filterFor(collection, field);
 	const found = new Map<string, IdentifiedRecord[]>();
 	const failed = new Map<string, LookUpOutcome>();
-	const asked = new Map<string, string[]>();
+	const textsByKey = new Map<string, string[]>();
 	const answered = new Set<string>();
 	for (const value of values) {
 		const key = matchKey(field, value);
@@ -86,7 +86,7 @@ export async function lookUp(
 		const text = String(value);
 		// A service that does not normalize or trim stores the text as written.
 		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (filter) asked.set(key, [...new Set([...(asked.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
+		else if (filter) textsByKey.set(key, [...new Set([...(textsByKey.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
 	}
 
 	let isTaken = false;
@@ -94,16 +94,16 @@ export async function lookUp(
 	const isHopeless = () => !isTaken && refusals >= maxRefused;
 	const postponed: string[][] = [];
 	const ask = async (keys: string[]): Promise<void> => {
-		const texts = keys.flatMap((key) => asked.get(key) ?? []);
+		const texts = keys.flatMap((key) => textsByKey.get(key) ?? []);
 		if (!filter) return;
 		// A request still in flight may show that the service accepts values.
 		if (isHopeless()) return void postponed.push(keys);
 		const request = async () => {
-			for (const given of valueShape(filter) === 'list' ? [texts] : texts) {
-				const query = { ...scope, ...filterQuery(filter, given) } as Query;
+			for (const filterValue of valueShape(filter) === 'list' ? [texts] : texts) {
+				const query = { ...scope, ...filterQuery(filter, filterValue) } as Query;
 				for (const [key, record] of await recordsWith(collection, query, field, keys)) {
-					const known = found.get(key) ?? [];
-					if (known.every(({ id }) => id !== record.id)) found.set(key, [...known, record]);
+					const matches = found.get(key) ?? [];
+					if (matches.every(({ id }) => id !== record.id)) found.set(key, [...matches, record]);
 				}
 			}
 		};
@@ -116,7 +116,7 @@ export async function lookUp(
 			if ('refused' in problem) refusals += 1;
 		} else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await ask(some);
 	};
-	await inParallel(chunks([...asked.keys()], Math.max(1, valuesPerRequest(collection, field))), ask);
+	await inParallel(chunks([...textsByKey.keys()], Math.max(1, valuesPerRequest(collection, field))), ask);
 	if (isTaken) await inParallel(postponed.splice(0), ask);
 
 	return (value) => {
@@ -139,12 +139,12 @@ async function recordsWith(
 	keys: string[],
 ): Promise<Array<[key: string, record: IdentifiedRecord]>> {
 	const query = withFields(list, filters, [...fields, field.path[0] ?? '']);
-	const wanted = new Set(keys);
+	const requestedKeys = new Set(keys);
 	const found: Array<[string, IdentifiedRecord]> = [];
 	for await (const { records } of readPages(api.send, { path, list, query })) {
 		for (const record of identified(records, path)) {
 			const key = matchKey(field, valueIn(record, field)) ?? '';
-			if (wanted.has(key)) found.push([key, record]);
+			if (requestedKeys.has(key)) found.push([key, record]);
 			else if (keys.length > 1) throw new OtherValue();
 			// For a single value, the service's match is trusted.
 			else if (loose(key) === loose(keys[0]!)) found.push([keys[0]!, record]);
@@ -200,7 +200,7 @@ export function identified(records: IDataObject[], path: string): IdentifiedReco
 }
 
 /** Processes all, a few at a time, and returns the results in order. */
-export async function inParallel<In, Out>(all: In[], work: (one: In, place: number) => Promise<Out>): Promise<Out[]> {
+export async function inParallel<In, Out>(all: In[], work: (input: In, place: number) => Promise<Out>): Promise<Out[]> {
 	const results: Out[] = [];
 	let next = 0;
 	const worker = async () => {

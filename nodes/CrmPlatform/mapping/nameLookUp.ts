@@ -49,9 +49,9 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 	const list = description?.list;
 	if (!list && !isFilter) return new Map();
 	if (!list) throw new Error('the service does not describe how to list them.');
-	const known = new Set(description.fields.map(({ name }) => name));
-	const keys = known.size === 0 ? identifyingFields : identifyingFields.filter((key) => known.has(key));
-	const wanted = names.map((text): NameToFind => {
+	const fieldNames = new Set(description.fields.map(({ name }) => name));
+	const keys = fieldNames.size === 0 ? identifyingFields : identifyingFields.filter((key) => fieldNames.has(key));
+	const namesToFind = names.map((text): NameToFind => {
 		const { field, name } = parseName(text);
 		return { text, name, places: field === undefined ? ['id', ...keys] : [field] };
 	});
@@ -59,9 +59,9 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 	const collection: NamedCollection = { api, reference, path: `/v1/${reference}`, list, filters: list.filters, fields };
 	const first = await candidatesIn(collection, {});
 	const found = first.isWhole
-		? wanted.map((one) => findIn(first, one))
-		: await lookUpEach(collection, wanted, typeof first.records[0]?.id === 'number');
-	const outcomes = await inParallel(wanted, async ({ text, name, places }, i): Promise<[string, NamedId]> => {
+		? namesToFind.map((nameToFind) => findIn(first, nameToFind))
+		: await lookUpEach(collection, namesToFind, typeof first.records[0]?.id === 'number');
+	const outcomes = await inParallel(namesToFind, async ({ text, name, places }, i): Promise<[string, NamedId]> => {
 		const outcome = found[i]!;
 		const mayHaveId = isFilter && !first.isWhole && places.includes('id') && !('found' in outcome || 'several' in outcome);
 		return [text, mayHaveId ? await findById(collection, name, outcome) : outcome];
@@ -70,19 +70,19 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 }
 
 /** @param hasNumbers whether ids are numbers */
-async function lookUpEach(collection: NamedCollection, wanted: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
+async function lookUpEach(collection: NamedCollection, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
 	const { search } = collection.list;
-	const searched = await inParallel(wanted, async (one) => (search === undefined ? undefined : await searchFor(collection, search, one)));
+	const searched = await inParallel(namesToFind, async (nameToFind) => (search === undefined ? undefined : await searchFor(collection, search, nameToFind)));
 	const byField = new Map<string, LookedUp>();
 	for (const name of identifyingFields) {
 		if (valuesPerRequest(collection, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
-		const asked = lookUp(collection, field, wanted.filter((one, i) => isAsked(one, name, searched[i])).map((one) => one.name));
-		byField.set(name, await asked.catch(unlessAnswered));
+		const pendingLookUp = lookUp(collection, field, namesToFind.filter((nameToFind, i) => isAsked(nameToFind, name, searched[i])).map((nameToFind) => nameToFind.name));
+		byField.set(name, await pendingLookUp.catch(unlessAnswered));
 	}
-	return wanted.map((one, i) => {
-		const asked = [...byField].filter(([field]) => isAsked(one, field, searched[i]));
-		return together([...(searched[i] ? [searched[i]] : []), ...asked.map(([, outcomeOf]) => idsOf(collection, outcomeOf(one.name), hasNumbers))]);
+	return namesToFind.map((nameToFind, i) => {
+		const lookUps = [...byField].filter(([field]) => isAsked(nameToFind, field, searched[i]));
+		return combineOutcomes([...(searched[i] ? [searched[i]] : []), ...lookUps.map(([, outcomeOf]) => idsOf(collection, outcomeOf(nameToFind.name), hasNumbers))]);
 	});
 }
 
@@ -104,10 +104,10 @@ function idsOf({ api, reference }: NamedCollection, outcome: LookUpOutcome, areN
 const isFound = (outcome: NamedId | undefined): boolean => outcome !== undefined && ('found' in outcome || 'several' in outcome);
 
 /** Combines the outcomes: one with a record outweighs one without. */
-function together(outcomes: NamedId[]): NamedId {
-	const ids = new Set(outcomes.flatMap((one) => ('found' in one ? [one.found] : 'several' in one ? one.several : [])));
-	if (ids.size > 0) return ids.size === 1 && !outcomes.some((one) => 'several' in one) ? { found: [...ids][0] } : { several: [...ids] };
-	const isAnswered = outcomes.some((one) => 'notFound' in one);
+function combineOutcomes(outcomes: NamedId[]): NamedId {
+	const ids = new Set(outcomes.flatMap((outcome) => ('found' in outcome ? [outcome.found] : 'several' in outcome ? outcome.several : [])));
+	if (ids.size > 0) return ids.size === 1 && !outcomes.some((outcome) => 'several' in outcome) ? { found: [...ids][0] } : { several: [...ids] };
+	const isAnswered = outcomes.some((outcome) => 'notFound' in outcome);
 	return isAnswered ? { notFound: true } : (outcomes[0] ?? { cannotBeAsked: new Error('the service has no search and no filter for it.') });
 }
 
@@ -118,13 +118,13 @@ function unlessAnswered(error: Error): LookedUp {
 }
 
 /** @returns undefined where the search finds more than can be read */
-async function searchFor(collection: NamedCollection, search: string, wanted: NameToFind): Promise<NamedId | undefined> {
-	if (!isWellFormed(wanted.name)) return { refused: new Error(notWellFormed(wanted.name)) };
-	const searching = candidatesIn(collection, { [search]: wanted.name });
+async function searchFor(collection: NamedCollection, search: string, nameToFind: NameToFind): Promise<NamedId | undefined> {
+	if (!isWellFormed(nameToFind.name)) return { refused: new Error(notWellFormed(nameToFind.name)) };
+	const searching = candidatesIn(collection, { [search]: nameToFind.name });
 	const refusal = await aboutValues(searching);
 	if (refusal) return refusal;
 	const candidates = await searching;
-	return candidates.isWhole ? findIn(candidates, wanted) : undefined;
+	return candidates.isWhole ? findIn(candidates, nameToFind) : undefined;
 }
 
 /** A value that is not a name may be an id in any form. */

@@ -40,7 +40,7 @@ export const textOfName = (field: string, name: string): string => `${field}:${n
 
 /** A value picked from a list is an ID, even if it reads like a name. */
 export function asId(field: Field, picked: unknown): unknown {
-	if (Array.isArray(picked)) return picked.map((one) => asId(field, one));
+	if (Array.isArray(picked)) return picked.map((value) => asId(field, value));
 	return isName(field, picked) ? textOfName('id', picked) : picked;
 }
 

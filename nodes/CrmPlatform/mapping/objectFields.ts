@@ -38,7 +38,7 @@ export function objectFields(
 	const meaningFor = (name: string, value: unknown, isMember: boolean): Meaning | undefined => {
 		const all = meaningsOf(name, isMember);
 		const meanings = isObject(value)
-			? all.filter((one) => typeof one === 'string' || one.name === name || canHold(one, value))
+			? all.filter((meaning) => typeof meaning === 'string' || meaning.name === name || canHold(meaning, value))
 			: all;
 		if (meanings.length < 2) return meanings[0];
 		const names = meanings.map(meaningText);
@@ -60,7 +60,7 @@ export function objectFields(
 	const readGroup = (name: string, value: unknown, found: FoundValues): void => {
 		const members = typeof value === 'string' ? parseJson(value) : value;
 		if (isObject(members)) read(members, `${name}.`, found);
-		else if (!Array.isArray(value) && isBlank(value)) add(found, whole(name), name, value);
+		else if (!Array.isArray(value) && isBlank(value)) add(found, groupField(name), name, value);
 		else found.noObjects.push(name);
 	};
 
@@ -95,7 +95,7 @@ function add({ values }: FoundValues, field: Field, name: string, value: unknown
 const canHold = ({ kind }: Field, value: IDataObject): boolean => fieldKinds[kind].mayHold.includes('objects') || !isPlainObject(value);
 
 /** An object whose members are the fields, cleared as a whole. */
-function whole(name: string): Field {
+function groupField(name: string): Field {
 	const path = name.split('.');
 	return { name, path, label: name, description: '', kind: 'json', required: false };
 }

@@ -57,13 +57,13 @@ export async function prepareStoredValues(
 	const zone = n8n.getTimezone();
 	return (item) => {
 		const decided = values.all(item, acceptedFor(item)).map((mapped) => ({ field: mapped.field, ...decideValue(mapped, nulls) }));
-		const skipped = decided.filter((one) => one.action === 'skip');
+		const skipped = decided.filter((decision) => decision.action === 'skip');
 		for (const { field, reason } of skipped) if (reason === 'undefined') unsent.noValue(field);
 		const isBlankItem = decided.length > 0 && skipped.filter(({ reason }) => reason === 'blank').length === decided.length;
 		if (isBlankItem && stored.mode !== 'each') throw onlyBlanks(decided.map(({ field }) => field.label));
-		const converted = decided.flatMap((one): FieldValue[] => {
-			if (one.action === 'skip') return [];
-			return [[one.field, one.action === 'clear' ? null : apiValue(one.field, one.value, zone)]];
+		const converted = decided.flatMap((decision): FieldValue[] => {
+			if (decision.action === 'skip') return [];
+			return [[decision.field, decision.action === 'clear' ? null : apiValue(decision.field, decision.value, zone)]];
 		});
 		const body: IDataObject = {};
 		for (const [field, value] of converted) setAtPath(body, field.path, ids(field, value, converted));

@@ -10,9 +10,9 @@ import { rememberNames } from './rememberedNames';
 /** A part of a record, such as a stage of a pipeline. */
 export interface Part {
 	/** Id of the record. */
-	whole: unknown;
+	ownerId: unknown;
 	/** Its name; empty if it has none. */
-	wholeName: string;
+	ownerName: string;
 	id: unknown;
 	/** Empty if it has none. */
 	name: string;
@@ -40,12 +40,12 @@ export async function readParts(api: Connection, reference: string, part: string
 
 function partsIn(record: IDataObject, part: string): Part[] {
 	const listed = record[part];
-	const own = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
-	const nameOf = (one: IDataObject): string => identifyingFields.map((name) => one[name]).find(hasText)?.trim() ?? '';
-	const names = own.map(nameOf);
+	const partObjects = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
+	const nameOf = (object: IDataObject): string => identifyingFields.map((name) => object[name]).find(hasText)?.trim() ?? '';
+	const names = partObjects.map(nameOf);
 	const words = names.map(foldedName);
 	const isOnly = (word: string) => word !== '' && words.filter((other) => other === word).length === 1;
-	return own.map(({ id }, i) => ({ whole: record.id, wholeName: nameOf(record), id, name: names[i]!, isOnly: isOnly(words[i]!) }));
+	return partObjects.map(({ id }, i) => ({ whole: record.id, wholeName: nameOf(record), id, name: names[i]!, isOnly: isOnly(words[i]!) }));
 }
 
 /** @param owners ids of the records it may be a part of, where they are known */
@@ -59,14 +59,14 @@ export function partNamed(parts: Part[], text: string, owners: unknown[]): Named
 	return ids.length === 1 ? { found: ids[0] } : { several: ids };
 }
 
-const isPartOf = ({ whole }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(whole);
+const isPartOf = ({ ownerId }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(ownerId);
 
 /** Parts of one name, with what distinguishes them, for an error. */
 export const partsWithIds = (parts: Part[], ids: unknown[]): string =>
 	parts
 		.filter(({ id }) => ids.includes(id))
 		.slice(0, maxNamed)
-		.map(({ wholeName, id }) => `${String(id)}${wholeName && ` of ${wholeName}`}`)
+		.map(({ ownerName, id }) => `${String(id)}${ownerName && ` of ${ownerName}`}`)
 		.join(', ');
 
 /** Maximum number of names in an error. */

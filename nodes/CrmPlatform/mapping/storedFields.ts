@@ -50,7 +50,7 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 	if (mode === 'automatic' || mappingMode === 'autoMapInputData') {
 		return { linked, mode: 'automatic', emptyCells: stored(n8n, 'options.emptyCells', 'leave') };
 	}
-	return { linked, mode, values: Object.entries(value ?? {}).filter(([, one]) => !isUnfilled(one)) };
+	return { linked, mode, values: Object.entries(value ?? {}).filter(([, fieldValue]) => !isUnfilled(fieldValue)) };
 }
 
 /** Reads the records picked beside `parameter`. */

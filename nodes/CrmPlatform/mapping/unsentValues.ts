@@ -58,42 +58,42 @@ export function nothingToSend(names: string[], fields: Field[]): Error {
 		);
 	}
 	return new Error(
-		`None of the item’s values match a field, so nothing was sent. The item has ${shown(names)}; the fields are ${shown(fields.map(({ name }) => name))}. Rename the values, or map each field.`,
+		`None of the item’s values match a field, so nothing was sent. The item has ${abbreviateList(names)}; the fields are ${abbreviateList(fields.map(({ name }) => name))}. Rename the values, or map each field.`,
 	);
 }
 
 /** The error for values under names that a model has invented. */
 export function inventedFields(names: string[], fields: Field[]): Error {
-	const known = fields.map(({ name }) => name);
+	const fieldNames = fields.map(({ name }) => name);
 	return new Error(
-		`There is no field ${shown(names)}, so nothing was sent. The fields are ${known.slice(0, 60).join(', ')}${known.length > 60 ? ', …' : ''}.`,
+		`There is no field ${abbreviateList(names)}, so nothing was sent. The fields are ${fieldNames.slice(0, 60).join(', ')}${fieldNames.length > 60 ? ', …' : ''}.`,
 	);
 }
 
 /** The error of an item whose values are all blank, where blank values are left out. */
 export function onlyBlanks(labels: string[]): Error {
 	return new Error(
-		`The item’s values are blank (${shown(labels)}), so nothing was sent. To clear fields with them, set the option Empty Cells.`,
+		`The item’s values are blank (${abbreviateList(labels)}), so nothing was sent. To clear fields with them, set the option Empty Cells.`,
 	);
 }
 
-const shown = (list: string[]): string => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
+const abbreviateList = (list: string[]): string => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
 
 /** Maximum number of names in one notice; the rest are counted. */
 const maxNamed = 10;
 
 /** @returns adds a name to the notice */
 function noticeOf(notices: Set<string>, words: (names: string) => string): (name: string) => void {
-	const known = new Set<string>();
-	const named: string[] = [];
+	const seenNames = new Set<string>();
+	const listedNames: string[] = [];
 	let notice: string | undefined;
 	return (name) => {
-		if (known.has(name)) return;
-		known.add(name);
-		if (named.length < maxNamed) named.push(name);
+		if (seenNames.has(name)) return;
+		seenNames.add(name);
+		if (listedNames.length < maxNamed) listedNames.push(name);
 		if (notice !== undefined) notices.delete(notice);
-		const more = known.size - named.length;
-		notice = words(named.join(', ') + (more > 0 ? ` and ${more} more` : ''));
+		const more = seenNames.size - listedNames.length;
+		notice = words(listedNames.join(', ') + (more > 0 ? ` and ${more} more` : ''));
 		notices.add(notice);
 	};
 }

@@ -39,12 +39,12 @@ export function create(
 		async prepare(execution) {
 			const description = await describedWrite(execution);
 			// n8n does not check a form that shows no errors before anything is entered.
-			const asked = storedFields(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
+			const requiredNames = storedFields(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
 			const fieldsOf = await prepareValues(execution, 'fields', description.fields, 'skip');
 			const write = (item: number) => {
 				const path = collectionPath(execution, item);
 				const values = requireAnyValue(fieldsOf(item));
-				const body = requireValues({ ...values, ...preset }, description, asked);
+				const body = requireValues({ ...values, ...preset }, description, requiredNames);
 				return { collection: path, path, body };
 			};
 			return writeRecords(execution, description, write, await simplifyWritten(execution));

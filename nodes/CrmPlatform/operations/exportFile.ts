@@ -171,13 +171,13 @@ async function startExport(
 	reading: ListQuery,
 ): Promise<StartedJob & { total: number | undefined }> {
 	const description = exportJobOf(execution, reading);
-	const own = jobQuery(description, reading.path);
+	const jobParameters = jobQuery(description, reading.path);
 	const { query } = withNeededFields(reading);
-	const taken = Object.keys(query).find((name) => Object.hasOwn(own, name));
-	if (taken !== undefined) {
-		throw new Error(`The service cannot filter an export by “${taken}”. Remove the filter, or use Get Many.`);
+	const conflictingFilter = Object.keys(query).find((name) => Object.hasOwn(jobParameters, name));
+	if (conflictingFilter !== undefined) {
+		throw new Error(`The service cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
 	}
-	const started = await startBackgroundJob(execution, description, { query: { ...query, ...own } }, [item]);
+	const started = await startBackgroundJob(execution, description, { query: { ...query, ...jobParameters } }, [item]);
 	const ended = await waitForJob(execution, item, started);
 	if (ended.status === 'completed') {
 		const counts = [statedCount(ended, 'total'), statedCount(ended, 'processed')].filter((count) => count !== undefined);
@@ -224,6 +224,6 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 
 /** @returns Infinity where all records go into one file */
 function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
-	const given: unknown = n8n.getNodeParameter('options.rowsPerFile', item, null);
-	return readWholeNumber('Rows per File', given, { min: 1, otherwise: Infinity });
+	const value: unknown = n8n.getNodeParameter('options.rowsPerFile', item, null);
+	return readWholeNumber('Rows per File', value, { min: 1, otherwise: Infinity });
 }

@@ -37,22 +37,22 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 				const path = collectionPath(execution, item);
 				const query = filters(item) as Query;
 				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
-				if (reading.onePage) return await onePage(execution.api.send, reading);
+				if (reading.onePage) return await readOnePage(execution.api.send, reading);
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
-				return await (isWhole ? whole : part)(execution.api.send, reading);
+				return await (isWhole ? readWholeList : readPartOfList)(execution.api.send, reading);
 			};
 		},
 	};
 }
 
 /** The whole list, with as many cursors at once as it allows. */
-async function whole(send: Send, reading: ListQuery): Promise<IDataObject[]> {
+async function readWholeList(send: Send, reading: ListQuery): Promise<IDataObject[]> {
 	const timeline = timelineOf(reading);
 	return await readAll(send, withNeededFields(reading, timeline && [timeline.field]), recordOutput(reading));
 }
 
 /** A list up to its limit, from a cursor on, or both. */
-async function part(send: Send, reading: ListQuery): Promise<IDataObject[]> {
+async function readPartOfList(send: Send, reading: ListQuery): Promise<IDataObject[]> {
 	const records: IDataObject[] = [];
 	const asOutput = recordOutput(reading);
 	for await (const page of readPages(send, withNeededFields(reading))) {
@@ -62,7 +62,7 @@ async function part(send: Send, reading: ListQuery): Promise<IDataObject[]> {
 }
 
 /** One page, and where the next one begins: an empty page has this too. */
-async function onePage(send: Send, reading: ListQuery): Promise<IDataObject> {
+async function readOnePage(send: Send, reading: ListQuery): Promise<IDataObject> {
 	const { path, list, query, limit = Infinity, cursor } = withNeededFields(reading);
 	const { name, maximum = 0 } = list.pageSize ?? {};
 	const sized = name !== undefined && maximum >= 1 ? { ...query, [name]: Math.min(limit, maximum) } : query;

@@ -12,19 +12,19 @@ import { upsert } from './upsert';
 /**
  * The operations of every kind of record.
  *
- * @param one as n8n's list of actions says it: `a contact`
- * @param many the same for several: `contacts`
+ * @param singular as n8n's list of actions says it: `a contact`
+ * @param plural the same for several: `contacts`
  */
-export function recordOperations(one: string, many: string): Operation[] {
+export function recordOperations(singular: string, plural: string): Operation[] {
 	return [
-		create(`Create ${one}`),
-		upsert(`Create or update ${one}`),
-		deleteRecord(`Delete ${one}`),
+		create(`Create ${singular}`),
+		upsert(`Create or update ${singular}`),
+		deleteRecord(`Delete ${singular}`),
 		exportFile(),
-		get(`Get ${one}`),
-		getMany(`Get many ${many}`),
+		get(`Get ${singular}`),
+		getMany(`Get many ${plural}`),
 		importFile(),
-		update(`Update ${one}`),
+		update(`Update ${singular}`),
 	];
 }
 

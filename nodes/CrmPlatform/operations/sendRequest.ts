@@ -114,7 +114,7 @@ const isNested = (value: unknown): boolean => typeof value === 'object' && value
 
 /** A list becomes an item for each record; a text or number is wrapped, since an item is an object. */
 function resultOf(body: unknown): Result {
-	if (Array.isArray(body)) return body.map((one) => (Array.isArray(one) ? { value: one } : resultOf(one)) as IDataObject);
+	if (Array.isArray(body)) return body.map((element) => (Array.isArray(element) ? { value: element } : resultOf(element)) as IDataObject);
 	return typeof body === 'object' && body !== null
 		? (body as IDataObject)
 		: { value: body as string };

@@ -72,20 +72,20 @@ export function changesQuery(
 	throw new Error('Include Deleted: the service does not list deleted records. Turn this off.');
 }
 
-function changesParameter({ changed, filters: known }: ListDescription, filters: Query): string {
+function changesParameter({ changed, filters: listFilters }: ListDescription, filters: Query): string {
 	if (!changed) {
 		throw new Error(
 			'Changed Since: the service cannot list this resource by time of change. Choose Any Time.',
 		);
 	}
 	if (filters[changed.since] === undefined) return changed.since;
-	const label = known.find(({ name }) => name === changed.since)?.label ?? changed.since;
+	const label = listFilters.find(({ name }) => name === changed.since)?.label ?? changed.since;
 	throw new Error(
 		`Changed Since and the filter ${label} do the same. Remove the filter, or set Changed Since to Any Time.`,
 	);
 }
 
 function momentOf(n8n: IExecuteFunctions, item: number): string {
-	const given: unknown = n8n.getNodeParameter('moment', item, '');
-	return String(instant(readDate('Date and Time', given, { zone: n8n.getTimezone() })));
+	const value: unknown = n8n.getNodeParameter('moment', item, '');
+	return String(instant(readDate('Date and Time', value, { zone: n8n.getTimezone() })));
 }

@@ -81,8 +81,8 @@ type Pair = [column: string, field: string];
 function mappedPairs(n8n: IExecuteFunctions, item: number): Pair[] {
 	type Mapper = { value?: Record<string, unknown> | null };
 	const { value } = n8n.getNodeParameter('columns', item) as Mapper;
-	const { value: given } = n8n.getNodeParameter('columns', item, {}, { rawExpressions: true }) as Mapper;
-	for (const [field, column] of Object.entries(given ?? {})) {
+	const { value: storedValue } = n8n.getNodeParameter('columns', item, {}, { rawExpressions: true }) as Mapper;
+	for (const [field, column] of Object.entries(storedValue ?? {})) {
 		if (!isExpression(column) || column.slice(1).trim() === '' || String(value?.[field] ?? '').trim() !== '') continue;
 		throw new Error(`Columns: the expression of “${field}” returned no column, so nothing was written. Correct or remove it.`);
 	}
@@ -92,8 +92,8 @@ function mappedPairs(n8n: IExecuteFunctions, item: number): Pair[] {
 }
 
 function jsonPairs(n8n: IExecuteFunctions, item: number): Pair[] {
-	const given: unknown = n8n.getNodeParameter('columnsJson', item, '{}');
-	const parsed = typeof given === 'string' ? parseJson(given) : given;
+	const value: unknown = n8n.getNodeParameter('columnsJson', item, '{}');
+	const parsed = typeof value === 'string' ? parseJson(value) : value;
 	const pairs = typeof parsed === 'object' && parsed && !Array.isArray(parsed) ? Object.entries(parsed) : undefined;
 	if (pairs?.every((pair): pair is Pair => typeof pair[1] === 'string')) {
 		return pairs.map(([column, field]) => [column.trim(), field.trim()]);

@@ -53,11 +53,11 @@ export const missingFieldsNotice = (mapper: string, show: Record<string, string[
 /**
  * The parameters for the values to write: a mapper or one JSON object, and linked records.
  *
- * @param whole the resource, where all its fields can be written
+ * @param resource the resource, where all its fields can be written
  * @param special settings of this mapper alone
  */
 export function fieldsProperties(
-	whole?: Resource,
+	resource?: Resource,
 	special: Partial<MapperOptions> = {},
 ): INodeProperties[] {
 	const mapper = mapperProperty(
@@ -80,8 +80,8 @@ export function fieldsProperties(
 		missingFieldsNotice('fields', { fieldsMode: ['each'] }),
 		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
 		fieldsJson,
-		...choicesNotice(whole),
-		...(whole?.isLinked ? [fieldsLinked] : []),
+		...choicesNotice(resource),
+		...(resource?.isLinked ? [fieldsLinked] : []),
 	];
 }
 

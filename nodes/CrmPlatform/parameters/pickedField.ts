@@ -42,21 +42,21 @@ export async function pickedValues(
 	fields: Field[],
 ): Promise<(item: number) => IDataObject> {
 	const { n8n } = execution;
-	const known = picked.map((one) => ({
-		...one,
-		isListed: isListed(n8n, one.name),
-		field: fields.find(({ name }) => name === one.field) ?? ({ name: one.field, label: one.displayName, kind: 'text' } as Field),
+	const resolvedFields = picked.map((pickedField) => ({
+		...pickedField,
+		isListed: isListed(n8n, pickedField.name),
+		field: fields.find(({ name }) => name === pickedField.field) ?? ({ name: pickedField.field, label: pickedField.displayName, kind: 'text' } as Field),
 	}));
-	const given = (item: number): FieldValue[] =>
-		known.flatMap(({ field, name, ...one }): FieldValue[] => {
+	const valuesOf = (item: number): FieldValue[] =>
+		resolvedFields.flatMap(({ field, name, ...rest }): FieldValue[] => {
 			const id = pickedId(n8n, name, item);
-			if (id !== '') return [[field, one.isListed ? asId(field, id) : id]];
-			if (one.isOptional) return [];
-			throw new Error(`${one.displayName} is empty. Choose from the list, or enter a name or an ID.`);
+			if (id !== '') return [[field, rest.isListed ? asId(field, id) : id]];
+			if (rest.isOptional) return [];
+			throw new Error(`${rest.displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		});
-	const ids = await findIds(execution, given, 'written');
+	const ids = await findIds(execution, valuesOf, 'written');
 	return (item) => {
-		const values = given(item);
+		const values = valuesOf(item);
 		return Object.fromEntries(values.map(([field, value]) => [field.name, ids(field, value, values)])) as IDataObject;
 	};
 }

@@ -60,18 +60,18 @@ const linkedDescriptions: Record<string, string> = {
 };
 
 function option({ name, value, filters }: FilterOperator, field: FilteredField, isSearch: boolean): INodePropertyOptions {
-	const shown = { name: isSearch ? 'Matches' : name, value };
+	const baseOption = { name: isSearch ? 'Matches' : name, value };
 	const linked = isLinked(field) ? linkedDescriptions[value] : undefined;
-	if (linked !== undefined) return { ...shown, description: linked };
+	if (linked !== undefined) return { ...baseOption, description: linked };
 	const [first, ...others] = filters;
-	const [comparison, given] = first ?? [];
+	const [comparison, source] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;
 	// The service says whether case matters; for a whole day or a constant, its text does not apply.
-	const isSaid = given === 'first' && others.length === 0 && !isInstant(field);
+	const isSaid = source === 'first' && others.length === 0 && !isInstant(field);
 	const choices = value === 'is' && field.filters.get('is')?.choices;
-	if (choices) return { ...shown, description: choices.map(({ label }) => label).join(', ') };
+	if (choices) return { ...baseOption, description: choices.map(({ label }) => label).join(', ') };
 	// In n8n, a single sentence has no full stop.
-	return isSaid && description ? { ...shown, description: description.replace(/^([^.]*)\.$/, '$1') } : shown;
+	return isSaid && description ? { ...baseOption, description: description.replace(/^([^.]*)\.$/, '$1') } : baseOption;
 }
 
 async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): Promise<FilteredField | undefined> {
@@ -95,7 +95,7 @@ async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 	const fields = filteredFields(all.filter(({ name }) => !twins.includes(name)));
 	if (!isList) return fields;
 	for (const field of fields) {
-		if (field.name === changed?.field) for (const one of ['is', 'gte', 'gt'] as const) field.filters.delete(one);
+		if (field.name === changed?.field) for (const comparison of ['is', 'gte', 'gt'] as const) field.filters.delete(comparison);
 	}
 	return fields.filter(({ filters }) => filters.size > 0);
 }
@@ -103,7 +103,7 @@ async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 async function choicesOf(api: Connection, { filters }: FilteredField): Promise<INodePropertyOptions[]> {
 	const filter = filters.get('is');
 	if (!filter || valueShape(filter) !== 'list') return [];
-	const own = choiceOptions(filter);
-	if (own || filter.reference === undefined) return own ?? [];
+	const describedChoices = choiceOptions(filter);
+	if (describedChoices || filter.reference === undefined) return describedChoices ?? [];
 	return (await referencesOf(api, [filter])).get(filter.name) ?? [];
 }

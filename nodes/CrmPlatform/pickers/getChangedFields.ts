@@ -10,7 +10,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 	const api = await connect(this);
 	const chosen = [this.getCurrentNodeParameter('events') ?? []].flat().map(String);
 	const { types } = await api.describeEvents();
-	const isChosen = (type: string) => chosen.some((one) => matchesEventPattern(one, type) || isFilled(type, one));
+	const isChosen = (type: string) => chosen.some((pattern) => matchesEventPattern(pattern, type) || isFilled(type, pattern));
 	const collections = types.flatMap(({ type, collection }) =>
 		collection !== undefined && isChosen(type) ? [collection] : [],
 	);
@@ -22,7 +22,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 	}
 	return [...options]
 		.map(([value, labels]) => ({ name: [...labels].join(' / '), value }))
-		.sort((one, other) => one.name.localeCompare(other.name));
+		.sort((a, b) => a.name.localeCompare(b.name));
 }
 
 /** Set by the service with every change, so useless as a filter. */
@@ -30,13 +30,13 @@ const always = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_
 
 async function fieldOptions(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {
 	const fields = (await api.describe(collection))?.fields ?? [];
-	const own = fields.filter(({ name }) => !always.includes(name));
+	const relevantFields = fields.filter(({ name }) => !always.includes(name));
 	// Custom fields of custom objects belong to one object each, which the collection does not name.
-	if (collection.includes('{')) return own;
-	const hasCustom = own.some(({ name }) => name === 'custom_fields');
+	if (collection.includes('{')) return relevantFields;
+	const hasCustom = relevantFields.some(({ name }) => name === 'custom_fields');
 	const custom = hasCustom ? ((await readCustomFieldsIfAllowed(api, `/v1${collection}`))?.fields ?? []) : [];
 	const all = { name: 'custom_fields', label: `All ${labelFor('custom_fields')}` };
-	return [...own.filter(({ name }) => name !== 'custom_fields'), ...(hasCustom ? [all] : []), ...custom];
+	return [...relevantFields.filter(({ name }) => name !== 'custom_fields'), ...(hasCustom ? [all] : []), ...custom];
 }
 
 /** `custom.{key}.created` stands for `custom.machine.created`. */

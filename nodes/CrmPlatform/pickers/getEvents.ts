@@ -54,11 +54,11 @@ function customOptions(object: IDataObject, templates: EventType[]): INodeProper
 	const [first] = templates;
 	if (!first) return [];
 	const filled = (type: string) => type.replace(/\{\w+\}/, () => key);
-	const one = templates.map(({ type, summary }) => ({
+	const options = templates.map(({ type, summary }) => ({
 		name: `${label} ${labelFor(type.split('.').at(-1) ?? type)}`,
 		value: filled(type),
 		description: summary,
 	}));
 	const pattern = `${groupOf(filled(first.type))}.*`;
-	return [{ ...patternOption(pattern), name: `All ${label} Events` }, ...one];
+	return [{ ...patternOption(pattern), name: `All ${label} Events` }, ...options];
 }

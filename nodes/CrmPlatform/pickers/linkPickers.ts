@@ -42,8 +42,8 @@ export async function searchLinked(
 		const records = { resource: `/${resource}`, collection: `/v1/${resource}` };
 		return await searchList(api, records, { filter, cursor });
 	}
-	const whole = links.find((other) => other.resource === resource && other.part === undefined);
-	const picked = whole && pickedFor(this, whole.name);
+	const ownerLink = links.find((other) => other.resource === resource && other.part === undefined);
+	const picked = ownerLink && pickedFor(this, ownerLink.name);
 	return await searchParts(api, { resource: `/${resource}`, part }, { picked, filter });
 }
 

@@ -7,10 +7,10 @@ import { editorContext } from './editorContext';
 /** The fields of a record that can be output, the account's custom fields one by one. */
 export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { api, description, collection } = await editorContext(this);
-	const own = description.fields.map(({ name, label }) => ({ name: label, value: name }));
-	if (!own.some(({ value }) => value === 'custom_fields')) return own;
+	const options = description.fields.map(({ name, label }) => ({ name: label, value: name }));
+	if (!options.some(({ value }) => value === 'custom_fields')) return options;
 	const custom = (await customFieldsOf(api, collection))?.fields ?? [];
-	return [...own, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
+	return [...options, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
 }
 
 /** The orders a list can have, after the one it has unless told otherwise: n8n marks an unlisted value as wrong. */

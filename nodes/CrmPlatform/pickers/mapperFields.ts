@@ -48,21 +48,21 @@ export async function fieldsToWrite(
 	const references = await referencesOf(api, single);
 	const matchable = write.match ? matchableNames(write.match, writable) : [];
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
-	const shown = shownAtFirst(fields, needed);
+	const initialFields = shownAtFirst(fields, needed);
 	const isSettled = api.notices.size === 0;
 	const isTool = isToolCall(n8n);
 	const stored = storedValues(n8n, parameter);
-	const mapped = [...new Set([...needed, ...fields])].map((one) => {
+	const mapped = [...new Set([...needed, ...fields])].map((originalField) => {
 		// An upsert requires them for new records only.
-		const field = write.match ? { ...one, required: false } : one;
+		const field = write.match ? { ...originalField, required: false } : originalField;
 		const options = valueShape(field) === 'list' ? undefined : (references.get(field.name) ?? choiceOptions(field));
-		const isBeside = isPickedBeside(context, one) && options === undefined;
+		const isBeside = isPickedBeside(context, originalField) && options === undefined;
 		// n8n keeps the first answer. Without the service, the number of records is unknown, so the field is
 		// shown and the next answer decides.
 		const isOpen = isBeside && field.reference !== undefined && !isSettled;
-		if (isOpen && shown.has(one)) return mapperField(field, options, { required: true }, isTool);
+		if (isOpen && initialFields.has(originalField)) return mapperField(field, options, { required: true }, isTool);
 		// Records that are too many for a list are picked beside the mapper.
-		const isFirst = shown.has(one) && !isBeside;
+		const isFirst = initialFields.has(originalField) && !isBeside;
 		return mapperField(field, options, { required: isFirst, removed: !isFirst && !Object.hasOwn(stored, field.name) }, isTool);
 	});
 	const ordered = [...mapped.filter(({ removed }) => !removed), ...mapped.filter(({ removed }) => removed)];
@@ -107,21 +107,21 @@ export async function writableFields({ api, resource, description, operation, co
 	const all = write.fields.find(({ name }) => name === allCustomFields);
 	const custom = all ? (await customFieldsOf(api, collection))?.fields : undefined;
 	// If the custom fields are known, even if there are none, a record needs no single entry for all of them.
-	const own = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
+	const standardFields = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
 	// The definition of a custom field says what new records need.
 	const makesNew = write.method === 'POST' || write.match !== undefined;
 	const named = (custom ?? []).map((field) => (makesNew ? field : { ...field, required: false }));
-	if (!all?.important) return { api, write, fields: [...own, ...named] };
+	if (!all?.important) return { api, write, fields: [...standardFields, ...named] };
 	// The records of a custom object consist of them: its form begins with them, as far as they fit on a screen.
 	const first = named.map((field, i): Field => (i < firstFields ? { ...field, important: true } : field));
-	return { api, write, fields: [...first, ...own] };
+	return { api, write, fields: [...first, ...standardFields] };
 }
 
 function matchableNames({ values, takesOthers, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
 	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];
 	// A description that names none leaves the choice to the user.
-	const own = values.length === 0 && takesOthers ? fields.filter(({ kind }) => fieldKinds[kind].mayIdentify) : [];
-	return [...new Set([...values, ...[...own, ...custom].map(({ name }) => name)])];
+	const candidateFields = values.length === 0 && takesOthers ? fields.filter(({ kind }) => fieldKinds[kind].mayIdentify) : [];
+	return [...new Set([...values, ...[...candidateFields, ...custom].map(({ name }) => name)])];
 }
 
 /** n8n shows only `Retry` for an error of a mapper, so a disabled field says what to do first. */

@@ -20,8 +20,8 @@ export async function firstRecords(api: Connection, path: string): Promise<IData
 
 /** The items whose names contain the filter, whatever its case; all without one. */
 export function matchingName<Item extends { name: string }>(items: Item[], filter = ''): Item[] {
-	const wanted = filter.toLowerCase();
-	return items.filter(({ name }) => name.toLowerCase().includes(wanted));
+	const searchText = filter.toLowerCase();
+	return items.filter(({ name }) => name.toLowerCase().includes(searchText));
 }
 
 /**

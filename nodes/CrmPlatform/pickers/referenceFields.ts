@@ -32,8 +32,8 @@ export async function referencesOf(api: Connection, fields: Field[]): Promise<Re
 	return references;
 }
 
-const byName = (one: INodePropertyOptions, other: INodePropertyOptions) =>
-	one.name.localeCompare(other.name, 'en');
+const byName = (a: INodePropertyOptions, b: INodePropertyOptions) =>
+	a.name.localeCompare(b.name, 'en');
 
 async function fewRecords(api: Connection, resource: string): Promise<IDataObject[] | undefined> {
 	try {
@@ -54,8 +54,8 @@ async function fewRecords(api: Connection, resource: string): Promise<IDataObjec
  * @param part the member of the record that lists its parts, such as a pipeline's `stages`
  */
 export function recordOptions(record: IDataObject, part?: string): INodeListSearchItems[] {
-	const option = (one: IDataObject, prefix = ''): INodeListSearchItems => {
-		const { name, value } = listItem(one);
+	const option = (object: IDataObject, prefix = ''): INodeListSearchItems => {
+		const { name, value } = listItem(object);
 		return { name: prefix + name, value };
 	};
 	if (part === undefined) return [option(record)];

@@ -20,17 +20,17 @@ interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
 /** The executions, workflows, users or keys with changes in the log, depending on what the node undoes. */
 export async function searchCausers(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
 	const of = String(this.getCurrentNodeParameter('undoOf'));
-	const own = originOf(this.getInstanceId(), String(this.getWorkflow().id));
+	const ownOrigin = originOf(this.getInstanceId(), String(this.getWorkflow().id));
 	const log = await openEventLog(await connect(this));
 	const found = new Map<string, Causer>();
 	let read = 0;
 	for await (const event of log.newestCauses(maxEvents)) {
 		read++;
 		const origin = originOfEvent(event);
-		const causer = of === 'actor' ? actorNamed(actorOf(event)) : origin?.instance === own.instance ? causerOf(of, origin, own) : undefined;
+		const causer = of === 'actor' ? actorNamed(actorOf(event)) : origin?.instance === ownOrigin.instance ? causerOf(of, origin, ownOrigin) : undefined;
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
-		const known = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };
-		found.set(causer.value, { ...known, changes: known.changes + 1 });
+		const entry = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };
+		found.set(causer.value, { ...entry, changes: entry.changes + 1 });
 	}
 	const base = this.getInstanceBaseUrl();
 	// The log continues after the events that were read.
@@ -51,8 +51,8 @@ type NamedCauser = Pick<Causer, 'value' | 'workflow' | 'url'>;
 
 const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === undefined ? undefined : { value: id });
 
-function causerOf(of: string, { workflow, execution }: KeyOrigin, own: KeyOrigin): NamedCauser | undefined {
-	const isOwn = workflow === own.workflow;
+function causerOf(of: string, { workflow, execution }: KeyOrigin, ownOrigin: KeyOrigin): NamedCauser | undefined {
+	const isOwn = workflow === ownOrigin.workflow;
 	if (of === 'workflow') return { value: workflow, ...(isOwn && { workflow: 'this workflow' }), url: `workflow/${workflow}` };
 	// Without an execution, several executions share the write (Write Once Per).
 	if (execution === undefined) return undefined;

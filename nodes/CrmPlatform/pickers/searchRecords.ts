@@ -37,9 +37,9 @@ function searchAt(resource: string, value?: string) {
 		filter?: string,
 		cursor?: string,
 	): Promise<INodeListSearchResult> {
-		const wanted = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
+		const searchQuery = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
 		const records = { resource, collection: `/v1${resource}` };
-		return await searchList(await connect(this), records, wanted);
+		return await searchList(await connect(this), records, searchQuery);
 	};
 }
 
@@ -72,7 +72,7 @@ export async function searchList(
 	const query: Query = {};
 	if (filter && list.search !== undefined) query[list.search] = filter;
 	const orders = order ?? [`-${list.created?.field}`];
-	const possible = orders.find((one) => list.sort?.values.includes(one));
+	const possible = orders.find((candidate) => list.sort?.values.includes(candidate));
 	if (list.sort && possible !== undefined) query[list.sort.name] = possible;
 	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
 	const page = await readPage(api.send, collection, { list, query, cursor });

@@ -34,7 +34,7 @@ export async function searchParts(
 	{ resource, part }: { resource: string; part: string },
 	{ picked, filter }: { picked: unknown; filter: string | undefined },
 ): Promise<INodeListSearchResult> {
-	const wholes = await firstRecords(api, resource);
-	const among = picked ? wholes.filter(({ id }) => id === picked) : wholes;
-	return { results: matchingName(among.flatMap((whole) => recordOptions(whole, part)), filter) };
+	const owners = await firstRecords(api, resource);
+	const selectedOwners = picked ? owners.filter(({ id }) => id === picked) : owners;
+	return { results: matchingName(selectedOwners.flatMap((owner) => recordOptions(owner, part)), filter) };
 }

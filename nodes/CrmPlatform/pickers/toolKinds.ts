@@ -9,7 +9,7 @@ const customObjects = '/custom-objects';
 
 /** The kinds of records that an agent can be given: all that can be listed and read, and each custom object. */
 export async function getToolKinds(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const own = resources.filter(({ operations, parents }) => {
+	const readableResources = resources.filter(({ operations, parents }) => {
 		const values = operations.map(({ option }) => option.value);
 		return values.includes('getMany') && values.includes('get') && parents === undefined;
 	});
@@ -22,5 +22,5 @@ export async function getToolKinds(this: ILoadOptionsFunctions): Promise<INodePr
 	const custom = objects.flatMap(({ key, label_plural: label }) =>
 		typeof key === 'string' ? [{ name: typeof label === 'string' ? label : key, value: `customObjectRecord:${key}` }] : [],
 	);
-	return [...own.map(({ name, value }) => ({ name, value })), ...custom].sort((one, other) => one.name.localeCompare(other.name));
+	return [...readableResources.map(({ name, value }) => ({ name, value })), ...custom].sort((a, b) => a.name.localeCompare(b.name));
 }

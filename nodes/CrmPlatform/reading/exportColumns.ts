@@ -31,9 +31,9 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 	const { deleted } = reading.list;
 	const without = new Set(technicalFields);
 	if (deleted && reading.query[deleted.parameter] === undefined) without.add(deleted.field);
-	const written = writtenFields(description, undefined);
+	const writableFields = writtenFields(description, undefined);
 	const fields = description.fields.filter(({ name, isPlain }) => {
-		const parts = written.filter(({ path }) => path[0] === name);
+		const parts = writableFields.filter(({ path }) => path[0] === name);
 		const isReadable = isPlain || name === 'custom_fields' || parts.some((part) => valueShape(part) !== 'object' || part.linksTo);
 		return isReadable && !without.has(name);
 	});
@@ -54,17 +54,17 @@ export function exportColumns(
 	reserved: ReadonlySet<string> | undefined,
 ): ExportColumn[] {
 	const { fields: described } = description;
-	const written = writtenFields(description, custom);
-	const byName = new Map(written.map((field) => [field.name, field]));
-	const labels = new Map([...described, ...written].map(({ name, label }) => [name, label]));
+	const writableFields = writtenFields(description, custom);
+	const byName = new Map(writableFields.map((field) => [field.name, field]));
+	const labels = new Map([...described, ...writableFields].map(({ name, label }) => [name, label]));
 	const places = new Map<string, OutputField['path']>();
 	for (const { name, path } of fields ?? recordFields.map(outputField)) {
 		const isWhole = path.length === 1;
-		const members = isWhole ? written.filter((field) => field.path[0] === name && field.path.length > 1) : [];
+		const members = isWhole ? writableFields.filter((field) => field.path[0] === name && field.path.length > 1) : [];
 		if (members.length === 0) places.set(name, path);
 		for (const member of members) places.set(member.name, member.path as OutputField['path']);
 		const readOnly = name === 'custom_fields' ? (custom?.readOnly ?? []) : [];
-		for (const one of readOnly) places.set(one, ['custom_fields', one.slice('custom_fields.'.length)]);
+		for (const readOnlyName of readOnly) places.set(readOnlyName, ['custom_fields', readOnlyName.slice('custom_fields.'.length)]);
 	}
 	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
 	const uses = new Map<string, number>();
@@ -72,10 +72,10 @@ export function exportColumns(
 	const isReadBack = reserved && readBack(description, custom);
 	const isClear = ({ name, label }: { name: string; label: string }) =>
 		uses.get(label) === 1 && !reserved?.has(label) && isReadBack?.(label, name);
-	return named.map((one) => ({
-		path: one.path,
-		header: isClear(one) ? one.label : one.name,
-		textOf: reserved && readableText(byName.get(one.name)),
+	return named.map((column) => ({
+		path: column.path,
+		header: isClear(column) ? column.label : column.name,
+		textOf: reserved && readableText(byName.get(column.name)),
 	}));
 }
 

@@ -29,7 +29,7 @@ export function checkExported(haveIds: boolean): (records: IDataObject[]) => voi
 	};
 }
 
-const incompleteExport = (what: string): Error =>
+const incompleteExport = (problem: string): Error =>
 	new Error(
-		`The service’s export contains ${what}, so the file would be wrong. Run the export again; if this persists, report it to the service’s support.`,
+		`The service’s export contains ${problem}, so the file would be wrong. Run the export again; if this persists, report it to the service’s support.`,
 	);

@@ -47,26 +47,26 @@ export function linkedKeys(
 	const partNames = new Map<string, Keys>();
 
 	const remember = async (records: IDataObject[]): Promise<void> => {
-		const wanted = new Map<string, Set<unknown>>();
+		const idsByReference = new Map<string, Set<unknown>>();
 		for (const field of links) {
 			for (const record of records) {
 				withReplacedIds(field, valueAt(record, field.path)[0], (reference, id) => {
-					wanted.set(reference, (wanted.get(reference) ?? new Set()).add(id));
+					idsByReference.set(reference, (idsByReference.get(reference) ?? new Set()).add(id));
 					return id;
 				});
 			}
 		}
-		for (const [reference, ids] of wanted) {
-			const known: Keys = remembered.get(reference) ?? new Map<unknown, Key | undefined>();
-			if (known.size > maxRemembered) known.clear();
-			remembered.set(reference, known);
-			const unknown = [...ids].filter((id) => !known.has(id));
-			if (unknown.length > 0) await (as === 'keys' ? readKeys : readNames)(api, reference, unknown, known);
+		for (const [reference, ids] of idsByReference) {
+			const keys: Keys = remembered.get(reference) ?? new Map<unknown, Key | undefined>();
+			if (keys.size > maxRemembered) keys.clear();
+			remembered.set(reference, keys);
+			const unknownIds = [...ids].filter((id) => !keys.has(id));
+			if (unknownIds.length > 0) await (as === 'keys' ? readKeys : readNames)(api, reference, unknownIds, keys);
 		}
 		for (const { name, reference = '', part = '', path } of parts) {
 			if (partNames.has(name) || !records.some((record) => valueAt(record, path)[0])) continue;
 			const all = await readParts(api, reference, part);
-			partNames.set(name, new Map(all.map((one) => [one.id, one.isOnly ? { place: 'name', text: one.name } : undefined])));
+			partNames.set(name, new Map(all.map((recordPart) => [recordPart.id, recordPart.isOnly ? { place: 'name', text: recordPart.name } : undefined])));
 		}
 	};
 

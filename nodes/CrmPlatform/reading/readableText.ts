@@ -16,8 +16,8 @@ export function readableText(field: Field | undefined): (value: unknown) => unkn
 
 /** A list as text; the list itself if its text would be read as a different list. */
 function listText(values: unknown[]): unknown {
-	if (values.some((one) => typeof one === 'object')) return values;
+	if (values.some((value) => typeof value === 'object')) return values;
 	const text = values.join(', ');
 	const read = listIn(text);
-	return read.length === values.length && read.every((one, i) => one === String(values[i])) ? text : values;
+	return read.length === values.length && read.every((value, i) => value === String(values[i])) ? text : values;
 }

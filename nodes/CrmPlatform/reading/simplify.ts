@@ -97,7 +97,7 @@ function summaryField(name: string, all: RecordField[], api: Connection | undefi
  */
 export async function simplifyWritten(
 	execution: Execution,
-): Promise<(record: IDataObject, item: number, sent: { body: IDataObject | undefined }) => IDataObject> {
+): Promise<(record: IDataObject, item: number, request: { body: IDataObject | undefined }) => IDataObject> {
 	const { fields = [], summary = [] } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
 	const outputFor = summaryFields(execution, { fields, summary }, true);
@@ -129,8 +129,8 @@ export function simplify(record: IDataObject, fields: OutputField[]): IDataObjec
 	const simple: IDataObject = {};
 	// A loop, because it runs for 100,000 records.
 	for (const { name, path, isFilledOnly, beside } of fields) {
-		const whole = outputValue(record, path);
-		const value = isFilledOnly ? filledMembers(whole) : whole;
+		const rawValue = outputValue(record, path);
+		const value = isFilledOnly ? filledMembers(rawValue) : rawValue;
 		if (value !== undefined) setMember(simple, name, value);
 		const other = beside?.of(value);
 		if (beside && other !== undefined) setMember(simple, beside.name, other);
@@ -141,6 +141,6 @@ export function simplify(record: IDataObject, fields: OutputField[]): IDataObjec
 /** The members that have a value; undefined where none has. */
 function filledMembers(value: unknown): IDataObject | undefined {
 	if (!isObject(value)) return undefined;
-	const members = Object.entries(value).filter(([, one]) => !isBlank(one));
+	const members = Object.entries(value).filter(([, member]) => !isBlank(member));
 	return members.length > 0 ? Object.fromEntries(members) : undefined;
 }

@@ -50,8 +50,8 @@ export const administration: Resource[] = [
 	webhookDelivery,
 ];
 
-export const resources: Resource[] = [...everyday, ...administration].sort((one, other) =>
-	one.name < other.name ? -1 : 1,
+export const resources: Resource[] = [...everyday, ...administration].sort((a, b) =>
+	a.name < b.name ? -1 : 1,
 );
 
 const gatheredOperations = ['addTag', 'exportFile', 'importFile', 'removeTag'];
@@ -75,7 +75,7 @@ export const everydayMenu: MenuEntry[] = [
 	...everyday.map(single),
 	gathered('File', 'file', ['exportFile', 'importFile']),
 	gathered('Tag', 'recordTag', ['addTag', 'removeTag']),
-].sort((one, other) => (one.name < other.name ? -1 : 1));
+].sort((a, b) => (a.name < b.name ? -1 : 1));
 
 /** The menu of CRM Platform Admin. */
 export const adminMenu: MenuEntry[] = administration.map(single);

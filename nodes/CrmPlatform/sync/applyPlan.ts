@@ -103,7 +103,7 @@ export async function applyPlan(
 					done[places[index]!] =
 						'error' in outcome || problem !== undefined
 							? asConflict(change, problem!)
-							: written(change, outcome.record, changed?.field);
+							: asWritten(change, outcome.record, changed?.field);
 				}
 			}
 		}
@@ -157,18 +157,18 @@ function writeOf(collection: string, { record, patch }: PlannedChange): Write {
 }
 
 /** The change as made: if the version is unchanged, the service had stored these values before. */
-function written(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
-	const { patch = {}, ...made } = change;
+function asWritten(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
+	const { patch = {}, ...changeWithoutPatch } = change;
 	if (change.action === 'delete') return change;
 	// The version and the time that were read are not those of the new values.
 	const { version, ...read }: IDataObject = change.record ?? {};
 	if (changedField !== undefined) delete read[changedField];
 	const record = { ...mergePatch(read, patch), ...answered } as CrmRecord;
-	if (version === undefined || version !== answered.version) return { ...made, record };
+	if (version === undefined || version !== answered.version) return { ...changeWithoutPatch, record };
 	const isStored = change.changes.every(({ from, to, kept }) => kept || looseText(from) === looseText(to));
-	if (isStored) return { ...made, record, action: 'unchanged', reason: storedAlready };
+	if (isStored) return { ...changeWithoutPatch, record, action: 'unchanged', reason: storedAlready };
 	const { version: _, ...unclear } = record;
-	return { ...made, record: unclear, reason: answeredAsBefore };
+	return { ...changeWithoutPatch, record: unclear, reason: answeredAsBefore };
 }
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */

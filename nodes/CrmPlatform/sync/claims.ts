@@ -54,13 +54,13 @@ export function refuseDuplicates(
 	const result = [...planned];
 	for (const claim of claims) {
 		const { place, field, key } = claim;
-		const own = planned[place]?.record?.id;
-		const holder = holders.of(field, key).find((id) => id !== own);
+		const ownId = planned[place]?.record?.id;
+		const holder = holders.of(field, key).find((id) => id !== ownId);
 		const name = nameOf(claim);
 		const rivals = places.get(name) ?? [];
-		if (holder !== undefined) result[place] = asConflict(planned[place]!, held(field, key, holder));
+		if (holder !== undefined) result[place] = asConflict(planned[place]!, takenMessage(field, key, holder));
 		else if (rivals.length > 1) {
-			const message = messages.get(name) ?? contested(field, key, rivals.slice(0, 10).flatMap((rival) => planned[rival]?.item ?? []));
+			const message = messages.get(name) ?? contestedMessage(field, key, rivals.slice(0, 10).flatMap((rival) => planned[rival]?.item ?? []));
 			messages.set(name, message);
 			result[place] = asConflict(planned[place]!, message);
 		}
@@ -68,11 +68,11 @@ export function refuseDuplicates(
 	return result;
 }
 
-const held = ({ name, label }: UniqueField, key: string, id: string) =>
+const takenMessage = ({ name, label }: UniqueField, key: string, id: string) =>
 	name === 'id'
 		? `Record ${id} exists, but is outside Records in Scope.`
 		: `${label}: record ${id} already has the value “${key.slice(0, 100)}”. It may be outside Records in Scope.`;
 
-const contested = ({ label }: UniqueField, key: string, items: number[]) =>
+const contestedMessage = ({ label }: UniqueField, key: string, items: number[]) =>
 	`${label}: items ${items.join(', ')} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
 

@@ -29,7 +29,7 @@ export function decideMatched(source: SourceRecord, record: CrmRecord, field: nu
 	if (seenVersion !== undefined && Number(seenVersion) > Number(version)) {
 		return { ...base, action: 'conflict', reason: unknownVersion(seenVersion, version) };
 	}
-	const since = seenVersion !== undefined ? changedSince(seenVersion, version) : isOwn ? neverSeen : ofOther(source.id, record.id);
+	const since = seenVersion !== undefined ? changedSince(seenVersion, version) : isOwn ? neverSeen : otherRecordSeen(source.id, record.id);
 	return merged(isOwn ? source : { ...source, agreed: undefined }, record, changes, since, context);
 }
 
@@ -51,7 +51,7 @@ function merged(
 		if (base === undefined) isEditedByBoth.add(change);
 		else if (compare.isSame(change.field, base, change.to)) isEditedByCrm.add(change);
 		// A list is written as a whole: what the CRM has added within it counts, too.
-		else if (![[change.from, base], [base, change.from]].every(([one, other]) => compare.isSame(change.field, one, other))) isEditedByBoth.add(change);
+		else if (![[change.from, base], [base, change.from]].every(([a, b]) => compare.isSame(change.field, a, b))) isEditedByBoth.add(change);
 	}
 	const { winner, why } =
 		isEditedByBoth.size === 0 ? { winner: 'crm', why: '' } : ruling(rules.bothChanged, changedAt, changedAtOf(record));
@@ -59,9 +59,9 @@ function merged(
 	if (winner === undefined) return { action: 'conflict', item, record, changes, reason };
 	const isKept = (change: Change) => isEditedByCrm.has(change) || (winner === 'crm' && isEditedByBoth.has(change));
 	const marked = changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
-	const written = new Set(marked.flatMap(({ field, kept }) => (kept ? [] : [field])));
-	if (written.size === 0) return { action: 'unchanged', item, record, changes: marked, reason };
-	const { patch } = compare.difference(record, values, (field) => written.has(field));
+	const writtenFields = new Set(marked.flatMap(({ field, kept }) => (kept ? [] : [field])));
+	if (writtenFields.size === 0) return { action: 'unchanged', item, record, changes: marked, reason };
+	const { patch } = compare.difference(record, values, (field) => writtenFields.has(field));
 	const isPlain = isEditedByBoth.size === 0 && isEditedByCrm.size === 0;
 	return { action: 'update', item, record, changes: marked, patch, ...(!isPlain && { reason }) };
 }
@@ -106,7 +106,7 @@ const noOrder = 'It is unknown which of the two was changed later.';
 const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
 const changedSince = (seen: string, version: string) =>
 	`The CRM has changed this record since the source saw it (version ${seen}, now ${version}).`;
-const ofOther = (seen: string | undefined, id: string) =>
+const otherRecordSeen = (seen: string | undefined, id: string) =>
 	`The source has not seen record ${id} yet${seen === undefined ? '' : `, but record ${seen}`}, and its values differ.`;
 const unknownVersion = (seen: string, version: string) =>
 	`The source has seen version ${seen} of this record, and the CRM has only reached ${version}.`;

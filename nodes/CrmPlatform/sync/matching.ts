@@ -82,9 +82,9 @@ export function ownersOf(
 	for (const record of source) {
 		if (duplicates.has(record)) continue;
 		for (const { id } of matchesOf(record, crm).records) {
-			const known = owners.get(id) ?? [];
-			known.push(record.item);
-			owners.set(id, known);
+			const items = owners.get(id) ?? [];
+			items.push(record.item);
+			owners.set(id, items);
 		}
 	}
 	return owners;

@@ -37,9 +37,9 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
 		const outside = context.outside(match);
 		if (outside !== undefined) return conflict(outside, match);
 		// A different key means a different record; an unknown ID belongs to a deleted record.
-		const own = context.keysOf(match);
-		const other = record.keys.findIndex((key, i) => i < field && key !== own[i] && (own[i] ?? match.id) !== match.id);
-		if (other !== -1) return conflict(hasOtherKey(match.id, own[other]!, context.matchLabels, field, other), match);
+		const crmKeys = context.keysOf(match);
+		const otherField = record.keys.findIndex((key, i) => i < field && key !== crmKeys[i] && (crmKeys[i] ?? match.id) !== match.id);
+		if (otherField !== -1) return conflict(hasOtherKey(match.id, crmKeys[otherField]!, context.matchLabels, field, otherField), match);
 		return decideMatched(record, match, field, context);
 	});
 	if (context.rules.missingInSource === 'leave') return planned;
@@ -105,7 +105,7 @@ const withoutKey = (labels: readonly string[]) =>
 	`The record has no ${labels.join(' and no ')}, so no item can match it. It was left unchanged.`;
 const severalRecords = (ids: string[]) =>
 	`Several records of the CRM have this key: ${listed(ids)}. Merge or correct them.`;
-const hasOtherKey = (id: string, key: string, labels: readonly string[], field: number, other: number) =>
-	`Record ${id} has this item’s ${labels[field]}, but another ${labels[other]}: “${key.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
+const hasOtherKey = (id: string, key: string, labels: readonly string[], field: number, otherField: number) =>
+	`Record ${id} has this item’s ${labels[field]}, but another ${labels[otherField]}: “${key.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
 const matchedTwice = (id: string, items: number[]) =>
 	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;

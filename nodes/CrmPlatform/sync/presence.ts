@@ -13,10 +13,10 @@ export type UniqueField = ComparedField & { label: string };
  * of its own, `email`.
  */
 export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown {
-	const own = valueIn(values, field);
-	if (own !== undefined) return own;
+	const mainValue = valueIn(values, field);
+	if (mainValue !== undefined) return mainValue;
 	const all = othersIn(values, field);
-	return valueOf(all.find((one) => isObject(one) && one.primary === true) ?? all[0]);
+	return valueOf(all.find((entry) => isObject(entry) && entry.primary === true) ?? all[0]);
 }
 
 /** The list that a unique field has the main value of. */
@@ -63,14 +63,14 @@ export function recordsPointedAt(
 	if (ids.size === 0) return found;
 	for (const record of source) {
 		const { item, values, id } = record;
-		const most = isUnmatched(record) ? 2 : 1;
+		const maxNames = isUnmatched(record) ? 2 : 1;
 		for (const field of unique) {
-			const given = field.name === 'id' ? [id] : allValuesIn(values, field);
-			for (const value of given) {
-				for (const one of namesOf(field, value).slice(0, most).flatMap((name) => ids.get(name) ?? [])) {
-					const known = found.get(one);
-					if (!known) found.set(one, { items: [item], label: field.label });
-					else if (known.items.at(-1) !== item) known.items.push(item);
+			const fieldValues = field.name === 'id' ? [id] : allValuesIn(values, field);
+			for (const value of fieldValues) {
+				for (const recordId of namesOf(field, value).slice(0, maxNames).flatMap((name) => ids.get(name) ?? [])) {
+					const pointer = found.get(recordId);
+					if (!pointer) found.set(recordId, { items: [item], label: field.label });
+					else if (pointer.items.at(-1) !== item) pointer.items.push(item);
 				}
 			}
 		}

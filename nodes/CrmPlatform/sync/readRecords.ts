@@ -64,10 +64,10 @@ export async function findRecords(
 	const isMoreThanPages = async (requests: number) =>
 		requests > 1 && requests > (pages ??= await pageCount(collection, scope));
 	const fewest = Math.ceil(count / maxIds) + scopeRequests;
-	const wanted = (await isMoreThanPages(fewest)) ? undefined : byField(keys());
-	const requests = [...(wanted ?? [])].map(([field, { size }]) => size / valuesPerRequest(collection, field));
+	const valuesByField = (await isMoreThanPages(fewest)) ? undefined : byField(keys());
+	const requests = [...(valuesByField ?? [])].map(([field, { size }]) => size / valuesPerRequest(collection, field));
 	const all = requests.reduce((sum, some) => sum + Math.ceil(some), scopeRequests);
-	const found = wanted && !(await isMoreThanPages(all)) ? await findByFilters(collection, wanted) : undefined;
+	const found = valuesByField && !(await isMoreThanPages(all)) ? await findByFilters(collection, valuesByField) : undefined;
 	const ids = found && (await idsInScope(collection, scope, found.records.map(({ id }) => id)));
 	if (!found || !ids) return inWholeList(await readWholeList(collection, scope), isScoped);
 	return { records: found.records.filter(({ id }) => ids.has(id)), holdersOf: found.holdersOf };
@@ -77,19 +77,19 @@ export async function findRecords(
 type ValuesByField = Map<ComparedField, Map<string, unknown>>;
 
 function byField(keys: KeyToFind[]): ValuesByField {
-	const wanted: ValuesByField = new Map();
+	const valuesByField: ValuesByField = new Map();
 	for (const { field, key, value } of keys) {
-		wanted.set(field, (wanted.get(field) ?? new Map<string, unknown>()).set(key, value));
+		valuesByField.set(field, (valuesByField.get(field) ?? new Map<string, unknown>()).set(key, value));
 	}
-	return wanted;
+	return valuesByField;
 }
 
 /** The records that have one of the values; undefined if the service cannot filter by one of them. */
-async function findByFilters(collection: Collection, wanted: ValuesByField): Promise<FoundRecords | undefined> {
+async function findByFilters(collection: Collection, valuesByField: ValuesByField): Promise<FoundRecords | undefined> {
 	const records = new Map<string, CrmRecord>();
 	const holders = new Map<string, string[]>();
 	const nameOf = (field: ComparedField, key: string) => JSON.stringify([field.name, key]);
-	for (const [field, values] of wanted) {
+	for (const [field, values] of valuesByField) {
 		const outcomeOf = await lookUp(collection, field, [...values.values()]);
 		for (const [key, value] of values) {
 			const outcome = outcomeOf(value);
@@ -112,9 +112,9 @@ export function inWholeList(records: CrmRecord[], isScoped: boolean): FoundRecor
 function holdersIn(records: CrmRecord[]): (field: ComparedField, key: string) => readonly string[] {
 	const byField = new Map<string, Map<string, string[]>>();
 	return (field, key) => {
-		const known = byField.get(field.name) ?? indexBy(records, field);
-		byField.set(field.name, known);
-		return known.get(key) ?? [];
+		const index = byField.get(field.name) ?? indexBy(records, field);
+		byField.set(field.name, index);
+		return index.get(key) ?? [];
 	};
 }
 

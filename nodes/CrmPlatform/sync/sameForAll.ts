@@ -22,12 +22,12 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 		const other = textsOf(item).findIndex((text, i) => text !== first[i]);
 		if (other === -1) continue;
 		throw new Error(
-			`${expressions[other]!.label}: the expression gives ${shown(first[other])} for item 0, but ${shown(textsOf(item)[other])} for item ${item}. This setting applies to the whole run, so nothing was written. Use the same value for all items, or sync them in several runs.`,
+			`${expressions[other]!.label}: the expression gives ${formatValue(first[other])} for item 0, but ${formatValue(textsOf(item)[other])} for item ${item}. This setting applies to the whole run, so nothing was written. Use the same value for all items, or sync them in several runs.`,
 		);
 	}
 }
 
-const shown = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
+const formatValue = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
 
 /** The texts in a parameter. */
 function textsIn(value: unknown): string[] {

@@ -15,7 +15,7 @@ import { listNameOf, allValuesIn } from './presence';
 interface ScopedField {
 	field: Field;
 	comparison: Comparison;
-	wanted: unknown[];
+	expectedValues: unknown[];
 	/** Whether a record without the field has no value, as opposed to one that the list omits. */
 	isGiven: boolean;
 }
@@ -26,16 +26,16 @@ interface ScopedField {
  * @param recordFields the names that records have; none where the service does not say
  */
 export function scopedFields(scope: FieldValue[], fields: Field[], recordFields: ReadonlySet<string>): ScopedField[] {
-	return scope.flatMap(([filter, given]): ScopedField[] => {
+	return scope.flatMap(([filter, filterValue]): ScopedField[] => {
 		const { name, comparison } = comparedBy(filter.name);
-		const own = name === 'ids' ? idField : fields.find((one) => one.name === name);
+		const knownField = name === 'ids' ? idField : fields.find((candidate) => candidate.name === name);
 		const path = name.split(/[.[\]]+/).filter((part) => part !== '');
-		const field = own ?? (recordFields.has(path[0] ?? '') ? { ...filter, name, path } : undefined);
-		if (!field || isObject(given)) return [];
+		const field = knownField ?? (recordFields.has(path[0] ?? '') ? { ...filter, name, path } : undefined);
+		if (!field || isObject(filterValue)) return [];
 		// Properties of the filter's values apply where the field itself does not define them.
 		const isAnyCase = /case does not matter|case.insensitive/i.test(filter.description);
 		const compared = isAnyCase && !field.lowerCase ? { ...field, lowerCase: [''] } : field;
-		return [{ field: compared, comparison, wanted: [given].flat(), isGiven: recordFields.has(field.path[0] ?? '') }];
+		return [{ field: compared, comparison, expectedValues: [filterValue].flat(), isGiven: recordFields.has(field.path[0] ?? '') }];
 	});
 }
 
@@ -50,38 +50,38 @@ export const namesOfScope = (scoped: ScopedField[], recordFields: ReadonlySet<st
  * @returns reads a record; undefined for one that is in scope, as far as that can be told
  */
 export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]): (record: IDataObject) => string | undefined {
-	const told = scoped.filter(({ field, isGiven }) => isGiven || records.some((record) => valueIn(record, field) !== undefined));
+	const checkableFields = scoped.filter(({ field, isGiven }) => isGiven || records.some((record) => valueIn(record, field) !== undefined));
 	return (record) => {
-		const broken = told.find((one) => !isLetThrough(record, one));
+		const broken = checkableFields.find((scopedField) => !isLetThrough(record, scopedField));
 		return broken && outside(broken.field, String(record.id), valueIn(record, broken.field));
 	};
 }
 
-function isLetThrough(record: IDataObject, { field, comparison, wanted }: ScopedField): boolean {
-	const values = allValuesIn(record, field).flat().flatMap((one) => (isUnset(one) ? [] : isObject(one) ? (one.id ?? one.value) : one));
+function isLetThrough(record: IDataObject, { field, comparison, expectedValues }: ScopedField): boolean {
+	const values = allValuesIn(record, field).flat().flatMap((entry) => (isUnset(entry) ? [] : isObject(entry) ? (entry.id ?? entry.value) : entry));
 	// A field that was never set is not true.
-	if (comparison === 'is' && wanted.every((one) => typeof one === 'boolean')) return wanted.includes(values.some((one) => !isNo(one)));
-	if (comparison === 'empty') return wanted.every((one) => isNo(one) === values.length > 0);
+	if (comparison === 'is' && expectedValues.every((expected) => typeof expected === 'boolean')) return expectedValues.includes(values.some((value) => !isNo(value)));
+	if (comparison === 'empty') return expectedValues.every((expected) => isNo(expected) === values.length > 0);
 	// Objects without an id or a value cannot be compared.
-	return values.some((value) => value === undefined || wanted.some((one) => meets(field, comparison, value, one)));
+	return values.some((value) => value === undefined || expectedValues.some((expected) => meets(field, comparison, value, expected)));
 }
 
-function meets(field: Field, comparison: Comparison, value: unknown, wanted: unknown): boolean {
-	if (comparison === 'contains') return plain(value).includes(plain(wanted));
-	if (comparison === 'starts_with') return plain(value).startsWith(plain(wanted));
-	const [own, other] = [spanOf(field, value), spanOf(field, wanted)];
-	if (!own || !other) return comparison !== 'is' || text(field, value) === text(field, wanted) || (field.choices !== undefined && plain(value) === plain(wanted));
+function meets(field: Field, comparison: Comparison, value: unknown, expected: unknown): boolean {
+	if (comparison === 'contains') return plain(value).includes(plain(expected));
+	if (comparison === 'starts_with') return plain(value).startsWith(plain(expected));
+	const [valueSpan, expectedSpan] = [spanOf(field, value), spanOf(field, expected)];
+	if (!valueSpan || !expectedSpan) return comparison !== 'is' || text(field, value) === text(field, expected) || (field.choices !== undefined && plain(value) === plain(expected));
 	switch (comparison) {
 		case 'is':
-			return own.from <= other.to && own.to >= other.from;
+			return valueSpan.from <= expectedSpan.to && valueSpan.to >= expectedSpan.from;
 		case 'gte':
-			return own.to >= other.from;
+			return valueSpan.to >= expectedSpan.from;
 		case 'gt':
-			return own.to > other.from;
+			return valueSpan.to > expectedSpan.from;
 		case 'lte':
-			return own.from <= other.to;
+			return valueSpan.from <= expectedSpan.to;
 		case 'lt':
-			return own.from < other.to;
+			return valueSpan.from < expectedSpan.to;
 		default:
 			return true;
 	}

@@ -72,7 +72,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		: [];
 	const fields = [...upsert.fields, ...custom];
 	const named = (name: string): Field => {
-		const field = name === 'id' ? idField : fields.find((one) => one.name === name);
+		const field = name === 'id' ? idField : fields.find((candidate) => candidate.name === name);
 		if (field) return field;
 		throw new Error(`Match On: the service has no field ${name}. Choose another one.`);
 	};
@@ -138,10 +138,10 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 }
 
 function limitsOf(n8n: IExecuteFunctions): DeletionLimits {
-	const given = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
+	const readParameter = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
 	return {
-		share: readPercent(maxDeletionsShare.displayName, given(maxDeletionsShare)),
-		number: readWholeNumber(maxDeletions.displayName, given(maxDeletions)),
+		share: readPercent(maxDeletionsShare.displayName, readParameter(maxDeletionsShare)),
+		number: readWholeNumber(maxDeletions.displayName, readParameter(maxDeletions)),
 	};
 }
 

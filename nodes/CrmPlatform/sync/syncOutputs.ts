@@ -38,9 +38,9 @@ export function outputOf(
 
 function itemOf(change: PlannedChange, names: ReadonlySet<string>): INodeExecutionData {
 	const { action, item, record, values, patch, changes, reason } = change;
-	const whole: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
+	const outputRecord: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
 	const json: IDataObject = {};
-	for (const name of Object.keys(whole)) if (names.has(name)) json[name] = whole[name];
+	for (const name of Object.keys(outputRecord)) if (names.has(name)) json[name] = outputRecord[name];
 	json.sync = { action, changes: changes as unknown as IDataObject[], reason: reason ?? null };
 	return { json, ...linkTo(item) };
 }

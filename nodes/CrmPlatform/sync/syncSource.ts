@@ -45,7 +45,7 @@ export function readSource({ n8n, api }: Execution, read: ValuesOf, fields: Sour
 	const absent = named.filter(([, name]) => name !== '' && !items.some(({ json }) => Object.hasOwn(json, name)));
 	for (const [label, name] of absent) {
 		// Items with one of the fields come from the source of the others; without a time, nothing is overwritten.
-		if (label !== 'Changed At Field' && absent.length < named.filter(([, one]) => one !== '').length) throw new Error(`${noSuchField(label, name)} Nothing was written.`);
+		if (label !== 'Changed At Field' && absent.length < named.filter(([, fieldName]) => fieldName !== '').length) throw new Error(`${noSuchField(label, name)} Nothing was written.`);
 		api.notices.add(noSuchField(label, name));
 	}
 	const zone = n8n.getTimezone();
@@ -89,7 +89,7 @@ function readSourceRecord(
 		record.wasInCrm = true;
 	}
 	const agreedValues = agreed === '' ? undefined : agreedIn(json[agreed], agreed);
-	if (agreedValues) record.agreed = ofFields(agreedValues, agreed, values);
+	if (agreedValues) record.agreed = checkAgreedValues(agreedValues, agreed, values);
 	const time = changedAt === '' ? undefined : timeIn(json[changedAt], changedAt, zone);
 	if (time !== undefined) record.changedAt = time;
 	return record;
@@ -121,9 +121,9 @@ function versionIn(value: unknown, name: string): string | undefined {
 }
 
 /** @throws Error in the user's words if none of the values belongs to a field: under labels, they would say nothing */
-function ofFields(agreedValues: IDataObject, name: string, values: IDataObject): IDataObject {
+function checkAgreedValues(agreedValues: IDataObject, name: string, values: IDataObject): IDataObject {
 	const names = Object.keys(agreedValues);
-	if (names.length === 0 || names.some((one) => Object.hasOwn(values, one.split('.')[0]!))) return agreedValues;
+	if (names.length === 0 || names.some((fieldName) => Object.hasOwn(values, fieldName.split('.')[0]!))) return agreedValues;
 	throw new Error(
 		`${name}: none of “${names.join('”, “').slice(0, 100)}” is a field that this node writes. Use the fields’ names in the CRM, such as {"${Object.keys(values)[0] ?? 'last_name'}": …}.`,
 	);

@@ -57,8 +57,8 @@ async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 
 	const [first] = failures;
 	if (first && !n8n.continueOnFail()) {
-		const written = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
-		const summary = `${written} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
+		const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
+		const summary = `${writtenCount} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
 		const { lines, overwritten } = rememberDecisions(n8n, done);
 		const failure = withLines(nodeFailure(n8n, first.error, first.item), [summary, ...lines, ...api.notices]);
 		if (overwritten.length > 0) failure.context.data = { ...(failure.context.data as IDataObject), overwritten };

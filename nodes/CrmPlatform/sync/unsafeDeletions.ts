@@ -16,14 +16,14 @@ export class UnsafeDeletions {
 	private readonly named = new Map<string, string>();
 	private general: string | undefined;
 	/** Ids of the records that were read, or created since. */
-	private readonly known: Set<string>;
+	private readonly knownIds: Set<string>;
 
 	private readonly match: Field[];
 
 	/** @param match the fields that records are found by */
 	constructor(planned: PlannedChange[], match: Field[]) {
 		this.match = match;
-		this.known = new Set(planned.flatMap(({ record }) => (record ? [record.id] : [])));
+		this.knownIds = new Set(planned.flatMap(({ record }) => (record ? [record.id] : [])));
 	}
 
 	/** Notes a change that was refused or has failed. */
@@ -31,7 +31,7 @@ export class UnsafeDeletions {
 		if (item === undefined) return;
 		const refusal = error instanceof NodeApiError ? error : undefined;
 		const id = idText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
-		if (id !== undefined && id !== record?.id && this.known.has(id)) {
+		if (id !== undefined && id !== record?.id && this.knownIds.has(id)) {
 			this.named.set(id, `The CRM refused item ${item}, because this record already has one of its values. The record was left unchanged.`);
 		} else if (!record || !isAboutRecord(error)) {
 			this.general ??= `Item ${item} could not be written, but may be this record under another key. The record was left unchanged.`;
@@ -51,9 +51,9 @@ export class UnsafeDeletions {
 			return withoutRecord;
 		}
 		if (id === undefined) return undefined;
-		const isKnown = this.known.has(id);
+		const isKnown = this.knownIds.has(id);
 		if (isKnown) this.named.set(id, `The CRM matched item ${item} to this record. The record was left unchanged.`);
-		this.known.add(id);
+		this.knownIds.add(id);
 		if (action !== 'create') return undefined;
 		if (isKnown) return tookFor(id);
 		// One unchanged key finds the record again; a key missing in the response may be unchanged.

@@ -18,9 +18,9 @@ export function passesFilter(event: CrmEvent, { changedFields, equal, ignored }:
 	);
 	if (isOther) return false;
 	if (changedFields.length === 0 || previous === null) return true;
-	return changed.some((name) => changedFields.some((wanted) => covers(wanted, name)));
+	return changed.some((name) => changedFields.some((field) => covers(field, name)));
 }
 
 /** `custom_fields` covers each custom field. */
-const covers = (wanted: string, name: string): boolean =>
-	name === wanted || name.startsWith(`${wanted}.`);
+const covers = (field: string, name: string): boolean =>
+	name === field || name.startsWith(`${field}.`);

@@ -29,14 +29,14 @@ export async function eventOutput(
 	api: () => Promise<Connection>,
 ): Promise<IDataObject> {
 	const by = madeBy(event, origin);
-	const made = by === undefined ? {} : { made_by: by };
-	if (shape === 'event') return { ...event, ...made };
+	const attribution = by === undefined ? {} : { made_by: by };
+	if (shape === 'event') return { ...event, ...attribution };
 	const { id, type, timestamp, sequence, data } = event;
 	const { object, previous, changed } = data;
-	const about = { id, type, timestamp, sequence, changed, previous, ...made };
-	if (shape === 'record') return { ...object, event: about };
+	const eventSummary = { id, type, timestamp, sequence, changed, previous, ...attribution };
+	if (shape === 'record') return { ...object, event: eventSummary };
 	const now = await currentRecord(event, await api());
-	return { ...(now ?? object), event: { ...about, fetched_at: now ? new Date().toISOString() : null } };
+	return { ...(now ?? object), event: { ...eventSummary, fetched_at: now ? new Date().toISOString() : null } };
 }
 
 /** Undefined if the record no longer exists. */
@@ -48,19 +48,19 @@ async function currentRecord(event: CrmEvent, api: Connection): Promise<IDataObj
 
 /** Where the record of an event is; undefined where the service does not say. */
 export function recordPath({ type, data }: CrmEvent, types: EventType[]): string | undefined {
-	const known = types.find((one) => matches(one.type, type));
-	if (known?.collection === undefined || typeof data.object.id !== 'string') return undefined;
+	const matchingType = types.find((eventType) => matches(eventType.type, type));
+	if (matchingType?.collection === undefined || typeof data.object.id !== 'string') return undefined;
 	// `custom.machines.created` is about a record of `/custom-objects/{key}/records`.
 	const [, key = ''] = type.split('.');
-	const collection = known.collection.replace(/\{\w+\}/, () => path`${key}`);
+	const collection = matchingType.collection.replace(/\{\w+\}/, () => path`${key}`);
 	return `/v1${collection}${path`/${data.object.id}`}`;
 }
 
 /** @param template may have a parameter in braces for one part: `custom.{key}.created` */
 function matches(template: string, type: string): boolean {
-	const [expected, given] = [template.split('.'), type.split('.')];
+	const [expected, actual] = [template.split('.'), type.split('.')];
 	return (
-		expected.length === given.length &&
-		expected.every((part, i) => part.startsWith('{') || part === given[i])
+		expected.length === actual.length &&
+		expected.every((part, i) => part.startsWith('{') || part === actual[i])
 	);
 }

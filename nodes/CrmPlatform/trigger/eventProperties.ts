@@ -165,13 +165,13 @@ export const readOrigin = (n8n: ParameterReader): KeyOrigin =>
 
 /** @param filters the values of `ignoreProperties` */
 export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
-	const own = readOrigin(n8n);
-	const ignored = { keys: texts(ignore).map((origin) => ownOrigin(origin as OwnOrigin, own)), users: texts(ignoreUsers) };
+	const workflowOrigin = readOrigin(n8n);
+	const ignored = { keys: texts(ignore).map((origin) => ownOrigin(origin as OwnOrigin, workflowOrigin)), users: texts(ignoreUsers) };
 	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
 }
 
 /** A list, or a text with commas, which an expression may give. */
 function texts(value: unknown): string[] {
 	const list: unknown[] = Array.isArray(value) ? value : String(value ?? '').split(',');
-	return list.map((one) => String(one).trim()).filter((text) => text !== '');
+	return list.map((entry) => String(entry).trim()).filter((text) => text !== '');
 }

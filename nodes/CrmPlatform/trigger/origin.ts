@@ -13,8 +13,8 @@ export interface IgnoredOrigins {
 export type OwnOrigin = 'workflow' | 'instance';
 
 /** The origin of writes to ignore, as their idempotency keys state it. */
-export function ownOrigin(origin: OwnOrigin, own: KeyOrigin): IgnoredOrigins['keys'][number] {
-	return origin === 'workflow' ? own : { instance: own.instance };
+export function ownOrigin(origin: OwnOrigin, workflowOrigin: KeyOrigin): IgnoredOrigins['keys'][number] {
+	return origin === 'workflow' ? workflowOrigin : { instance: workflowOrigin.instance };
 }
 
 /** Whether an event was caused by an originator that is ignored. */
@@ -33,14 +33,14 @@ type MadeBy = 'this_workflow' | 'this_n8n' | 'other';
 /**
  * Who caused an event, from a workflow's point of view.
  *
- * @param own of the workflow
+ * @param workflowOrigin of the workflow
  * @returns undefined if the service does not report it
  */
-export function madeBy(event: CrmEvent, own: KeyOrigin): MadeBy | undefined {
+export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): MadeBy | undefined {
 	if (!tellsOrigin(event)) return undefined;
 	const origin = originOfEvent(event);
-	if (origin?.instance !== own.instance) return 'other';
-	return origin.workflow === own.workflow ? 'this_workflow' : 'this_n8n';
+	if (origin?.instance !== workflowOrigin.instance) return 'other';
+	return origin.workflow === workflowOrigin.workflow ? 'this_workflow' : 'this_n8n';
 }
 
 export const noOrigin =

@@ -50,8 +50,8 @@ export function storeState(n8n: StateKeeper, state: object): void {
 	const revision = Math.max((states.get(name)?.revision ?? 0) + 1, Date.now());
 	states.set(name, { ...ownerOf(n8n), revision, state: plain(state) });
 	const data = n8n.getWorkflowStaticData('global');
-	for (const [one, newest] of states) {
-		if (ownEntry(n8n, data[one])?.revision !== newest.revision) data[one] = plain(newest);
+	for (const [stateName, newest] of states) {
+		if (ownEntry(n8n, data[stateName])?.revision !== newest.revision) data[stateName] = plain(newest);
 	}
 }
 

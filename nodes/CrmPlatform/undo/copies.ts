@@ -18,10 +18,10 @@ export function copiesOf(history: RecordHistory, [first, ...others]: Copy[], isK
 	if (!first || !deletion || isCreated) return [];
 	return others.filter(({ isOwn }) => !isOwn).map((copy): Undoing => {
 		const record = recordOf(copy);
-		const own = { ...history, id: copy.id, fields: new Map(), anew: [], copyOf: { id: first.id, copy } };
+		const copyHistory = { ...history, id: copy.id, fields: new Map(), anew: [], copyOf: { id: first.id, copy } };
 		const isChanged = copy.isTouched || compareStates(recordStateOf(record), copy.state) !== 'same';
-		if (isKept || isChanged) return asLinked({ history: own, result: 'conflict', changes: [] });
-		return { history: own, result: 'undone', changes: [], reason: createdTwice(first.id), action: 'delete', current: record };
+		if (isKept || isChanged) return asLinked({ history: copyHistory, result: 'conflict', changes: [] });
+		return { history: copyHistory, result: 'undone', changes: [], reason: createdTwice(first.id), action: 'delete', current: record };
 	});
 }
 

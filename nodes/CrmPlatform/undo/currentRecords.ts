@@ -12,7 +12,7 @@ import { deletedLinks, type RecordHistory } from './history';
 import type { Current } from './current';
 
 /** Records of one kind to read. */
-interface Wanted {
+interface ReadRequest {
 	template: string;
 	ids: Set<string>;
 	/** Names of the fields that are compared. */
@@ -27,19 +27,19 @@ interface Wanted {
  * @throws NodeApiError where the service does not answer
  */
 export async function readCurrent(api: Connection, histories: RecordHistory[], isSightLimited: boolean): Promise<Current> {
-	const wanted = new Map<string, Wanted>();
+	const readRequests = new Map<string, ReadRequest>();
 	const linksToDeleted = deletedLinks(histories);
 	for (const { collection, template, id, anew, fields, problem, deletion } of histories) {
 		if (problem !== undefined) continue;
-		const one = wanted.get(collection) ?? { template, ids: new Set<string>(), fields: new Set(['version']) };
-		wanted.set(collection, one);
-		for (const each of [id, ...anew.map((other) => other.id)]) one.ids.add(each);
+		const readRequest = readRequests.get(collection) ?? { template, ids: new Set<string>(), fields: new Set(['version']) };
+		readRequests.set(collection, readRequest);
+		for (const each of [id, ...anew.map((other) => other.id)]) readRequest.ids.add(each);
 		const links = anew.length > 0 && deletion ? Object.keys(deletion.record).filter((name) => name !== 'id' && linksToDeleted(deletion.record[name])) : [];
-		for (const name of [...fields.keys(), ...links]) one.fields.add(name.replace(/\..*$/s, ''));
+		for (const name of [...fields.keys(), ...links]) readRequest.fields.add(name.replace(/\..*$/s, ''));
 	}
 	const read = new Map<string, Map<string, IDataObject>>();
 	const deleted = new Map<string, ListDescription['deleted']>();
-	for (const [collection, { template, ids, fields }] of wanted) {
+	for (const [collection, { template, ids, fields }] of readRequests) {
 		const { list, fields: described = [] } = (await api.describe(template)) ?? {};
 		deleted.set(collection, list?.deleted);
 		const time = described.some(({ name }) => name === 'updated_at') ? ['updated_at'] : [];

@@ -17,7 +17,7 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 	const described = types.flatMap(({ type, collection }) => (collection === undefined ? [] : [{ type, collection }]));
 	const plain = new Map(described.map(({ type, collection }) => [type, meaning(type, collection, collection)]));
 	const templates = described.filter(({ type }) => type.includes('{'));
-	const known = new Map<string, EventMeaning | undefined>();
+	const meanings = new Map<string, EventMeaning | undefined>();
 	const filled = (type: string): EventMeaning | undefined => {
 		for (const { type: template, collection } of templates) {
 			const [before = '', after = ''] = template.split(/\{\w+\}/);
@@ -28,13 +28,13 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 		return undefined;
 	};
 	return (type) => {
-		if (!known.has(type)) known.set(type, plain.get(type) ?? filled(type));
-		return known.get(type);
+		if (!meanings.has(type)) meanings.set(type, plain.get(type) ?? filled(type));
+		return meanings.get(type);
 	};
 }
 
 function meaning(type: string, collection: string, template: string): EventMeaning {
-	const [, kind = type, what = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
-	const change = (['created', 'updated', 'deleted'] as const).find((one) => one === what);
+	const [, kind = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
+	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb);
 	return { kind, collection, template, ...(change && { change }) };
 }

@@ -33,13 +33,13 @@ interface ValueChange {
 }
 
 /** @returns the history of a field with a change to be undone at its end */
-export function withChange(known: FieldHistory | undefined, change: ValueChange): FieldHistory {
+export function withChange(fieldHistory: FieldHistory | undefined, change: ValueChange): FieldHistory {
 	const { sequence, before, after } = change;
-	const entries = entriesAfter(known?.entries, change);
+	const entries = entriesAfter(fieldHistory?.entries, change);
 	// Without a gap, it goes on from where the change before has left it.
-	const isSeamless = known !== undefined && hasSameValue(known.after, before);
-	if (isSeamless && !known.isTheirs) return Object.assign(known, { after, ...(entries && { entries }) });
-	const theirsAt = known && (known.isTheirs ? known.theirsAt : sequence - 0.5);
+	const isSeamless = fieldHistory !== undefined && hasSameValue(fieldHistory.after, before);
+	if (isSeamless && !fieldHistory.isTheirs) return Object.assign(fieldHistory, { after, ...(entries && { entries }) });
+	const theirsAt = fieldHistory && (fieldHistory.isTheirs ? fieldHistory.theirsAt : sequence - 0.5);
 	return { before, after, isTheirs: false, begin: sequence, ...(theirsAt !== undefined && { theirsAt }), ...(entries && { entries }) };
 }
 
@@ -47,20 +47,20 @@ export function withChange(known: FieldHistory | undefined, change: ValueChange)
 export function noteTheirs(field: FieldHistory, sequence: number, change: Omit<ValueChange, 'sequence'> | undefined): void {
 	field.isTheirs = true;
 	field.theirsAt = sequence;
-	for (const [key, one] of field.entries ?? []) {
-		if (!change || keysOf(change.before).has(key) !== keysOf(change.after).has(key)) one.isTheirs = true;
+	for (const [key, entryHistory] of field.entries ?? []) {
+		if (!change || keysOf(change.before).has(key) !== keysOf(change.after).has(key)) entryHistory.isTheirs = true;
 	}
 }
 
-function entriesAfter(known: FieldHistory['entries'], { before, after }: ValueChange): FieldHistory['entries'] {
-	if (!Array.isArray(before) && !Array.isArray(after)) return known;
+function entriesAfter(earlierEntries: FieldHistory['entries'], { before, after }: ValueChange): FieldHistory['entries'] {
+	if (!Array.isArray(before) && !Array.isArray(after)) return earlierEntries;
 	const [former, present] = [keysOf(before), keysOf(after)];
-	const entries = known ?? new Map<string, EntryHistory>();
+	const entries = earlierEntries ?? new Map<string, EntryHistory>();
 	for (const [key, entry] of new Map([...former, ...present])) {
 		const [wasIn, isIn] = [former.has(key), present.has(key)];
 		if (wasIn === isIn) continue;
-		const one = entries.get(key);
-		if (one && !one.isTheirs) one.isIn = isIn;
+		const entryHistory = entries.get(key);
+		if (entryHistory && !entryHistory.isTheirs) entryHistory.isIn = isIn;
 		else entries.set(key, { entry, wasIn, isIn, isTheirs: false });
 	}
 	return entries;
@@ -75,14 +75,14 @@ const keysOf = (list: unknown): Map<string, unknown> => new Map((Array.isArray(l
  * @returns also whether an entry stays as the workflow has left it because others have decided so
  */
 export function withoutOwn(now: unknown[], { entries }: FieldHistory, renamed: (value: unknown) => unknown, takesPrecedence: boolean): { list: unknown[]; isKept: boolean } {
-	const own = [...(entries?.values() ?? [])].filter(({ wasIn, isIn }) => wasIn !== isIn).map((one) => ({ ...one, entry: renamed(one.entry) }));
+	const ownEntries = [...(entries?.values() ?? [])].filter(({ wasIn, isIn }) => wasIn !== isIn).map((entryHistory) => ({ ...entryHistory, entry: renamed(entryHistory.entry) }));
 	const present = keysOf(now);
 	const isIn = ({ entry }: EntryHistory) => present.has(canonical(entry));
-	const taken = own.filter((one) => takesPrecedence || !one.isTheirs);
-	const added = new Set(taken.filter((one) => one.isIn).map(({ entry }) => canonical(entry)));
-	const back = taken.filter((one) => !one.isIn && !isIn(one)).map(({ entry }) => entry);
+	const undoneEntries = ownEntries.filter((entryHistory) => takesPrecedence || !entryHistory.isTheirs);
+	const added = new Set(undoneEntries.filter((entryHistory) => entryHistory.isIn).map(({ entry }) => canonical(entry)));
+	const back = undoneEntries.filter((entryHistory) => !entryHistory.isIn && !isIn(entryHistory)).map(({ entry }) => entry);
 	return {
 		list: [...now.filter((entry) => !added.has(canonical(entry))), ...back],
-		isKept: own.some((one) => !taken.includes(one) && isIn(one) === one.isIn),
+		isKept: ownEntries.some((entryHistory) => !undoneEntries.includes(entryHistory) && isIn(entryHistory) === entryHistory.isIn),
 	};
 }

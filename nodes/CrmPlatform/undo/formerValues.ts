@@ -18,7 +18,7 @@ export const formerValues = ({ action, changes }: Undoing): IDataObject =>
 /** An object is merged: what it has now and had not before has to be cleared. */
 function difference(from: unknown, to: unknown): unknown {
 	if (!isObject(to) || !isObject(from)) return to ?? null;
-	const cleared = Object.keys(from).filter((name) => !Object.hasOwn(to, name)).map((name) => [name, null]);
-	const kept = Object.entries(to).map(([name, value]) => [name, difference(from[name], value)]);
-	return Object.fromEntries([...cleared, ...kept]);
+	const clearedEntries = Object.keys(from).filter((name) => !Object.hasOwn(to, name)).map((name) => [name, null]);
+	const restoredEntries = Object.entries(to).map(([name, value]) => [name, difference(from[name], value)]);
+	return Object.fromEntries([...clearedEntries, ...restoredEntries]);
 }

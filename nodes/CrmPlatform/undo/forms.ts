@@ -9,32 +9,32 @@ interface Changed {
  * changes one with the other. A value that is set for the first time may be in a list by its name; of two texts, one has
  * to have the other in it before and after, so that an import with a name and an address does not tie them.
  */
-export const areForms = (one: Changed, other: Changed): boolean => isFormOf(one, other) || isFormOf(other, one);
+export const areForms = (a: Changed, b: Changed): boolean => isFormOf(a, b) || isFormOf(b, a);
 
-function isFormOf(part: Changed, whole: Changed): boolean {
-	const isInList = [whole.before, whole.after].some(isStructured) && ![part.before, part.after].some(isStructured);
-	const before = isHeld(part.before, whole.before);
+function isFormOf(part: Changed, container: Changed): boolean {
+	const isInList = [container.before, container.after].some(isStructured) && ![part.before, part.after].some(isStructured);
+	const before = isHeld(part.before, container.before);
 	if (before === false || (before === undefined && !isInList)) return false;
-	const after = isHeld(part.after, whole.after);
+	const after = isHeld(part.after, container.after);
 	return after === true || (after === undefined && isInList && before === true);
 }
 
 /** Whether the texts of a value are in another; undefined if it has none. */
-function isHeld(part: unknown, whole: unknown): boolean | undefined {
+function isHeld(part: unknown, container: unknown): boolean | undefined {
 	// Two fields may be set to the same text by chance.
-	if (typeof part === 'string' && typeof whole === 'string') return part === '' ? undefined : part !== whole && hasWords(whole, part);
+	if (typeof part === 'string' && typeof container === 'string') return part === '' ? undefined : part !== container && hasWords(container, part);
 	const texts = textsIn(part);
 	if (texts.length === 0) return undefined;
 	// A number is in many texts by chance.
-	if (typeof whole === 'string') return typeof part !== 'number' && texts.every((text) => hasWords(whole, text));
-	const others = isStructured(whole) ? textsIn(whole) : [];
+	if (typeof container === 'string') return typeof part !== 'number' && texts.every((text) => hasWords(container, text));
+	const others = isStructured(container) ? textsIn(container) : [];
 	return texts.every((text) => others.includes(text));
 }
 
 /** Numbers count as ids, and only inside of lists and objects. */
 function textsIn(value: unknown): string[] {
 	if (typeof value === 'string') return value === '' ? [] : [value];
-	if (isStructured(value)) return Object.values(value).flatMap((one) => (typeof one === 'number' ? [String(one)] : textsIn(one)));
+	if (isStructured(value)) return Object.values(value).flatMap((member) => (typeof member === 'number' ? [String(member)] : textsIn(member)));
 	return typeof value === 'number' ? [String(value)] : [];
 }
 
@@ -55,7 +55,7 @@ export type Forms = Map<string, Set<string>>;
 /** Adds which of the fields that one write has changed are forms of one value. */
 export function addForms(forms: Forms | undefined, changed: Array<[string, Changed]>): Forms | undefined {
 	let all = forms;
-	const add = (one: string, other: string) => (all ??= new Map<string, Set<string>>()).set(one, (all.get(one) ?? new Set()).add(other));
+	const add = (field: string, form: string) => (all ??= new Map<string, Set<string>>()).set(field, (all.get(field) ?? new Set()).add(form));
 	for (const [i, [name, values]] of changed.entries()) {
 		for (const [other, others] of changed.slice(i + 1)) {
 			if (all?.get(name)?.has(other) || !areForms(values, others)) continue;

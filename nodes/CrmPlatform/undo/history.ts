@@ -83,12 +83,12 @@ export class Histories {
 		const history = this.byRecord.get(record);
 		if (isOwn) this.addOwn(event, meaning, id, history);
 		else {
-			const theirs = history ?? this.byAnew.get(record)?.history;
-			if (theirs && meaning.change !== undefined) addTheirs(event, meaning, theirs);
-			if (theirs && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), theirs);
+			const affectedHistory = history ?? this.byAnew.get(record)?.history;
+			if (affectedHistory && meaning.change !== undefined) addTheirs(event, meaning, affectedHistory);
+			if (affectedHistory && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), affectedHistory);
 		}
-		const known = this.byRecord.get(record);
-		if (known) known.newest = recordStateOf(event.data.object);
+		const currentHistory = this.byRecord.get(record);
+		if (currentHistory) currentHistory.newest = recordStateOf(event.data.object);
 		this.addLater(event, !isOwn, isOwn);
 	}
 
@@ -116,17 +116,17 @@ export class Histories {
 
 	/** The records to undo, the last changed one first. */
 	all(): RecordHistory[] {
-		return [...this.byRecord.values()].sort((one, other) => other.sequence - one.sequence);
+		return [...this.byRecord.values()].sort((a, b) => b.sequence - a.sequence);
 	}
 
-	private addOwn(event: CrmEvent, meaning: EventMeaning, id: string, known: RecordHistory | undefined): void {
+	private addOwn(event: CrmEvent, meaning: EventMeaning, id: string, existingHistory: RecordHistory | undefined): void {
 		const { object } = event.data;
 		const refusal = this.refusal(meaning);
 		if (refusal === '') return;
 		// An event such as deal.won comes beside the one that says what was changed.
-		if (meaning.change === undefined && known && refusal === undefined && isAside(known.state, object)) return;
+		if (meaning.change === undefined && existingHistory && refusal === undefined && isAside(existingHistory.state, object)) return;
 		const replaced = meaning.change === 'created' ? this.createdAnew(event, id, true) : undefined;
-		const history = known ?? newHistory(meaning, id);
+		const history = existingHistory ?? newHistory(meaning, id);
 		this.byRecord.set(`${meaning.collection}/${id}`, history);
 		const name = recordName(object);
 		if (name !== undefined) history.name = name;
@@ -210,7 +210,7 @@ const isNew = ({ timestamp, data: { object: { version, created_at: created, upda
 };
 
 /** Whether an event has the state that the one before it has left. */
-const isAside = (known: RecordState, object: IDataObject): boolean => ['same', 'unknown'].includes(compareStates(recordStateOf(object), known));
+const isAside = (state: RecordState, object: IDataObject): boolean => ['same', 'unknown'].includes(compareStates(recordStateOf(object), state));
 
 const newHistory = ({ kind, collection, template }: EventMeaning, id: string): RecordHistory => ({
 	kind,

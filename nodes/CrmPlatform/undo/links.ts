@@ -13,7 +13,7 @@ interface Linking {
 export class CreatedLinks {
 	private readonly created = new Set<string>();
 	/** What each record held after its last event, by field. */
-	private readonly held = new Map<string, { sequence: number; byField: Map<string, string[]> }>();
+	private readonly linksByRecord = new Map<string, { sequence: number; byField: Map<string, string[]> }>();
 
 	/** @param id of a record that is to be deleted */
 	watch(id: string): void {
@@ -24,14 +24,14 @@ export class CreatedLinks {
 	add(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): boolean {
 		if (this.created.size === 0) return false;
 		// An event may have the changed fields only.
-		const known = change === 'updated' ? [...(this.held.get(record)?.byField ?? [])].filter(([name]) => !hasByName(object, name)) : [];
-		const byField = new Map<string, string[]>(known);
+		const unchangedLinks = change === 'updated' ? [...(this.linksByRecord.get(record)?.byField ?? [])].filter(([name]) => !hasByName(object, name)) : [];
+		const byField = new Map<string, string[]>(unchangedLinks);
 		for (const [name, value] of change === 'deleted' ? [] : namedValuesOf(object)) {
 			const ids = name === 'id' ? [] : this.amongCreated(value);
 			if (ids.length > 0) byField.set(name, ids);
 		}
-		if (byField.size > 0) this.held.set(record, { sequence, byField });
-		else this.held.delete(record);
+		if (byField.size > 0) this.linksByRecord.set(record, { sequence, byField });
+		else this.linksByRecord.delete(record);
 		return byField.size > 0;
 	}
 
@@ -42,18 +42,18 @@ export class CreatedLinks {
 	 * @param seen the sequence up to which the log was read before: a later event has what was written
 	 * @param isOnlyWritten whether only links count that the undo itself writes
 	 */
-	linkedAfter<One extends Linking>(all: One[], isWritten: (one: One) => boolean, seen: number, isOnlyWritten: boolean): Set<string> {
+	linkedAfter<Undo extends Linking>(all: Undo[], isWritten: (undo: Undo) => boolean, seen: number, isOnlyWritten: boolean): Set<string> {
 		const linked = new Set<string>();
 		if (this.created.size === 0) return linked;
 		const add = (value: unknown) => {
 			for (const id of this.amongCreated(value)) linked.add(id);
 		};
-		const byRecord = new Map(all.map((one) => [recordOf(one), one]));
-		for (const [record, { sequence, byField }] of isOnlyWritten ? [] : this.held) {
-			const one = byRecord.get(record);
-			if (one?.action === 'delete') continue;
-			const isRestored = one?.action === 'update' && sequence <= seen && isWritten(one);
-			for (const [name, ids] of byField) if (!isRestored || !isReplaced(one, name)) add(ids);
+		const byRecord = new Map(all.map((undo) => [recordOf(undo), undo]));
+		for (const [record, { sequence, byField }] of isOnlyWritten ? [] : this.linksByRecord) {
+			const undo = byRecord.get(record);
+			if (undo?.action === 'delete') continue;
+			const isRestored = undo?.action === 'update' && sequence <= seen && isWritten(undo);
+			for (const [name, ids] of byField) if (!isRestored || !isReplaced(undo, name)) add(ids);
 		}
 		for (const { action, changes, history } of all) {
 			if (action !== 'update' && action !== 'create') continue;
@@ -65,8 +65,8 @@ export class CreatedLinks {
 	}
 
 	/** Those of these records that no other of them links to; all, where they link in a circle. */
-	unlinkedOf<One extends Linking>(some: One[]): One[] {
-		const idsIn = (one: Linking) => [...(this.held.get(recordOf(one))?.byField.values() ?? [])].flat().filter((id) => id !== one.history.id);
+	unlinkedOf<Undo extends Linking>(some: Undo[]): Undo[] {
+		const idsIn = (undo: Linking) => [...(this.linksByRecord.get(recordOf(undo))?.byField.values() ?? [])].flat().filter((id) => id !== undo.history.id);
 		const linked = new Set(some.flatMap(idsIn));
 		const free = some.filter(({ history: { id } }) => !linked.has(id));
 		return free.length > 0 ? free : some;
@@ -76,7 +76,7 @@ export class CreatedLinks {
 	private amongCreated(value: unknown): string[] {
 		if (typeof value === 'string') return this.created.has(value) ? [value] : [];
 		if (typeof value !== 'object' || value === null) return [];
-		return Object.values(value).flatMap((one) => this.amongCreated(one));
+		return Object.values(value).flatMap((member) => this.amongCreated(member));
 	}
 }
 

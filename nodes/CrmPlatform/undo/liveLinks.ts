@@ -28,14 +28,14 @@ export class LiveLinks {
 	 *
 	 * @param all each undo with the fields of its kind of record that refer to others
 	 */
-	async lookUp(api: Connection, all: Array<{ fields: LinkFields; one: Undoing }>): Promise<void> {
-		const wanted = new Map<string, Set<string>>();
-		for (const { fields, one } of all) {
-			for (const [collection, id] of linksIn(fields, one)) {
-				wanted.set(collection, (wanted.get(collection) ?? new Set<string>()).add(id));
+	async lookUp(api: Connection, all: Array<{ fields: LinkFields; undo: Undoing }>): Promise<void> {
+		const idsByCollection = new Map<string, Set<string>>();
+		for (const { fields, undo } of all) {
+			for (const [collection, id] of linksIn(fields, undo)) {
+				idsByCollection.set(collection, (idsByCollection.get(collection) ?? new Set<string>()).add(id));
 			}
 		}
-		for (const [collection, ids] of wanted) {
+		for (const [collection, ids] of idsByCollection) {
 			const description = await api.describe(collection);
 			// Where they cannot be read, the service says which links it refuses.
 			if (!description) continue;
@@ -49,8 +49,8 @@ export class LiveLinks {
 	}
 
 	/** The deleted records that an undo would link to, and that have no new id yet. */
-	missing(fields: LinkFields, one: Undoing): string[] {
-		return linksIn(fields, one)
+	missing(fields: LinkFields, undo: Undoing): string[] {
+		return linksIn(fields, undo)
 			.map(([collection, id]) => `${collection}/${id}`)
 			.filter((link) => this.isDead(link));
 	}
@@ -64,8 +64,8 @@ export class LiveLinks {
 			isWithout ||= isDead;
 			return isDead ? undefined : (this.anew.get(link) ?? id);
 		});
-		const idOf = (one: unknown) => (field.reference === undefined ? (one as IDataObject)?.id : one);
-		const living = Array.isArray(replaced) ? replaced.filter((one) => idOf(one) !== undefined) : [];
+		const idOf = (entry: unknown) => (field.reference === undefined ? (entry as IDataObject)?.id : entry);
+		const living = Array.isArray(replaced) ? replaced.filter((entry) => idOf(entry) !== undefined) : [];
 		if (Array.isArray(replaced) && (living.length > 0 || !isWithout)) return { value: living, isWithout };
 		return isWithout ? { isWithout } : { value: replaced, isWithout };
 	}
@@ -78,8 +78,8 @@ export class LiveLinks {
 /** The records that an undo would link to, by collection. */
 function linksIn(fields: LinkFields, { changes }: Undoing): Array<[collection: string, id: string]> {
 	const links: Array<[string, string]> = [];
-	for (const { field: whole, to, kept } of changes) {
-		for (const [name, value] of kept ? [] : partsOf(whole, to)) {
+	for (const { field: changedField, to, kept } of changes) {
+		for (const [name, value] of kept ? [] : partsOf(changedField, to)) {
 			const field = fields.get(name);
 			if (!field) continue;
 			withReplacedIds(field, value, (collection, id) => {
@@ -101,7 +101,7 @@ const partsOf = (field: string, to: unknown): Array<[name: string, value: unknow
  *
  * @param isWritable of a custom field, by its name
  */
-export function withLiveLinks(one: Undoing, links: LiveLinks, fields: LinkFields, isWritable: (name: string) => boolean): Undoing {
+export function withLiveLinks(undo: Undoing, links: LiveLinks, fields: LinkFields, isWritable: (name: string) => boolean): Undoing {
 	const without: string[] = [];
 	const unwritable: string[] = [];
 	let isRequired = false;
@@ -111,44 +111,44 @@ export function withLiveLinks(one: Undoing, links: LiveLinks, fields: LinkFields
 		if (!field || (value ?? null) === null) return value;
 		const alive = links.alive(field, value);
 		if (alive.isWithout) without.push(name);
-		isRequired ||= one.action === 'create' && field.required && alive.value === undefined;
+		isRequired ||= undo.action === 'create' && field.required && alive.value === undefined;
 		return alive.value;
 	};
-	const changes = one.changes.flatMap((change): UndoneChange[] => {
+	const changes = undo.changes.flatMap((change): UndoneChange[] => {
 		if (change.kept) return [change];
 		const parts = partsOf(change.field, change.to).map(([name, value]): [string, unknown] => [name, left(name, value)]);
 		const living = parts.filter(([, value]) => value !== undefined);
-		if (parts.length > 0 && living.length === 0) return one.action === 'create' ? [] : [{ ...change, kept: true }];
+		if (parts.length > 0 && living.length === 0) return undo.action === 'create' ? [] : [{ ...change, kept: true }];
 		const isWhole = change.field === custom && isObject(change.to);
 		return [{ ...change, to: isWhole ? Object.fromEntries(living.map(([name, value]) => [name.slice(custom.length + 1), value])) : living[0]?.[1] }];
 	});
-	if (without.length + unwritable.length === 0) return { ...one, changes };
+	if (without.length + unwritable.length === 0) return { ...undo, changes };
 	const reason = [
-		one.reason,
+		undo.reason,
 		without.length > 0 && `${without.join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
 		isRequired && required,
 		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or is read-only.`,
 	].filter(Boolean).join(' ');
-	const result = unwritable.length > 0 && one.result === 'undone' ? 'cannot_be_undone' : one.result;
-	const { action, ...rest } = { ...one, changes, reason, result };
+	const result = unwritable.length > 0 && undo.result === 'undone' ? 'cannot_be_undone' : undo.result;
+	const { action, ...rest } = { ...undo, changes, reason, result };
 	if (isRequired) return { ...rest, changes: changes.map((change) => ({ ...change, kept: true })), result: 'cannot_be_undone' };
 	const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
 	if (isLeft) return { ...rest, ...(action && { action }) };
-	return { ...rest, result: one.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
+	return { ...rest, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
 }
 
 const custom = 'custom_fields';
 const required = 'The service requires this link, so the record was not created again.';
 
 /** Records to create in an order in which those that others link to come first. */
-export function* waves(all: Undoing[], missing: (one: Undoing) => string[]): Generator<Undoing[]> {
+export function* waves(all: Undoing[], missing: (undo: Undoing) => string[]): Generator<Undoing[]> {
 	let left = all;
 	while (left.length > 0) {
 		const names = new Set(left.map(({ history: { collection, id } }) => `${collection}/${id}`));
-		const free = left.filter((one) => !missing(one).some((link) => names.has(link)));
+		const free = left.filter((undo) => !missing(undo).some((link) => names.has(link)));
 		// Records that link to each other in a circle: the first goes without its link.
 		const wave = new Set(free.length > 0 ? free : left.slice(0, 1));
 		yield [...wave];
-		left = left.filter((one) => !wave.has(one));
+		left = left.filter((undo) => !wave.has(undo));
 	}
 }

@@ -7,20 +7,20 @@ import type { UndoChoices } from './selection';
 import type { Undoing } from './undoing';
 
 /** Decides what becomes of each record. */
-export function planUndo(histories: RecordHistory[], given: Omit<UndoRules, 'renamed' | 'linksToDeleted'>): Undoing[] {
-	const newIds = new Map(histories.flatMap((one): Array<[string, string]> => {
-		const again = createdInPlaceOf(one, given.current);
-		return again ? [[one.id, again.id]] : [];
+export function planUndo(histories: RecordHistory[], rules: Omit<UndoRules, 'renamed' | 'linksToDeleted'>): Undoing[] {
+	const newIds = new Map(histories.flatMap((history): Array<[string, string]> => {
+		const again = createdInPlaceOf(history, rules.current);
+		return again ? [[history.id, again.id]] : [];
 	}));
 	const renamed = (value: unknown): unknown =>
-		newIds.size === 0 ? (value ?? null) : JSON.parse(JSON.stringify(value ?? null), (_, one: unknown) => (typeof one === 'string' ? (newIds.get(one) ?? one) : one));
+		newIds.size === 0 ? (value ?? null) : JSON.parse(JSON.stringify(value ?? null), (_, member: unknown) => (typeof member === 'string' ? (newIds.get(member) ?? member) : member));
 	const linksToDeleted = deletedLinks(histories);
 	const copies = histories.flatMap((history) => {
-		const { current, takesPrecedence } = given;
+		const { current, takesPrecedence } = rules;
 		const living = history.anew.filter(({ id }) => livingRecord(current, history.collection, id));
 		return copiesOf(history, living, takesPrecedence || current.isSightLimited, ({ id }) => livingRecord(current, history.collection, id)!);
 	});
-	return withLinkedKept([...histories.map((history) => unlessAhead(decide(history, { ...given, renamed, linksToDeleted }), given)), ...copies], given.linkedAfter);
+	return withLinkedKept([...histories.map((history) => unlessAhead(decide(history, { ...rules, renamed, linksToDeleted }), rules)), ...copies], rules.linkedAfter);
 }
 
 /** Keeps created records that are linked when the undo is done; what they link to in turn is kept with them. */
@@ -28,7 +28,7 @@ export function withLinkedKept(planned: Undoing[], linkedAfter: (planned: Undoin
 	const linked = linkedAfter(planned);
 	const isKept = ({ action, history }: Undoing) => action === 'delete' && linked.has(history.id);
 	if (!planned.some(isKept)) return planned;
-	return withLinkedKept(planned.map((one) => (isKept(one) ? asLinked(one) : one)), linkedAfter);
+	return withLinkedKept(planned.map((undo) => (isKept(undo) ? asLinked(undo) : undo)), linkedAfter);
 }
 
 function decide(history: RecordHistory, rules: UndoRules): Undoing {
@@ -69,12 +69,12 @@ function decide(history: RecordHistory, rules: UndoRules): Undoing {
 export const asChanged = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: changedSince });
 
 /** What others have made of a record may not be in the log yet, not even where they have come back to the same value. */
-function unlessAhead(one: Undoing, { takesPrecedence }: Pick<UndoRules, 'takesPrecedence'>): Undoing {
-	const { action, current, ...rest } = one;
+function unlessAhead(undo: Undoing, { takesPrecedence }: Pick<UndoRules, 'takesPrecedence'>): Undoing {
+	const { action, current, ...rest } = undo;
 	const { newest } = rest.history.anew.find(({ id }) => id === rest.newId) ?? rest.history;
 	const isRestored = action === 'update' || (rest.result === 'already_so' && action === undefined);
 	const state = current && isRestored && !takesPrecedence ? compareStates(recordStateOf(current), newest) : 'same';
-	if (state === 'same' || state === 'unknown') return one;
+	if (state === 'same' || state === 'unknown') return undo;
 	return { ...rest, result: 'conflict', reason: state === 'older' ? outdated : logBehind, changes: rest.changes.map((change) => ({ ...change, kept: true })) };
 }
 

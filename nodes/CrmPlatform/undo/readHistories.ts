@@ -14,9 +14,9 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 	const { api } = execution;
 	const templates = new Map(kinds.map((kind) => [general(kind.path), kind]));
 	const refusal = ({ template, kind }: EventMeaning): string | undefined => {
-		const known = templates.get(general(template));
-		if (choices.kinds.length > 0) return known && choices.kinds.includes(known.value) ? undefined : '';
-		if (known) return undefined;
+		const resource = templates.get(general(template));
+		if (choices.kinds.length > 0) return resource && choices.kinds.includes(resource.value) ? undefined : '';
+		if (resource) return undefined;
 		// A job stays as a record of what was done; its lines are changes of their own.
 		if (template === '/jobs') return '';
 		return kind === 'message' ? sentMessage : setUp;

@@ -19,9 +19,9 @@ export function compareStates(now: RecordState, then: RecordState): StateCompari
 	return byVersion ?? byTime ?? 'unknown';
 }
 
-function compared(one: unknown, other: unknown): StateComparison | undefined {
-	if ((one ?? undefined) === undefined || (other ?? undefined) === undefined) return undefined;
-	const texts = [String(one), String(other)] as const;
+function compared(a: unknown, b: unknown): StateComparison | undefined {
+	if ((a ?? undefined) === undefined || (b ?? undefined) === undefined) return undefined;
+	const texts = [String(a), String(b)] as const;
 	if (texts[0] === texts[1]) return 'same';
 	// One of two notations of a time may end with the seconds.
 	const unit = texts.every((text) => /\.\d/.test(text)) || !texts.every(isTime) ? 1n : 1000n;

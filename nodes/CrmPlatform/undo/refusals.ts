@@ -10,24 +10,24 @@ import type { UndoneChange, Undoing } from './undoing';
 import type { UndoOutcome } from './writeUndo';
 
 /** What became of a write. */
-export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
+export function afterwards(undo: Undoing, outcome: UndoOutcome): Undoing {
 	if ('record' in outcome) {
-		if (one.action === 'update') return asStored(one, outcome.record);
-		const newId = one.action === 'create' ? idText(outcome.record.id) : undefined;
-		return newId === undefined ? one : { ...one, newId };
+		if (undo.action === 'update') return asStored(undo, outcome.record);
+		const newId = undo.action === 'create' ? idText(outcome.record.id) : undefined;
+		return newId === undefined ? undo : { ...undo, newId };
 	}
 	const { refused } = outcome;
-	if (one.storedOtherwise) return reportStoredOtherwise(one, one.storedOtherwise);
-	const kept = one.changes.map((change): UndoneChange => ({ ...change, kept: true }));
-	const { action: _, ...rest } = { ...one, changes: kept };
+	if (undo.storedOtherwise) return reportStoredOtherwise(undo, undo.storedOtherwise);
+	const keptChanges = undo.changes.map((change): UndoneChange => ({ ...change, kept: true }));
+	const { action: _, ...rest } = { ...undo, changes: keptChanges };
 	if (isNotFound(refused)) {
-		return one.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone, or no longer visible to the credential.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
+		return undo.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone, or no longer visible to the credential.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
 	}
 	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
 	const { code, existing_id: holder } = detailsOf(refused);
 	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) };
-	const part = withoutRefused(one, refused);
-	const reason = isDuplicate && one.action === 'update' ? duplicate : ['The service refused it:', ...textsOfRefusal(refused)].join(' ');
+	const part = withoutRefused(undo, refused);
+	const reason = isDuplicate && undo.action === 'update' ? duplicate : ['The service refused it:', ...textsOfRefusal(refused)].join(' ');
 	return { ...rest, ...isDuplicate, ...(part && { part }), result: 'cannot_be_undone', reason };
 }
 
@@ -35,44 +35,44 @@ export function afterwards(one: Undoing, outcome: UndoOutcome): Undoing {
  * Compares what the service has stored with what it was sent: a service that changes fields together may have
  * applied one of them to the other. They are written once more, and reported if they differ again.
  */
-function asStored(one: Undoing, record: IDataObject): Undoing {
-	const differing = one.changes
+function asStored(undo: Undoing, record: IDataObject): Undoing {
+	const differing = undo.changes
 		.filter(({ field, to, kept }) => !kept && hasByName(record, field) && !isStored(valueByName(record, field), to))
 		.map(({ field }) => field);
-	if (differing.length === 0) return one;
-	if (one.storedOtherwise) return reportStoredOtherwise(one, differing);
-	return { ...one, part: { ...one, current: record, storedOtherwise: differing } };
+	if (differing.length === 0) return undo;
+	if (undo.storedOtherwise) return reportStoredOtherwise(undo, differing);
+	return { ...undo, part: { ...undo, current: record, storedOtherwise: differing } };
 }
 
-function reportStoredOtherwise(one: Undoing, fields: string[]): Undoing {
-	const changes = one.changes.map((change): UndoneChange => (fields.includes(change.field) ? { ...change, kept: true } : change));
-	const reason = [one.reason, `The service stored other values than the earlier ones in ${fields.join(', ')}. Check the record.`].filter(Boolean).join(' ');
-	return { ...one, changes, reason, result: 'cannot_be_undone' };
+function reportStoredOtherwise(undo: Undoing, fields: string[]): Undoing {
+	const changes = undo.changes.map((change): UndoneChange => (fields.includes(change.field) ? { ...change, kept: true } : change));
+	const reason = [undo.reason, `The service stored other values than the earlier ones in ${fields.join(', ')}. Check the record.`].filter(Boolean).join(' ');
+	return { ...undo, changes, reason, result: 'cannot_be_undone' };
 }
 
 /** Whether a value was stored. A service may add empty members, and may keep a list of links in a sequence of its own. */
-function isStored(now: unknown, sent: unknown): boolean {
-	if (isEmpty(sent)) return isEmpty(now);
-	if (Array.isArray(sent)) {
-		if (!Array.isArray(now) || now.length !== sent.length) return false;
-		const hasParts = [...(sent as unknown[]), ...(now as unknown[])].some((entry) => typeof entry === 'object');
+function isStored(now: unknown, sentValue: unknown): boolean {
+	if (isEmpty(sentValue)) return isEmpty(now);
+	if (Array.isArray(sentValue)) {
+		if (!Array.isArray(now) || now.length !== sentValue.length) return false;
+		const hasParts = [...(sentValue as unknown[]), ...(now as unknown[])].some((entry) => typeof entry === 'object');
 		const inOrder = (list: unknown[]) => (hasParts ? list : [...list].sort());
-		const [is, was] = [inOrder(now as unknown[]), inOrder(sent as unknown[])];
+		const [is, was] = [inOrder(now as unknown[]), inOrder(sentValue as unknown[])];
 		return was.every((entry, i) => isStored(is[i], entry));
 	}
-	if (isObject(sent)) return isObject(now) && Object.entries(sent).every(([name, value]) => isStored(ownMember(now, name), value));
-	return now === sent;
+	if (isObject(sentValue)) return isObject(now) && Object.entries(sentValue).every(([name, value]) => isStored(ownMember(now, name), value));
+	return now === sentValue;
 }
 
 /** The same without the values that the service refuses by name; undefined if it names none of them, or nothing is left. */
-function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
+function withoutRefused(undo: Undoing, refused: Error): Undoing | undefined {
 	const { code, errors } = detailsOf(refused);
 	const named = new Set((Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : namesIn(pointer))));
 	// The service may have a unique value in two fields: the main address, and the list of all.
-	const taken = new Set(code === 'duplicate' ? one.changes.flatMap(({ field, to }) => (named.has(field) && typeof to === 'string' ? [to] : [])) : []);
-	const isNamed = ({ field, to, kept }: UndoneChange) => !kept && (named.has(field) || holds(to, taken));
+	const takenValues = new Set(code === 'duplicate' ? undo.changes.flatMap(({ field, to }) => (named.has(field) && typeof to === 'string' ? [to] : [])) : []);
+	const isNamed = ({ field, to, kept }: UndoneChange) => !kept && (named.has(field) || holds(to, takenValues));
 	const left: string[] = [];
-	const changes = one.changes.flatMap((change): UndoneChange[] => {
+	const changes = undo.changes.flatMap((change): UndoneChange[] => {
 		if (isNamed(change)) {
 			left.push(change.field);
 			return [{ ...change, kept: true }];
@@ -85,12 +85,12 @@ function withoutRefused(one: Undoing, refused: Error): Undoing | undefined {
 		return [{ ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !keys.includes(key))) }];
 	});
 	if (left.length === 0 || changes.every(({ kept }) => kept)) return undefined;
-	const reason = [one.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...textsOfRefusal(refused)].filter(Boolean).join(' ');
-	return { ...one, changes, reason, result: 'cannot_be_undone' };
+	const reason = [undo.reason, `The service refused ${left.join(', ')}; the other values were restored.`, ...textsOfRefusal(refused)].filter(Boolean).join(' ');
+	return { ...undo, changes, reason, result: 'cannot_be_undone' };
 }
 
 const holds = (value: unknown, some: ReadonlySet<string>): boolean =>
-	typeof value === 'string' ? some.has(value) : typeof value === 'object' && value !== null && Object.values(value).some((one) => holds(one, some));
+	typeof value === 'string' ? some.has(value) : typeof value === 'object' && value !== null && Object.values(value).some((member) => holds(member, some));
 
 /** The field that a pointer (RFC 6901) is about, by the names that changes give it. */
 function namesIn(pointer: string): string[] {

@@ -40,7 +40,7 @@ export function restoreRecord(outcome: Decided, history: RecordHistory, rules: U
 	const theirs = withForms(theirsOf(history, can), history, can);
 	for (const [name, field] of fields) {
 		const now = valueByName(values, name);
-		if (can.isSet(name) && Array.isArray(now) && field.theirsAt !== undefined) setByName(values, name, withoutOwn(now, field, (one) => one, rules.takesPrecedence).list);
+		if (can.isSet(name) && Array.isArray(now) && field.theirsAt !== undefined) setByName(values, name, withoutOwn(now, field, (value) => value, rules.takesPrecedence).list);
 		else if (!theirs.has(name)) setByName(values, name, field.before);
 	}
 	if (!can.namesDeletions || !deletion!.tellsOrigin) return outcome('cannot_be_undone', notNamed);
@@ -97,19 +97,19 @@ function theirsOf(history: RecordHistory, can: Writable): string[] {
 
 /** Keeps with each kept field those that the service changes with it. */
 function keptTogether(changes: UndoneChange[], theirs: string[], history: RecordHistory, can: Writable): UndoneChange[] {
-	const kept = withForms([...theirs, ...changes.flatMap((one) => (one.kept ? [one.field] : []))], history, can);
-	return changes.map((one) => (kept.has(one.field) ? { ...one, kept: true } : one));
+	const keptFields = withForms([...theirs, ...changes.flatMap((change) => (change.kept ? [change.field] : []))], history, can);
+	return changes.map((change) => (keptFields.has(change.field) ? { ...change, kept: true } : change));
 }
 
 export function restoreFields(outcome: Decided, history: RecordHistory, { writable, takesPrecedence, renamed }: UndoRules, record: IDataObject): Undoing {
 	const can = writable(history);
-	const own = [...history.fields].filter(([name]) => can.isChanged(topOf(name)));
+	const writableFields = [...history.fields].filter(([name]) => can.isChanged(topOf(name)));
 	// An undo has created it in place of another, and nothing has changed it since.
 	if (history.fields.size === 0) return outcome('already_so', hasValues);
-	if (own.length === 0) return outcome('cannot_be_undone', setByService([...history.fields.keys()]));
+	if (writableFields.length === 0) return outcome('cannot_be_undone', setByService([...history.fields.keys()]));
 	const theirs = theirsOf(history, can);
 	const merged = new Map<string, unknown[]>();
-	const changed = own.flatMap(([field, values]): UndoneChange[] => {
+	const changed = writableFields.flatMap(([field, values]): UndoneChange[] => {
 		const [from, before] = [valueByName(record, field) ?? null, renamed(values.before)];
 		const isChangedSince = theirs.includes(field) || !hasSameValue(from, renamed(values.after));
 		const isMixed = isChangedSince || values.theirsAt !== undefined;
@@ -124,7 +124,7 @@ export function restoreFields(outcome: Decided, history: RecordHistory, { writab
 	});
 	// The one that comes first in a list of records cannot come back without its entry.
 	const isTakenOut = ({ field, to }: UndoneChange) => isLink(to) && [...(history.forms?.get(field) ?? [])].some((list) => merged.get(list)?.includes(to) === false);
-	const fitting = changed.map((one): UndoneChange => (isTakenOut(one) && !takesPrecedence ? { ...one, kept: true } : one));
+	const fitting = changed.map((change): UndoneChange => (isTakenOut(change) && !takesPrecedence ? { ...change, kept: true } : change));
 	const changes = keptTogether(fitting, [], history, can);
 	const isConflict = changes.some(({ kept }) => kept);
 	const isWritten = changes.some(({ kept }) => !kept);
@@ -139,7 +139,7 @@ export function restoreFields(outcome: Decided, history: RecordHistory, { writab
 
 const isLink = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
 
-const withoutNulls = (value: IDataObject): IDataObject => Object.fromEntries(Object.entries(value).filter(([, one]) => one !== null));
+const withoutNulls = (value: IDataObject): IDataObject => Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null));
 
 const hasValues = 'The record already has its earlier values.';
 const createdAnew = (id: string) => `It was created again as ${id}.`;

@@ -2,14 +2,14 @@ import { isObject } from '../api/http/json';
 
 /** A value as text, whatever the order of its members. */
 export const canonical = (value: unknown): string =>
-	JSON.stringify(value ?? null, (_, one: unknown) =>
-		typeof one === 'object' && one !== null && !Array.isArray(one)
-			? Object.fromEntries(Object.entries(one).sort(([a], [b]) => (a < b ? -1 : 1)))
-			: one,
+	JSON.stringify(value ?? null, (_, member: unknown) =>
+		typeof member === 'object' && member !== null && !Array.isArray(member)
+			? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: member,
 	);
 
 /** Whether two values of a field are the same. */
-export const hasSameValue = (one: unknown, other: unknown): boolean => canonical(one) === canonical(other);
+export const hasSameValue = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
 
 /** Whether a field has no value: nothing, an empty list, or an object without values. */
 export const isEmpty = (value: unknown): boolean =>

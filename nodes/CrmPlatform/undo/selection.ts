@@ -16,7 +16,7 @@ export interface UndoChoices {
 	/** Whether an event is to be undone. @throws Error in the user's words where the service does not tell who caused it */
 	isChosen(event: CrmEvent): boolean;
 	/** The same in words, for a message. */
-	what: string;
+	causerLabel: string;
 	/** What to try where nothing is found. */
 	hint: string;
 	/** Unix epoch milliseconds. */
@@ -33,7 +33,7 @@ export interface UndoChoices {
 
 /** @throws Error in the user's words for what is missing, or means nothing */
 export function readChoices({ n8n, identity }: Execution, item: number, kinds: Resource[]): UndoChoices {
-	const given = (name: string): unknown => n8n.getNodeParameter(name, item, '');
+	const readParameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
 	/** What narrows an undo: nothing where it is left empty, but not where an expression gives nothing. */
 	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
@@ -46,28 +46,28 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 		const value = limit(property, path);
 		return value === undefined ? undefined : readDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
 	};
-	const of = readOption<WhatToUndo>(undoOf.displayName, given(undoOf.name), ['execution', 'workflow', 'instance', 'actor']);
-	const id = of === 'instance' ? '' : readText(undoId.displayName, locatorValue(given(undoId.name)), { otherwise: '' });
-	if (of !== 'instance' && id === '') throw new Error(`Which One: choose the ${words[of]} whose changes to undo, or enter its ID.`);
+	const causerKind = readOption<WhatToUndo>(undoOf.displayName, readParameter(undoOf.name), ['execution', 'workflow', 'instance', 'actor']);
+	const id = causerKind === 'instance' ? '' : readText(undoId.displayName, locatorValue(readParameter(undoId.name)), { otherwise: '' });
+	if (causerKind !== 'instance' && id === '') throw new Error(`Which One: choose the ${words[causerKind]} whose changes to undo, or enter its ID.`);
 	if (/^https?:/i.test(id)) throw new Error(`Which One: enter only the ID at the end of the address, instead of ${id}.`);
 	const from = moment(since, since.name);
 	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
-	if (from === undefined && of !== 'execution' && !isAsFarAsLog) {
+	if (from === undefined && causerKind !== 'execution' && !isAsFarAsLog) {
 		throw new Error('Since: enter the time from which to undo changes. To undo all that the log has, turn on Undo What the Log Has.');
 	}
 	const last = moment(until);
 	const chosenKinds = limit(kindsOption);
 	const chosenIds = limit(onlyRecords);
-	const own = originOf(identity.instance, of === 'workflow' ? id : '', of === 'execution' ? id : '');
+	const chosenOrigin = originOf(identity.instance, causerKind === 'workflow' ? id : '', causerKind === 'execution' ? id : '');
 	let workflow: string | undefined;
 	const isBy = (event: CrmEvent): boolean => {
-		if (of === 'actor') return actorOf(event) === id;
+		if (causerKind === 'actor') return actorOf(event) === id;
 		if (!tellsOrigin(event)) throw new Error(unknownCauser);
 		const origin = originOfEvent(event);
-		if (origin?.instance !== own.instance) return false;
-		if (of === 'instance') return true;
-		if (of === 'workflow') return origin.workflow === own.workflow;
-		if (origin.execution !== own.execution) return false;
+		if (origin?.instance !== chosenOrigin.instance) return false;
+		if (causerKind === 'instance') return true;
+		if (causerKind === 'workflow') return origin.workflow === chosenOrigin.workflow;
+		if (origin.execution !== chosenOrigin.execution) return false;
 		// A database that was set up anew, or beside another with the same encryption key, counts from 1 again.
 		workflow ??= origin.workflow;
 		if (origin.workflow !== workflow) throw new Error(sharedNumber(id, [workflow, origin.workflow]));
@@ -79,11 +79,11 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	};
 	return {
 		isChosen: (event) => isWithin(event) && isBy(event),
-		what: `${of === 'instance' ? 'workflows of this n8n' : `${words[of]} ${id}`}`,
-		hint: of === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
+		causerLabel: `${causerKind === 'instance' ? 'workflows of this n8n' : `${words[causerKind]} ${id}`}`,
+		hint: causerKind === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
 		...(from !== undefined && { since: from }),
 		isAsFarAsLog,
-		isPreview: readOption(undoPreview.displayName, String(given(undoPreview.name)), ['true', 'false']) === 'true',
+		isPreview: readOption(undoPreview.displayName, String(readParameter(undoPreview.name)), ['true', 'false']) === 'true',
 		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		...(chosenIds !== undefined && { only: idsIn(chosenIds) }),
@@ -94,8 +94,8 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 }
 
 /** @throws Error in the user's words for a value that is not an id */
-function idsIn(given: unknown): ReadonlySet<string> {
-	const ids = (typeof given === 'string' ? listIn(given) : [given].flat()).map(idText);
+function idsIn(value: unknown): ReadonlySet<string> {
+	const ids = (typeof value === 'string' ? listIn(value) : [value].flat()).map(idText);
 	if (ids.includes(undefined) || ids.length === 0) throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);
 	return new Set(ids as string[]);
 }
@@ -110,9 +110,9 @@ const unknownCauser =
 
 /** Tells whether an execution has caused an event. */
 export function causedBy({ identity: { instance, workflow, execution } }: Execution): (event: CrmEvent) => boolean {
-	const own = originOf(instance, workflow, execution);
+	const executionOrigin = originOf(instance, workflow, execution);
 	return (event) => {
 		const origin = originOfEvent(event);
-		return origin !== undefined && origin.instance === own.instance && origin.workflow === own.workflow && origin.execution === own.execution;
+		return origin !== undefined && origin.instance === executionOrigin.instance && origin.workflow === executionOrigin.workflow && origin.execution === executionOrigin.execution;
 	};
 }

@@ -33,11 +33,11 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const { only } = choices;
 	const all = histories.all().filter(({ id }) => only?.has(id) ?? true);
 	if (all.length === 0) {
-		api.notices.add(`No changes found by ${choices.what}${only ? ' of the records in Only These Records' : ''}. Nothing was written.${choices.hint}`);
+		api.notices.add(`No changes found by ${choices.causerLabel}${only ? ' of the records in Only These Records' : ''}. Nothing was written.${choices.hint}`);
 		return [];
 	}
-	const known = new Set(all.map(({ id }) => id));
-	const unknown = [...(only ?? [])].filter((id) => !known.has(id));
+	const foundIds = new Set(all.map(({ id }) => id));
+	const unknown = [...(only ?? [])].filter((id) => !foundIds.has(id));
 	if (unknown.length > 0) api.notices.add(`Only These Records: no changes found of ${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}.`);
 
 	const isSightLimited = n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey';
@@ -46,8 +46,8 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	for (const { collection, template } of all) if (!descriptions.has(collection)) descriptions.set(collection, await api.describe(template));
 	const describe: Describe = (collection) => descriptions.get(collection);
 	const writable = new Map([...descriptions].map(([collection, description]) => [collection, writableOf(execution, description)]));
-	const linkedAfter = (some: Undoing[], isWritten: (one: Undoing) => boolean = () => true) =>
-		histories.links.linkedAfter(some, isWritten, last, choices.takesPrecedence);
+	const linkedAfter = (undos: Undoing[], isWritten: (undo: Undoing) => boolean = () => true) =>
+		histories.links.linkedAfter(undos, isWritten, last, choices.takesPrecedence);
 	const planned = planUndo(all, {
 		current,
 		writable: ({ collection }) => writable.get(collection)!,
@@ -69,39 +69,39 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		linkFields.set(`${verb} ${collection}`, fields);
 		return fields;
 	};
-	await links.lookUp(api, planned.filter(isWritten).map((one) => ({ fields: fieldsOf(one), one })));
+	await links.lookUp(api, planned.filter(isWritten).map((undo) => ({ fields: fieldsOf(undo), one: undo })));
 	const toBeCreated = new Set(planned.filter(({ action }) => action === 'create').map(({ history: { collection, id } }) => `${collection}/${id}`));
-	const resolve = (one: Undoing, pending = new Set<string>()): Undoing => {
-		if (!one.action || one.action === 'delete') return one;
-		const waiting = links.missing(fieldsOf(one), one).filter((link) => pending.has(link));
-		const known = custom.get(one.history.collection);
-		const isWritable = (name: string) => known === undefined || known.fields.some((field) => field.name === name);
-		return waiting.length > 0 ? one : withLiveLinks(one, links, fieldsOf(one), isWritable);
+	const resolve = (undo: Undoing, pending = new Set<string>()): Undoing => {
+		if (!undo.action || undo.action === 'delete') return undo;
+		const waiting = links.missing(fieldsOf(undo), undo).filter((link) => pending.has(link));
+		const customFields = custom.get(undo.history.collection);
+		const isWritable = (name: string) => customFields === undefined || customFields.fields.some((field) => field.name === name);
+		return waiting.length > 0 ? undo : withLiveLinks(undo, links, fieldsOf(undo), isWritable);
 	};
 
-	const shown = withLinkedKept(planned.map((one) => resolve(one, toBeCreated)), (some) => linkedAfter(some));
-	refuseTooMany(shown, choices, choices.isPreview, api.notices);
+	const resolvedPlan = withLinkedKept(planned.map((undo) => resolve(undo, toBeCreated)), (some) => linkedAfter(some));
+	refuseTooMany(resolvedPlan, choices, choices.isPreview, api.notices);
 	if (choices.isPreview) {
-		tellProtection(execution, describe, shown);
+		tellProtection(execution, describe, resolvedPlan);
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		return shown.map((one) => undoneItem(one, true));
+		return resolvedPlan.map((undo) => undoneItem(undo, true));
 	}
 
 	const done = new Map<Undoing, Undoing>();
 	const answers = new Map<Undoing, IDataObject>();
 	/** @param isLast whether no value that another record has becomes free any more */
-	const write = async (some: Undoing[], isLast = false, as = some.map((one) => resolve(one))): Promise<void> => {
-		const writes = as.flatMap((one, place) => {
-			const request = undoWriteOf(one);
-			if (!request) done.set(some[place]!, one);
+	const write = async (undos: Undoing[], isLast = false, resolvedUndos = undos.map((undo) => resolve(undo))): Promise<void> => {
+		const writes = resolvedUndos.flatMap((undo, place) => {
+			const request = undoWriteOf(undo);
+			if (!request) done.set(undos[place]!, undo);
 			return request ? [{ place, request }] : [];
 		});
 		const { outcomes, error } = await sendWrites(execution, describe, writes.map(({ request }) => request));
 		for (const [i, outcome] of outcomes.entries()) {
 			const { place } = writes[i]!;
-			const after = afterwards(as[place]!, outcome);
-			done.set(some[place]!, after);
-			if ('record' in outcome) answers.set(some[place]!, outcome.record);
+			const after = afterwards(resolvedUndos[place]!, outcome);
+			done.set(undos[place]!, after);
+			if ('record' in outcome) answers.set(undos[place]!, outcome.record);
 			const { collection, id } = after.history;
 			if (after.newId !== undefined) links.replace(collection, id, after.newId);
 		}
@@ -111,15 +111,15 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 			throw error;
 		}
 		// Each time, at least one value is left out, or it is the second and last time.
-		const again = some.filter((one) => done.get(one)!.part && (isLast || !done.get(one)!.isDuplicate));
-		if (again.length > 0) await write(again, isLast, again.map((one) => done.get(one)!.part!));
+		const again = undos.filter((undo) => done.get(undo)!.part && (isLast || !done.get(undo)!.isDuplicate));
+		if (again.length > 0) await write(again, isLast, again.map((undo) => done.get(undo)!.part!));
 	};
 
-	const waits = (one: Undoing) => links.missing(fieldsOf(one), one).some((link) => toBeCreated.has(link));
-	const of = (action: Undoing['action']) => planned.filter((one) => one.action === action);
-	let updates = of('update').filter((one) => !waits(one));
-	const later = of('update').filter(waits);
-	let deletes = of('delete');
+	const waits = (undo: Undoing) => links.missing(fieldsOf(undo), undo).some((link) => toBeCreated.has(link));
+	const plannedUndos = (action: Undoing['action']) => planned.filter((undo) => undo.action === action);
+	let updates = plannedUndos('update').filter((undo) => !waits(undo));
+	const later = plannedUndos('update').filter(waits);
+	let deletes = plannedUndos('delete');
 	let read = last;
 	const isByUndo = causedBy(execution);
 	/** Reads on in the log. @returns whether it has anything that may keep a created record */
@@ -135,12 +135,12 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	/** If another undo also created a record, the first one stays: both undos decide so. */
 	const findCopies = async () => {
 		await catchUp();
-		for (const one of of('create')) {
-			const { newId, history } = done.get(one) ?? one;
+		for (const undo of plannedUndos('create')) {
+			const { newId, history } = done.get(undo) ?? undo;
 			const living = history.anew.filter(({ isGone }) => !isGone);
 			const [first] = living;
 			if (newId === undefined || !first) continue;
-			if (first.id !== newId) done.set(one, { ...done.get(one)!, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
+			if (first.id !== newId) done.set(undo, { ...done.get(undo)!, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
 			links.replace(history.collection, history.id, first.id);
 			const found = copiesOf(history, living, choices.takesPrecedence || isSightLimited, ({ id, state }) => ({ id, version: state.version as number, updated_at: state.time as string }));
 			for (const copy of found) {
@@ -155,21 +155,21 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const remove = async () => {
 		if (deletes.length > 0) await catchUp();
 		while (deletes.length > 0) {
-			for (const one of deletes) {
-				if (one.history.copyOf?.copy.isTouched) done.set(one, asLinked(one));
-				else if (one.history.isCreated && one.history.isTouched && !choices.takesPrecedence) done.set(one, asChanged(one));
+			for (const undo of deletes) {
+				if (undo.history.copyOf?.copy.isTouched) done.set(undo, asLinked(undo));
+				else if (undo.history.isCreated && undo.history.isTouched && !choices.takesPrecedence) done.set(undo, asChanged(undo));
 			}
-			deletes = deletes.filter((one) => !done.has(one));
-			const written = new Set(done.values());
-			const kept = new Set(withLinkedKept(planned.map((one) => done.get(one) ?? one), (some) => linkedAfter(some, (one) => written.has(one))));
-			let wave = histories.links.unlinkedOf(deletes.filter((one) => kept.has(one)));
+			deletes = deletes.filter((undo) => !done.has(undo));
+			const writtenUndos = new Set(done.values());
+			const updatedPlan = new Set(withLinkedKept(planned.map((undo) => done.get(undo) ?? undo), (some) => linkedAfter(some, (undo) => writtenUndos.has(undo))));
+			let wave = histories.links.unlinkedOf(deletes.filter((undo) => updatedPlan.has(undo)));
 			if (wave.length === 0) return;
 			for (let isAsPlanned = true; isAsPlanned && wave.length > 0; ) {
 				const some = firstRequestOf(wave, describe);
 				await write(some);
-				wave = wave.filter((one) => !done.has(one));
-				deletes = deletes.filter((one) => !done.has(one));
-				isAsPlanned = deletes.length > 0 && !(await catchUp()) && some.every((one) => done.get(one)!.action);
+				wave = wave.filter((undo) => !done.has(undo));
+				deletes = deletes.filter((undo) => !done.has(undo));
+				isAsPlanned = deletes.length > 0 && !(await catchUp()) && some.every((undo) => done.get(undo)!.action);
 			}
 		}
 	};
@@ -178,7 +178,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		for (let before = Infinity; updates.length + deletes.length < before; ) {
 			before = updates.length + deletes.length;
 			await write(updates);
-			updates = updates.filter((one) => done.get(one)!.isDuplicate);
+			updates = updates.filter((undo) => done.get(undo)!.isDuplicate);
 			await remove();
 		}
 	};
@@ -186,26 +186,26 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	/** Created without a link to a record that links back, or without a value that another record still has: it is written afterwards. */
 	let incomplete: Undoing[] = [];
 	const complete = async () => {
-		for (const one of incomplete.splice(0)) {
-			const [whole, part, current] = [resolve(one), done.get(one)!, answers.get(one)];
-			const changes = whole.changes.filter(({ field, to }) => !hasSameValue(to, part.changes.find((other) => other.field === field && !other.kept)?.to));
+		for (const undo of incomplete.splice(0)) {
+			const [resolvedUndo, part, current] = [resolve(undo), done.get(undo)!, answers.get(undo)];
+			const changes = resolvedUndo.changes.filter(({ field, to }) => !hasSameValue(to, part.changes.find((other) => other.field === field && !other.kept)?.to));
 			if (!current || part.newId === undefined || part.result === 'already_so' || changes.length === 0) continue;
-			const request = undoWriteOf({ ...whole, action: 'update', current, changes: changes.map((change) => ({ ...change, from: current[change.field] })) })!;
+			const request = undoWriteOf({ ...resolvedUndo, action: 'update', current, changes: changes.map((change) => ({ ...change, from: current[change.field] })) })!;
 			const { outcomes: [outcome], error } = await sendWrites(execution, describe, [request]);
 			if (error) throw error;
-			if (outcome && 'record' in outcome) done.set(one, { ...whole, newId: part.newId });
+			if (outcome && 'record' in outcome) done.set(undo, { ...resolvedUndo, newId: part.newId });
 		}
 	};
-	for (const wave of waves(of('create'), (one) => links.missing(fieldsOf(one), one))) {
+	for (const wave of waves(plannedUndos('create'), (undo) => links.missing(fieldsOf(undo), undo))) {
 		const circular = wave.filter(waits);
 		await write(wave);
 		await findCopies();
 		incomplete.push(...circular);
 	}
 	await complete();
-	const duplicates = () => of('create').filter((one) => done.get(one)?.isDuplicate);
+	const duplicates = () => plannedUndos('create').filter((undo) => done.get(undo)?.isDuplicate);
 	// A created record has the value, and stays for as long as others link to it that wait for this one.
-	const merged = duplicates().filter((one) => deletes.some(({ history }) => history.id === done.get(one)!.holder));
+	const merged = duplicates().filter((undo) => deletes.some(({ history }) => history.id === done.get(undo)!.holder));
 	if (merged.length > 0) {
 		await write(merged, true);
 		await findCopies();
@@ -222,10 +222,10 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		await writeChanges();
 	}
 	// Of what waits for each other in vain, the other values are written.
-	await write(of('update').filter((one) => done.get(one)?.isDuplicate), true);
+	await write(plannedUndos('update').filter((undo) => done.get(undo)?.isDuplicate), true);
 	await remove();
-	for (const one of deletes) done.set(one, asLinked(one));
-	return planned.map((one) => undoneItem(done.get(one) ?? one, false));
+	for (const undo of deletes) done.set(undo, asLinked(undo));
+	return planned.map((undo) => undoneItem(done.get(undo) ?? undo, false));
 }
 
 function undoneItem({ history, result, action, changes, reason, newId }: Undoing, isPreview: boolean): IDataObject {
@@ -237,7 +237,7 @@ function undoneItem({ history, result, action, changes, reason, newId }: Undoing
 		id,
 		name: name ?? null,
 		...(newId !== undefined && { new_id: newId }),
-		changes: changes,
+		changes,
 		reason: reason ?? null,
 	};
 }

@@ -92,7 +92,7 @@ export const kindsOption = { displayName: 'Kinds', name: 'kinds' };
 const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 	...kindsOption,
 	type: 'multiOptions',
-	options: kinds.map(({ name, value }) => ({ name, value })).sort((one, other) => (one.name < other.name ? -1 : 1)),
+	options: kinds.map(({ name, value }) => ({ name, value })).sort((a, b) => (a.name < b.name ? -1 : 1)),
 	default: [],
 	description: 'Undo changes of these records only',
 });

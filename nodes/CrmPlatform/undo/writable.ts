@@ -39,7 +39,7 @@ export function writableOf({ api, identity }: Execution, description: ResourceDe
 	const owners = (update?.fields ?? []).filter(({ part }) => part === undefined);
 	const pairs = items.flatMap((item) => owners.filter(({ reference }) => reference === item.reference).map((owner) => [item.name, owner.name]));
 	return {
-		changedWith: (name) => pairs.filter((pair) => pair.includes(name)).flatMap((pair) => pair.filter((one) => one !== name)),
+		changedWith: (name) => pairs.filter((pair) => pair.includes(name)).flatMap((pair) => pair.filter((fieldName) => fieldName !== name)),
 		isChanged: (name) => changed.has(name),
 		isSet: (name) => sets.has(name),
 		isCreated: (name) => created.has(name),

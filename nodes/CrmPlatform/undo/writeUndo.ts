@@ -31,12 +31,12 @@ export type UndoOutcome = { record: IDataObject } | { refused: Error };
 export type Describe = (collection: string) => ResourceDescription | undefined;
 
 /** The write that undoes something. */
-export function undoWriteOf(one: Undoing): UndoWrite | undefined {
-	const { history: { collection, deletion }, action, current } = one;
+export function undoWriteOf(undo: Undoing): UndoWrite | undefined {
+	const { history: { collection, deletion }, action, current } = undo;
 	if (action === undefined) return undefined;
 	if (action === 'delete') return { action, collection, record: current! };
-	if (action === 'update') return { action, collection, record: current!, body: formerValues(one) };
-	return { action, collection, deletion: deletion!.event, body: formerValues(one) };
+	if (action === 'update') return { action, collection, record: current!, body: formerValues(undo) };
+	return { action, collection, deletion: deletion!.event, body: formerValues(undo) };
 }
 
 /**
@@ -89,23 +89,23 @@ async function sendGroup(execution: Execution, description: WriteDescription, gr
 	const { n8n, identity, operation } = execution;
 	const [{ action }] = group as [UndoWrite];
 	// An attempt plans again, and must not repeat the keys of an earlier one.
-	const own: Execution = { ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: randomUUID() } };
+	const freshExecution: Execution = { ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: randomUUID() } };
 	const refused = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
 	const inBatches = () =>
-		writeRecords(own, description, (index) => requestOf(group[index]!), (record): IDataObject => ({ record }), {
+		writeRecords(freshExecution, description, (index) => requestOf(group[index]!), (record): IDataObject => ({ record }), {
 			count: group.length,
 			...protectionOf(execution, description, group.map(({ record }) => record)),
 			refused,
 		});
 	const alone = async (write: UndoWrite) => {
-		const keyed: Execution = { ...own, identity: { ...own.identity, deletion: write.deletion! } };
+		const keyed: Execution = { ...freshExecution, identity: { ...freshExecution.identity, deletion: write.deletion! } };
 		const run = writeRecords(keyed, description, () => requestOf(write), (record): IDataObject => ({ record }), { count: 1, refused }) as Run;
 		return await run(0);
 	};
 	const each: Batched = { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await alone(group[index]!)] }) };
 	const plan = action === 'create' ? each : inBatches();
 	const signal = n8n.getExecutionCancelSignal();
-	for await (const done of runAll(plan, group.length, (results) => !signal?.aborted && !results.some((one) => one instanceof Error))) {
+	for await (const done of runAll(plan, group.length, (results) => !signal?.aborted && !results.some((result) => result instanceof Error))) {
 		for (const { result } of done) {
 			if (result instanceof Error) return result;
 			outcomes.push(result as unknown as UndoOutcome);

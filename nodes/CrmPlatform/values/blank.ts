@@ -7,7 +7,7 @@ export const isBlank = (value: unknown): boolean => isBlankAt(0, value);
 
 /** A value nested too deep is not blank: it is refused when it is sent. */
 function isBlankAt(depth: number, value: unknown): boolean {
-	if (Array.isArray(value)) return depth <= maxLevels && value.every((one) => isBlankAt(depth + 1, one));
+	if (Array.isArray(value)) return depth <= maxLevels && value.every((element) => isBlankAt(depth + 1, element));
 	return value === null || value === undefined || (typeof value === 'string' && value.trim() === '');
 }
 
@@ -23,15 +23,15 @@ export const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainOb
 export function withoutBlanks(value: unknown, isCleared = false, depth = 0): unknown {
 	if (depth > maxLevels) return value;
 	if (Array.isArray(value)) {
-		return value.flatMap((one: unknown) => {
-			const left = withoutBlanks(one, false, depth + 1);
-			return left !== null && isNothing(left, one) ? [] : [left];
+		return value.flatMap((element: unknown) => {
+			const left = withoutBlanks(element, false, depth + 1);
+			return left !== null && isNothing(left, element) ? [] : [left];
 		});
 	}
 	if (!isPlainObject(value)) return value;
-	const members = Object.entries(value).flatMap(([name, one]): Array<[string, unknown]> => {
-		const left = withoutBlanks(one, isCleared, depth + 1);
-		if (left === null || !isNothing(left, one)) return [[name, left]];
+	const members = Object.entries(value).flatMap(([name, member]): Array<[string, unknown]> => {
+		const left = withoutBlanks(member, isCleared, depth + 1);
+		if (left === null || !isNothing(left, member)) return [[name, left]];
 		return isCleared ? [[name, null]] : [];
 	});
 	return Object.fromEntries(members);

@@ -67,7 +67,7 @@ export function timeSpan(value: unknown, zone: string): TimeSpan | undefined {
 	const from = moment.toMillis();
 	if (moment.millisecond > 0) return { from, to: from };
 	if (moment.second > 0) return { from, to: from + second - 1 };
-	const isMidnight = [moment, moment.toUTC()].some((one) => one.hour + one.minute === 0);
+	const isMidnight = [moment, moment.toUTC()].some((dateTime) => dateTime.hour + dateTime.minute === 0);
 	if (!isMidnight) return { from, to: from + 60 * second - 1 };
 	return { from: from - farthestZone, to: from + day + farthestZone - 1 };
 }

@@ -92,7 +92,7 @@ function read<Value>(
 ): Value {
 	const found = isBlank(value) ? otherwise : meaning(value);
 	if (found !== undefined) return found;
-	throw new Error(`${label}: enter ${accepted} instead of ${shown(value)}.`);
+	throw new Error(`${label}: enter ${accepted} instead of ${describeValue(value)}.`);
 }
 
 const textOf = (value: unknown): string | undefined =>
@@ -105,7 +105,7 @@ function numberIn(value: unknown): number | undefined {
 	return Number.isFinite(number) ? number : undefined;
 }
 
-function shown(value: unknown): string {
+function describeValue(value: unknown): string {
 	if (value === undefined || value === null) return `nothing (the expression returned ${String(value)})`;
 	const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
 	return `“${text.slice(0, 100)}”`;

@@ -79,8 +79,8 @@ export async function waitForJob(
 	{ id, path }: StartedJob,
 	stopped: Promise<never> = new Promise(() => undefined),
 ): Promise<IDataObject> {
-	const given: unknown = n8n.getNodeParameter('options.maxWait', item, null);
-	const maxSeconds = readWholeNumber('Maximum Wait', given, { otherwise: maxJobTime });
+	const value: unknown = n8n.getNodeParameter('options.maxWait', item, null);
+	const maxSeconds = readWholeNumber('Maximum Wait', value, { otherwise: maxJobTime });
 	const name = n8n.getNode().name;
 	const begun = systemClock.now();
 	for (let pause = firstPause; ; pause = Math.min(maxPause, pause * pauseGrowth)) {
@@ -154,7 +154,7 @@ const nameOf = ({ index, id }: IDataObject): string | undefined =>
 export function endReason({ error }: IDataObject): string | undefined {
 	if (!saysError(error)) return undefined;
 	const { detail, title, errors, code } = readProblemBody(error);
-	return detail ?? title ?? errors?.find((one) => one.detail !== undefined)?.detail ?? code ?? JSON.stringify(error);
+	return detail ?? title ?? errors?.find((entry) => entry.detail !== undefined)?.detail ?? code ?? JSON.stringify(error);
 }
 
 /** The number of results that a job states; undefined where it states none. */

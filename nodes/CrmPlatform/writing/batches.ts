@@ -41,11 +41,11 @@ export function writeRecords(
 ): Run | Batched {
 	const { takesIfMatch } = description;
 	const isOncePer = hasWriteOncePer(execution);
-	const wanted = isOncePer ? 1 : batchSizeOption(execution);
+	const requestedSize = isOncePer ? 1 : batchSizeOption(execution);
 	const isBatchSafe = !areReadFirst && (!isVersioned || description.batch?.takesVersion || !takesIfMatch);
-	const { size, batch } = batchingOf(execution, isBatchSafe ? description.batch : undefined, wanted);
+	const { size, batch } = batchingOf(execution, isBatchSafe ? description.batch : undefined, requestedSize);
 	const isBatched = size > 1;
-	const sent = sentRequests(execution);
+	const requestLog = sentRequests(execution);
 
 	const alone = async (write: Write, item: number): Promise<Result | Error> => {
 		fixBatching(execution);
@@ -103,12 +103,12 @@ export function writeRecords(
 	): Promise<Results> => {
 		let isTried = keyHeaderOf(execution, description, 'single')?.isPromised === true;
 		const isAgain = (place: number) => {
-			const one = results[place]!;
+			const result = results[place]!;
 			const write = writes[place]!;
-			if (!('problem' in one) || sharesRecord(write, writes)) return false;
-			return one.problem.status === rateLimited || (one.problem.status === unavailable && isSafeToRepeat(description, write));
+			if (!('problem' in result) || sharesRecord(write, writes)) return false;
+			return result.problem.status === rateLimited || (result.problem.status === unavailable && isSafeToRepeat(description, write));
 		};
-		const outcomes = results.map((one, place) => (isAgain(place) ? undefined : outcome(one, items[place]!, writes[place]!)));
+		const outcomes = results.map((result, place) => (isAgain(place) ? undefined : outcome(result, items[place]!, writes[place]!)));
 		for (const [place, write] of writes.entries()) {
 			if (outcomes[place]) continue;
 			if (isTried && goesOn(outcomes)) {
@@ -126,13 +126,13 @@ export function writeRecords(
 		const [first] = writes;
 		if (!first) return [];
 		fixBatching(execution);
-		if (isBatched) sent.add(items);
+		if (isBatched) requestLog.add(items);
 		try {
 			if (!batch || writes.length === 1) return [await alone(first, items[0] ?? 0)];
 			return await outcomesOf(await sendInBatch(batch, items, writes), items, writes, goesOn);
 		} catch (error) {
 			if (!isAnsweredWith(error, 413) || writes.length === 1) return items.map((item) => refused(error as Error, item));
-			sent.remove(items);
+			requestLog.remove(items);
 			const half = Math.ceil(writes.length / 2);
 			const results = await sendTogether(items.slice(0, half), writes.slice(0, half), goesOn);
 			if (!goesOn(results)) return results;
@@ -140,7 +140,7 @@ export function writeRecords(
 		}
 	};
 
-	if (count === 1 || (wanted === 1 && size === 1 && !isOncePer)) {
+	if (count === 1 || (requestedSize === 1 && size === 1 && !isOncePer)) {
 		return async (item) => {
 			const result = await alone(read(item), item);
 			if (result instanceof Error) throw result;
@@ -151,7 +151,7 @@ export function writeRecords(
 		size,
 		assemble(items): Batch {
 			const writes = items.map((item) => valueOrError(() => read(item)));
-			const { requests, refused: unsent } = requestsFor(items, writes, sent);
+			const { requests, refused: unsent } = requestsFor(items, writes, requestLog);
 			const records = writes.flatMap((write) =>
 				write instanceof Error ? [] : affectedRecords(write, isBatched),
 			);
@@ -185,28 +185,28 @@ function itemOf({ id, version, body }: Write, { takesVersion }: BatchDescription
  * The places of the writes in each request, and the errors of those in none. Items that an earlier attempt has
  * sent together stay together, even if others are readable now: under another key, they would be written again.
  */
-function requestsFor(items: number[], writes: Array<Write | Error>, sent: SentRequests) {
+function requestsFor(items: number[], writes: Array<Write | Error>, requestLog: SentRequests) {
 	const refused = new Map<number, Error>();
 	const requests: number[][] = [];
 	const isPlanned = new Set<number>();
 	for (const [place, item] of items.entries()) {
 		const write = writes[place];
 		if (write instanceof Error) refused.set(place, write);
-		const together = isPlanned.has(place) ? undefined : sent.with(item);
-		if (!together) continue;
-		const places = together.map((one) => items.indexOf(one)).filter((one) => one >= 0);
-		for (const one of places) isPlanned.add(one);
-		const group = places.map((one) => writes[one]!);
-		const isSame = places.length === together.length && groupByRequest(group)[0]?.length === group.length;
+		const requestItems = isPlanned.has(place) ? undefined : requestLog.with(item);
+		if (!requestItems) continue;
+		const places = requestItems.map((requestItem) => items.indexOf(requestItem)).filter((index) => index >= 0);
+		for (const index of places) isPlanned.add(index);
+		const group = places.map((index) => writes[index]!);
+		const isSame = places.length === requestItems.length && groupByRequest(group)[0]?.length === group.length;
 		if (isSame) {
 			requests.push(places);
 			continue;
 		}
-		for (const one of places) if (!refused.has(one)) refused.set(one, divided(together));
+		for (const index of places) if (!refused.has(index)) refused.set(index, divided(requestItems));
 	}
 	const others = writes.map((write, place) => (isPlanned.has(place) ? divided([]) : write));
 	requests.push(...groupByRequest(others));
-	requests.sort(([one = 0], [other = 0]) => one - other);
+	requests.sort(([a = 0], [b = 0]) => a - b);
 	return { requests, refused };
 }
 

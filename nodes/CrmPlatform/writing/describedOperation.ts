@@ -31,7 +31,7 @@ export async function describedWrite({ api, resource, operation }: Execution): P
 }
 
 /** @param notice why the description is not the service's own, or incomplete */
-function notOffered(what: string, { path }: Resource, notice: string | undefined): Error {
+function notOffered(operationName: string, { path }: Resource, notice: string | undefined): Error {
 	const why = notice ?? 'Check the base URL and the API description URL in the credential.';
-	return new Error(`The API description does not include ${what} for ${path}. ${why}`);
+	return new Error(`The API description does not include ${operationName} for ${path}. ${why}`);
 }

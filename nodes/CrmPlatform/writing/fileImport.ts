@@ -172,7 +172,7 @@ function noteOutcome(
 		);
 	}
 	if (unnamed.size > 0) {
-		const columns = [...unnamed].sort((one, other) => one - other).join(', ');
+		const columns = [...unnamed].sort((a, b) => a - b).join(', ');
 		api.notices.add(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
 	}
 	if (problem !== undefined) api.notices.add(problem);

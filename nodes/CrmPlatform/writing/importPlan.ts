@@ -164,7 +164,7 @@ function requiredFields({ operation, fields }: ImportPlan, checked: Field[]): Fi
 /** The field of an error, whose message begins with the field's label. */
 function fieldIn(message: string, fields: Field[]): Pick<Refusal, 'field'> {
 	const about = fields.filter(({ label, name }) => [label, name].some((called) => message.startsWith(`${called}: `)));
-	const [field] = about.sort((one, other) => other.label.length - one.label.length);
+	const [field] = about.sort((a, b) => b.label.length - a.label.length);
 	return field ? { field: field.name } : {};
 }
 

@@ -74,8 +74,8 @@ export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefine
 	type Column = keyof typeof reportColumns;
 	const line = (text: string, names: readonly Column[], values: unknown[]): string => {
 		if (columns) return `${text}${csvRow(values)}`;
-		const own = JSON.stringify(Object.fromEntries(names.map((name, i) => [reportColumns[name], values[i]])));
-		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${own.slice(1)}\n`;
+		const reportJson = JSON.stringify(Object.fromEntries(names.map((name, i) => [reportColumns[name], values[i]])));
+		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${reportJson.slice(1)}\n`;
 	};
 	const doneLine = ({ row, text, done: report }: ReportedRow): string | undefined =>
 		report && line(text, doneColumns, [row, report.id, report.action]);

@@ -20,22 +20,22 @@ export async function readImportResults(
 	execution: Execution,
 	plan: ImportPlan,
 	{ path }: StartedJob,
-	{ sent, ended }: { sent: PlannedRow[]; ended: IDataObject },
+	{ sent: sentRows, ended }: { sent: PlannedRow[]; ended: IDataObject },
 ): Promise<void> {
-	const given = new Map<string, IDataObject>();
-	for await (const part of readJobResults(execution, path, sent.length, plan.description.withoutRecords)) {
+	const distinctResults = new Map<string, IDataObject>();
+	for await (const part of readJobResults(execution, path, sentRows.length, plan.description.withoutRecords)) {
 		for (const { index, status, id, data, error } of part) {
-			const own = { index, status, id: id ?? (data as IDataObject | null | undefined)?.id, error };
+			const result = { index, status, id: id ?? (data as IDataObject | null | undefined)?.id, error };
 			// Parts may overlap: a repeated result counts once.
-			given.set(JSON.stringify(own), own);
+			distinctResults.set(JSON.stringify(result), result);
 		}
 	}
-	const all = [...given.values()];
+	const all = [...distinctResults.values()];
 	// Without a result for line 0, the service may count from 1, and each result would belong to another row.
 	const areFromFirst = all.some(({ index }) => String(index) === '0');
-	const results = new Map(areFromFirst ? resultsByPlace({ results: all }, sent.map(() => ({}))) : []);
+	const results = new Map(areFromFirst ? resultsByPlace({ results: all }, sentRows.map(() => ({}))) : []);
 	const withoutResult = restOf(ended, results.size === all.length ? all.length : undefined);
-	for (const [line, planned] of sent.entries()) {
+	for (const [line, planned] of sentRows.entries()) {
 		const result = results.get(line);
 		Object.assign(planned, result ? outcomeOf(plan, result) : { refusal: withoutResult });
 	}
@@ -78,8 +78,8 @@ function restOf(job: IDataObject, results: number | undefined): Refusal {
 }
 
 /** The outcome of the row is unknown. */
-const unknown = (what: string): Refusal => ({
+const unknown = (explanation: string): Refusal => ({
 	code: 'unknown',
-	message: `${what} Look for the record before you import the row again.`,
+	message: `${explanation} Look for the record before you import the row again.`,
 	isUnknown: true,
 });

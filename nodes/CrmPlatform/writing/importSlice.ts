@@ -41,16 +41,16 @@ export async function importSlice(
 		sentJobs.push({ rows: rangesOf(unsent) });
 	}
 	for (const [number, job] of [...sentJobs.entries()]) {
-		const sent = itemsIn(job.rows).map((i) => rows[i]!);
+		const sentRows = itemsIn(job.rows).map((i) => rows[i]!);
 		const key = [plan.item, slices.place, ...(number === 0 ? [] : [number])];
 		const started =
 			job.id === undefined
-				? await startJob(execution, plan, sent, { job, key, forget: () => number >= earlier && sentJobs.pop() })
+				? await startJob(execution, plan, sentRows, { job, key, forget: () => number >= earlier && sentJobs.pop() })
 				: startedJob(plan.description, job.id);
-		for (const planned of sent) Object.assign(planned, { line: undefined, refusal: undefined });
+		for (const planned of sentRows) Object.assign(planned, { line: undefined, refusal: undefined });
 		slices.jobs.push(started.id);
 		const ended = await waitForJob(execution, plan.item, started, slices.stopped);
-		await readImportResults(execution, plan, started, { sent, ended });
+		await readImportResults(execution, plan, started, { sent: sentRows, ended });
 	}
 	return rows;
 }
@@ -65,13 +65,13 @@ const overtaken = {
 async function startJob(
 	execution: Execution,
 	{ description, query }: ImportPlan,
-	sent: PlannedRow[],
+	sentRows: PlannedRow[],
 	{ job, key, forget }: { job: SentJob; key: number[]; forget: () => unknown },
 ): Promise<StartedJob> {
-	const lines = sent.flatMap(({ line }) => line ?? []);
-	if (lines.length < sent.length) throw changedSince(execution, sent);
+	const lines = sentRows.flatMap(({ line }) => line ?? []);
+	if (lines.length < sentRows.length) throw changedSince(execution, sentRows);
 	// Some thousand lines are held once, in the request.
-	for (const planned of sent) planned.line = undefined;
+	for (const planned of sentRows) planned.line = undefined;
 	try {
 		const started = await startBackgroundJob(execution, description, { query, lines }, key);
 		job.id = started.id;
@@ -80,14 +80,14 @@ async function startJob(
 		const status = error instanceof NodeApiError ? Number(error.httpCode) : 0;
 		const { data, mayBeDone } = ((error as NodeApiError).context ?? {}) as { data?: { code?: string }; mayBeDone?: boolean };
 		if (status >= 400 && status < 500 && status !== 409 && !mayBeDone) forget();
-		throw data?.code === 'idempotency_key_reused' ? changedSince(execution, sent) : error;
+		throw data?.code === 'idempotency_key_reused' ? changedSince(execution, sentRows) : error;
 	}
 }
 
 /** An earlier attempt, whose response is unknown, has sent other values under the same key. */
-function changedSince(execution: Execution, sent: PlannedRow[]): Error {
+function changedSince(execution: Execution, sentRows: PlannedRow[]): Error {
 	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(
-		`Rows ${sent[0]!.row} to ${sent.at(-1)!.row} were sent before with other values: the file has changed, or a record that they refer to. None of them was written now. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
+		`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were sent before with other values: the file has changed, or a record that they refer to. None of them was written now. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
 	);
 }

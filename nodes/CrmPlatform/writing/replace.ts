@@ -73,17 +73,17 @@ export async function writeAsRead(
 	const { etag } = headers;
 	const isConditional = etag !== undefined && !etag.startsWith('W/');
 	const isSent = description.replaces ? await sentMembers(execution) : () => true;
-	const asSent = (one: IDataObject) => Object.fromEntries(Object.entries(one).filter(([name]) => isSent(name)));
+	const asSent = (object: IDataObject) => Object.fromEntries(Object.entries(object).filter(([name]) => isSent(name)));
 	const current = asSent(record);
 	if (description.replaces && Object.keys(current).length === 0) throw new Error(otherAnswer);
-	const whole = description.replaces ? mergePatch(current, changes ?? {}) : changes;
+	const requestBody = description.replaces ? mergePatch(current, changes ?? {}) : changes;
 	// A description may name a version that this record does not have.
-	const isVersioned = [current.version, whole?.version].every((one) => one !== undefined && one !== null);
+	const isVersioned = [current.version, requestBody?.version].every((value) => value !== undefined && value !== null);
 	if (description.replaces && !isConditional && !isVersioned) throw new Error(unversioned);
 	if (!isVersioned && !(description.takesIfMatch && isConditional)) api.notices.add(unprotected);
 	// An earlier attempt has written it: another version under its key would be refused.
-	if (description.replaces && JSON.stringify(whole) === JSON.stringify(current)) return { record, status };
-	const write = { id, path, ...(whole && { body: whole }), ...(isConditional && { headers: { 'if-match': etag } }) };
+	if (description.replaces && JSON.stringify(requestBody) === JSON.stringify(current)) return { record, status };
+	const write = { id, path, ...(requestBody && { body: requestBody }), ...(isConditional && { headers: { 'if-match': etag } }) };
 	return await writeOne(execution, description, write, items).catch(async (error: Error) => {
 		if (!isConditional || !isAnsweredWith(error, 412)) throw error;
 		const again = await api.send({ method: 'GET', path });
@@ -104,16 +104,16 @@ async function sentMembers({ api, resource }: Execution): Promise<(name: string)
 /** Whether a value that is about to be written has changed since it was read. */
 function hasOtherValues(before: IDataObject, now: IDataObject, changes: IDataObject): boolean {
 	return Object.entries(changes).some(([name, value]) => {
-		const [own, other] = [before[name] ?? null, now[name] ?? null];
-		if (isObject(value) && isObject(own) && isObject(other)) return hasOtherValues(own, other, value);
-		return JSON.stringify(own) !== JSON.stringify(other) && !isSameTime(own, other);
+		const [previousValue, currentValue] = [before[name] ?? null, now[name] ?? null];
+		if (isObject(value) && isObject(previousValue) && isObject(currentValue)) return hasOtherValues(previousValue, currentValue, value);
+		return JSON.stringify(previousValue) !== JSON.stringify(currentValue) && !isSameTime(previousValue, currentValue);
 	});
 }
 
 /** Whether two texts are one time, which lists and single records may write in different notations. */
-const isSameTime = (one: unknown, other: unknown): boolean =>
-	[one, other].every((text) => typeof text === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) &&
-	Date.parse(String(one)) === Date.parse(String(other));
+const isSameTime = (a: unknown, b: unknown): boolean =>
+	[a, b].every((text) => typeof text === 'string' && /^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:\d\d)$/.test(text)) &&
+	Date.parse(String(a)) === Date.parse(String(b));
 
 /** Shown if a change by someone else between reading and writing would go unnoticed. */
 const unprotected =

@@ -122,7 +122,7 @@ const unpromised = (header: KeyHeader | undefined): KeyHeader | undefined =>
 export function batchingOf(
 	execution: Execution,
 	batch: BatchDescription | undefined,
-	wantedSize: number,
+	requestedSize: number,
 ): { size: number; batch: BatchDescription | undefined } {
 	const state = runState(execution);
 	if (!state.hasSent) {
@@ -130,7 +130,7 @@ export function batchingOf(
 		delete state.batchPath;
 	}
 	// A limit of 0 records is invalid: empty slices would never end.
-	state.size ??= Math.max(1, Math.floor(batch ? Math.min(wantedSize, batch.maximum) : 1));
+	state.size ??= Math.max(1, Math.floor(batch ? Math.min(requestedSize, batch.maximum) : 1));
 	const isOwn = execution.api.isSelfDescribed();
 	if (batch && (!state.batchPath || (isOwn && !state.batchPath.isOwn))) {
 		state.batchPath = { path: batch.path, items: batch.items, isOwn };

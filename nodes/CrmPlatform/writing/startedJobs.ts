@@ -25,8 +25,8 @@ const stateName = 'imports';
  */
 export function startedJobs({ n8n, identity }: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {
 	const context = nodeContext(n8n);
-	const known = context[stateName] as unknown as StartedJobs | undefined;
-	const state = known?.run === identity.run ? known : { run: identity.run, jobs: {} };
+	const storedState = context[stateName] as unknown as StartedJobs | undefined;
+	const state = storedState?.run === identity.run ? storedState : { run: identity.run, jobs: {} };
 	context[stateName] = state;
 	return (state.jobs[`${operation} ${path} ${item}/${slice}`] ??= []);
 }

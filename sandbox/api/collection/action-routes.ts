@@ -9,17 +9,17 @@ import { answerWrite } from './answer-write.ts';
 
 /** The routes of a resource's actions: what can be done to a record beside setting its fields. */
 export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
-	const { One, one } = namesOf(resource);
+	const { Singular, one: singular } = namesOf(resource);
 	return Object.entries(resource.actions ?? {}).map(([name, action]) => endpoint({
 		method: 'POST',
 		path: `/v1/${resource.name}/{id}/${name}`,
-		id: `${name}${One}`,
+		id: `${name}${Singular}`,
 		tag: resource.name,
 		summary: action.summary,
 		description: action.description,
 		body: actionInput(action),
 		ifMatch: true,
-		answers: { 200: success(`The changed ${one}.`, One, 'ETag') },
+		answers: { 200: success(`The changed ${singular}.`, Singular, 'ETag') },
 		handle(c) {
 			// An action without required input takes no body either.
 			const hasBody = c.req.header('Content-Type') !== undefined;

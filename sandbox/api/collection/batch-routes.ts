@@ -20,7 +20,7 @@ import type { Writing } from '../../core/store/writing.ts';
 
 /** The routes that write many records of one resource at once. */
 export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
-	const { One, many } = namesOf(resource);
+	const { Singular, plural } = namesOf(resource);
 	return bulkOperations.map((operation) => {
 		const isUpsert = operation === 'upsert';
 		return endpoint({
@@ -28,15 +28,15 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 			path: `/v1/${resource.name}/batch/${operation}`,
 			id: batchOperationId(operation, resource),
 			tag: resource.name,
-			summary: `${isUpsert ? 'Create or update' : capital(operation)} many ${many}`,
+			summary: `${isUpsert ? 'Create or update' : capital(operation)} many ${plural}`,
 			description:
 				'Counts as one request and takes one idempotency key. Every item has its own result, in ' +
 				'the same order; error pointers are relative to the item. A failed item does not affect ' +
 				'the others, unless atomic is true: then nothing is written, and the others have status 424.',
 			query: isUpsert ? matchOnQuery(resource) : z.object({}),
-			body: `${One}Batch${capital(operation)}`,
+			body: `${Singular}Batch${capital(operation)}`,
 			middleware: limitBatchBody,
-			answers: { 207: success('The result of each item.', `${One}BatchResult`) },
+			answers: { 207: success('The result of each item.', `${Singular}BatchResult`) },
 			handle(c, { match_on: matchOn }: { match_on?: string }) {
 				const bulk = { operation, matchOn };
 				const requestId = c.get('requestId');
@@ -107,7 +107,7 @@ function undone(result: ItemResult, all: ItemResult[], requestId: string): ItemR
 	const maker = all.find(({ status, id }) => status === 201 && id === existing);
 	if (!maker) return result;
 	const detail = `Item ${maker.index} of this batch already has this value.`;
-	const errors = error.errors.map((one) => ({ ...one, detail }));
+	const errors = error.errors.map((fieldError) => ({ ...fieldError, detail }));
 	return { ...result, error: { ...rest, detail, errors } };
 }
 

@@ -23,13 +23,13 @@ export function customObjectRoutes(
 	service: Service,
 	routesOf: (service: Service, resource: Resource) => ApiRoute[],
 ): ApiRoute[] {
-	const known = new WeakMap<Resource, ApiRoute[]>();
+	const routesByResource = new WeakMap<Resource, ApiRoute[]>();
 	const routesFor = (c: Context<Env>): ApiRoute[] => {
 		const key = c.req.param('key')!;
 		const resource = service.store.table(recordsName(key))?.resource;
 		if (!resource) throw new Problem('not_found', `There is no custom object ${key}.`);
-		const routes = known.get(resource) ?? routesOf(service, resource);
-		known.set(resource, routes);
+		const routes = routesByResource.get(resource) ?? routesOf(service, resource);
+		routesByResource.set(resource, routes);
 		return routes;
 	};
 	return routesOf(service, anyRecords).map((route, i) => ({

@@ -43,7 +43,7 @@ export const collectionRoutes = (service: Service): ApiRoute[] =>
 /** How to read the records of one resource. */
 export function readEndpoints(service: Service, resource: Resource) {
 	const { store } = service;
-	const { Many, One, one, many, aOne } = namesOf(resource);
+	const { Plural, Singular, one: singular, plural, withArticle } = namesOf(resource);
 	const findFilter = filterFinder(store, resource);
 	const path = `/v1/${resource.name}`;
 	const isOpen = hasCustomFields(resource);
@@ -51,11 +51,11 @@ export function readEndpoints(service: Service, resource: Resource) {
 	const list: Endpoint = {
 		method: 'GET',
 		path,
-		id: `list${Many}`,
+		id: `list${Plural}`,
 		tag: resource.name,
-		summary: `List ${many}`,
+		summary: `List ${plural}`,
 		description:
-			`Lists ${many} page by page. For the next page, send next_cursor as cursor, with the same ` +
+			`Lists ${plural} page by page. For the next page, send next_cursor as cursor, with the same ` +
 			'filters and sort.' +
 			(isOpen
 				? ' Filter by custom fields with `custom_fields.<key>`, or with an operator that ' +
@@ -66,7 +66,7 @@ export function readEndpoints(service: Service, resource: Resource) {
 			...queryParametersOf(listQueryOf(resource)),
 			...filtersOf(resource).map(filterParameter),
 		],
-		answers: { 200: pageResponse(`A page of ${many}.`, `${One}List`, `list${Many}`) },
+		answers: { 200: pageResponse(`A page of ${plural}.`, `${Singular}List`, `list${Plural}`) },
 		members: () =>
 			isOpen
 				? {
@@ -90,11 +90,11 @@ export function readEndpoints(service: Service, resource: Resource) {
 	const get: Endpoint<z.ZodObject<ReturnType<typeof fieldsQuery>>> = {
 		method: 'GET',
 		path: `${path}/{id}`,
-		id: `get${One}`,
+		id: `get${Singular}`,
 		tag: resource.name,
-		summary: `Get ${aOne}`,
+		summary: `Get ${withArticle}`,
 		query: z.object(fieldsQuery(resource)),
-		answers: { 200: success(`The ${one}.`, One, 'ETag') },
+		answers: { 200: success(`The ${singular}.`, Singular, 'ETag') },
 		errors: [404],
 		handle(c, { fields }) {
 			applyDueTransitions(service);
@@ -111,19 +111,19 @@ export function readEndpoints(service: Service, resource: Resource) {
 
 /** How to write the records of one resource, one at a time. */
 export function writeEndpoints(service: Service, resource: Resource) {
-	const { One, one, aOne } = namesOf(resource);
+	const { Singular, one: singular, withArticle } = namesOf(resource);
 	const tag = resource.name;
 	const path = `/v1/${resource.name}`;
-	const updated = { 200: success(`The updated ${one}.`, One, 'ETag') };
-	const created = { 201: success(`The new ${one}.`, One, 'ETag', 'Location') };
+	const updated = { 200: success(`The updated ${singular}.`, Singular, 'ETag') };
+	const created = { 201: success(`The new ${singular}.`, Singular, 'ETag', 'Location') };
 
 	const create: Endpoint = {
 		method: 'POST',
 		path,
-		id: `create${One}`,
+		id: `create${Singular}`,
 		tag,
-		summary: `Create ${aOne}`,
-		body: `${One}Create`,
+		summary: `Create ${withArticle}`,
+		body: `${Singular}Create`,
 		answers: created,
 		handle: (c) => answerWrite(service, resource, c, true, createRecord),
 	};
@@ -131,12 +131,12 @@ export function writeEndpoints(service: Service, resource: Resource) {
 	const upsert: Endpoint<ReturnType<typeof matchOnQuery>> = {
 		method: 'PUT',
 		path,
-		id: `upsert${One}`,
+		id: `upsert${Singular}`,
 		tag,
-		summary: `Create or update ${aOne}`,
-		description: `Updates the ${one} with the same value in the field match_on, or creates one.`,
+		summary: `Create or update ${withArticle}`,
+		description: `Updates the ${singular} with the same value in the field match_on, or creates one.`,
 		query: matchOnQuery(resource),
-		body: `${One}Upsert`,
+		body: `${Singular}Upsert`,
 		ifMatch: true,
 		answers: { ...updated, ...created },
 		handle: (c, { match_on: matchOn }) =>
@@ -148,10 +148,10 @@ export function writeEndpoints(service: Service, resource: Resource) {
 	const update: Endpoint = {
 		method: 'PATCH',
 		path: `${path}/{id}`,
-		id: `update${One}`,
+		id: `update${Singular}`,
 		tag,
-		summary: `Update ${aOne}`,
-		body: `${One}Update`,
+		summary: `Update ${withArticle}`,
+		body: `${Singular}Update`,
 		ifMatch: true,
 		answers: updated,
 		handle: (c) =>
@@ -163,11 +163,11 @@ export function writeEndpoints(service: Service, resource: Resource) {
 	const remove: Endpoint = {
 		method: 'DELETE',
 		path: `${path}/{id}`,
-		id: `delete${One}`,
+		id: `delete${Singular}`,
 		tag,
-		summary: `Delete ${aOne}`,
+		summary: `Delete ${withArticle}`,
 		ifMatch: true,
-		answers: { 204: noContent(`The ${one} is deleted.`) },
+		answers: { 204: noContent(`The ${singular} is deleted.`) },
 		handle: (c) =>
 			answerWrite(service, resource, c, false, (writing) =>
 				deleteRecord(writing, c.req.param('id')!, c.req.header('If-Match')),

@@ -11,7 +11,7 @@ import { existingRecord, updateRecord } from '../../domain/records/write.ts';
 /** The routes that add a tag to a record and remove it; none if the records have no tags. */
 export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 	if (!hasTags(resource)) return [];
-	const { One, one, aOne } = namesOf(resource);
+	const { Singular, one: singular, withArticle } = namesOf(resource);
 	const retagging = (
 		about: Pick<Endpoint, 'method' | 'id' | 'summary'>,
 		retag: (ids: string[], tagId: string) => string[],
@@ -21,7 +21,7 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 			path: `/v1/${resource.name}/{id}/tags/{tag_id}`,
 			tag: resource.name,
 			ifMatch: true,
-			answers: { 200: success(`The ${one} with its tags.`, One, 'ETag') },
+			answers: { 200: success(`The ${singular} with its tags.`, Singular, 'ETag') },
 			handle: (c) =>
 				answerWrite(service, resource, c, false, (writing) => {
 					const { store } = writing;
@@ -33,10 +33,10 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 				}),
 		});
 	return [
-		retagging({ method: 'PUT', id: `tag${One}`, summary: `Add a tag to ${aOne}` }, (ids, tag) => [
+		retagging({ method: 'PUT', id: `tag${Singular}`, summary: `Add a tag to ${withArticle}` }, (ids, tag) => [
 			...new Set([...ids, tag]),
 		]),
-		retagging({ method: 'DELETE', id: `untag${One}`, summary: `Remove a tag from ${aOne}` }, (ids, tag) =>
+		retagging({ method: 'DELETE', id: `untag${Singular}`, summary: `Remove a tag from ${withArticle}` }, (ids, tag) =>
 			ids.filter((id) => id !== tag),
 		),
 	];

@@ -50,14 +50,14 @@ async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 	const refuseMostlyEmpty = () => {
 		if (gunzip.bytesWritten > 2 * content + overhead) throw new Problem('payload_too_large', 'The compressed body is more than twice as large as its content.');
 	};
-	const counted = async function* () {
+	const countBytes = async function* () {
 		for await (const chunk of folded) {
 			bytes += chunk.length;
 			refuseMostlyEmpty();
 			yield chunk;
 		}
 	};
-	const source = Readable.from(counted());
+	const source = Readable.from(countBytes());
 	source.once('error', (error) => gunzip.destroy(error));
 	try {
 		for await (const chunk of source.pipe(gunzip) as AsyncIterable<Uint8Array>) {

@@ -27,7 +27,7 @@ export function refuseTooManyValues(json: string): void {
 		} else if (opening.has(code)) {
 			values += 1;
 			level += 1;
-			if (level > maxLevels) throw tooMuch(`Lists and objects may be nested in at most ${maxLevels} levels.`);
+			if (level > maxLevels) throw tooLarge(`Lists and objects may be nested in at most ${maxLevels} levels.`);
 			members[level] = 1;
 		} else if (closing.has(code)) {
 			level = Math.max(0, level - 1);
@@ -35,8 +35,8 @@ export function refuseTooManyValues(json: string): void {
 			values += 1;
 			members[level]! += 1;
 		}
-		if (members[level]! > maxMembers) throw tooMuch(`A list or an object may have at most ${maxMembers} members.`);
-		if (values > maxValues) throw tooMuch('A body may have at most 100,000 values in all. Send it in smaller parts.');
+		if (members[level]! > maxMembers) throw tooLarge(`A list or an object may have at most ${maxMembers} members.`);
+		if (values > maxValues) throw tooLarge('A body may have at most 100,000 values in all. Send it in smaller parts.');
 	}
 }
 
@@ -50,5 +50,5 @@ function endOfString(json: string, start: number): number {
 	return json.length;
 }
 
-const tooMuch = (detail: string): Problem =>
+const tooLarge = (detail: string): Problem =>
 	new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'too_long', detail }] });

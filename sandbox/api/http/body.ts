@@ -90,20 +90,20 @@ export function parseJson(bytes: Uint8Array): unknown {
 }
 
 /**
- * @param what `The body`, or a part of it
+ * @param subject `The body`, or a part of it
  * @throws Problem malformed_json, validation_failed for a body that would take long to read and is not a record
  */
-export function parseText(what: string, text: string): unknown {
+export function parseText(subject: string, text: string): unknown {
 	refuseTooManyValues(text);
 	try {
 		return JSON.parse(text);
 	} catch (error) {
-		throw malformed(what, error as Error);
+		throw malformed(subject, error as Error);
 	}
 }
 
-const malformed = (what: string, { message }: Error): Problem =>
-	new Problem('malformed_json', `${what} is not valid JSON: ${message}.`);
+const malformed = (subject: string, { message }: Error): Problem =>
+	new Problem('malformed_json', `${subject} is not valid JSON: ${message}.`);
 
 /** @throws Problem malformed_json, validation_failed */
 export function parseJsonObject(bytes: Uint8Array): JsonObject {

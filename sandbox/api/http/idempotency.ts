@@ -56,20 +56,20 @@ export function runOnce(
 	return store.transaction(() => {
 		const { key, fingerprint } = request;
 		if (key === undefined) return effect();
-		const earlier = store.answers.find(key, now());
-		if (!earlier) {
+		const storedAnswer = store.answers.find(key, now());
+		if (!storedAnswer) {
 			const answer = effect();
 			store.answers.add(key, fingerprint, answer, now());
 			return answer;
 		}
-		if (earlier.fingerprint !== fingerprint) {
+		if (storedAnswer.fingerprint !== fingerprint) {
 			throw new Problem(
 				'idempotency_key_reused',
 				'This key was used for a different request. Use a new key for every new request.',
 			);
 		}
-		const headers = { ...earlier.answer.headers, 'Idempotent-Replayed': 'true' };
-		return { ...earlier.answer, headers };
+		const headers = { ...storedAnswer.answer.headers, 'Idempotent-Replayed': 'true' };
+		return { ...storedAnswer.answer, headers };
 	});
 }
 

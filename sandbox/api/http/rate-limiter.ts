@@ -24,11 +24,11 @@ export class RateLimiter {
 	}
 
 	/** Counts one request; false if it exceeds the limit. */
-	take(who: string, now: number): boolean {
-		const key = keyOf(who);
-		const known = this.windows.get(key);
-		const isOpen = known !== undefined && now < known.endsAt;
-		const window = isOpen ? known : { endsAt: now + windowMs, used: 0 };
+	take(caller: string, now: number): boolean {
+		const key = keyOf(caller);
+		const storedWindow = this.windows.get(key);
+		const isOpen = storedWindow !== undefined && now < storedWindow.endsAt;
+		const window = isOpen ? storedWindow : { endsAt: now + windowMs, used: 0 };
 		window.used += 1;
 		this.windows.delete(key);
 		this.windows.set(key, window);
@@ -37,8 +37,8 @@ export class RateLimiter {
 	}
 
 	/** @returns requests left, and the end of the window in milliseconds since 1970 */
-	state(who: string, now: number): { remaining: number; endsAt: number } {
-		const window = this.windows.get(keyOf(who));
+	state(caller: string, now: number): { remaining: number; endsAt: number } {
+		const window = this.windows.get(keyOf(caller));
 		if (!window || now >= window.endsAt) return { remaining: this.limit, endsAt: now + windowMs };
 		return { remaining: Math.max(0, this.limit - window.used), endsAt: window.endsAt };
 	}
@@ -52,4 +52,4 @@ export class RateLimiter {
 	}
 }
 
-const keyOf = (who: string): string => createHash('sha256').update(who).digest('base64');
+const keyOf = (caller: string): string => createHash('sha256').update(caller).digest('base64');

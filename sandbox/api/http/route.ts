@@ -16,7 +16,7 @@ export interface Route {
  */
 export function mount(app: Hono<Env>, routes: Route[]): void {
 	const hasParameters = ({ path }: Route) => Number(path.includes('{'));
-	const sorted = routes.toSorted((one, other) => hasParameters(one) - hasParameters(other));
+	const sorted = routes.toSorted((a, b) => hasParameters(a) - hasParameters(b));
 	for (const { method, path, handler, middleware } of sorted) {
 		const pattern = honoPath(path);
 		if (middleware) app.on(method, pattern, middleware);

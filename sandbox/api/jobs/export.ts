@@ -60,24 +60,24 @@ export function storeRecords(
 ): { count: number; isLast: boolean } {
 	const { jobItems, jobResults } = store.unrestricted;
 	const { table } = exportedList(store, job);
-	const seen = table.visibleAmong(records.map(({ id }) => id));
-	const kept = records.filter(({ id }) => seen.has(id));
-	for (const [i, { text }] of kept.entries()) {
+	const visibleIds = table.visibleAmong(records.map(({ id }) => id));
+	const visibleRecords = records.filter(({ id }) => visibleIds.has(id));
+	for (const [i, { text }] of visibleRecords.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text });
 	}
 	const [done] = jobItems.page(job.id, -1, 1);
 	if (done) jobItems.dropUntil(job.id, done.position);
 	const first = done?.position ?? 0;
 	for (const [i, text] of follow.entries()) jobItems.add(job.id, { position: first + i, text });
-	return { count: kept.length, isLast: jobItems.page(job.id, -1, 1).length === 0 };
+	return { count: visibleRecords.length, isLast: jobItems.page(job.id, -1, 1).length === 0 };
 }
 
-function exportedList(store: StoreView, { resource: name, query: asked }: Export) {
-	const given = new Map(Object.entries(asked ?? {}));
-	const ofPages = ['cursor', 'limit'].find((parameter) => given.has(parameter));
-	if (ofPages !== undefined) throw unknownParameter(ofPages);
+function exportedList(store: StoreView, { resource: name, query: rawQuery }: Export) {
+	const texts = new Map(Object.entries(rawQuery ?? {}));
+	const pagingParameter = ['cursor', 'limit'].find((parameter) => texts.has(parameter));
+	if (pagingParameter !== undefined) throw unknownParameter(pagingParameter);
 	const resource = resourceNamed(store, name);
 	const table = store.table(name);
 	if (!resource || !table) throw new Problem('not_found', `The resource ${name} no longer exists.`);
-	return { table, query: parseListQuery(resource, given, filterFinder(store, resource), store.unrestricted.accountKey) };
+	return { table, query: parseListQuery(resource, texts, filterFinder(store, resource), store.unrestricted.accountKey) };
 }

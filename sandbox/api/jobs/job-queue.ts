@@ -23,8 +23,8 @@ export class JobQueue {
 
 	/** The jobs to work on: those in progress, then queued ones in order of arrival. */
 	running(): Job[] {
-		const begun = this.inStatus('processing', runningAtOnce);
-		return [...begun, ...this.inStatus('queued', runningAtOnce - begun.length)];
+		const jobsInProgress = this.inStatus('processing', runningAtOnce);
+		return [...jobsInProgress, ...this.inStatus('queued', runningAtOnce - jobsInProgress.length)];
 	}
 
 	/**

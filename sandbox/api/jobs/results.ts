@@ -41,7 +41,7 @@ export function resultLines(
 	}
 	const encoder = new TextEncoder();
 	let after = offset - 1;
-	let left = limit;
+	let remaining = limit;
 	return new ReadableStream({
 		async pull(controller) {
 			// A quick client would have the whole file at once, and hold up everybody else.
@@ -49,10 +49,10 @@ export function resultLines(
 			if (!store.isOpen) return controller.error(new Problem('unavailable', 'The service is shutting down.'));
 			// A client may take hours to read, and what is thrown here ends the stream.
 			mayGoOn();
-			const lines = store.jobResults.page(job.id, after, Math.min(left, linesAtOnce));
+			const lines = store.jobResults.page(job.id, after, Math.min(remaining, linesAtOnce));
 			if (lines.length === 0) return controller.close();
 			after = lines.at(-1)!.position;
-			left -= lines.length;
+			remaining -= lines.length;
 			const texts = lines.map(({ text }) => (hasRecords ? text : withoutRecord(text)));
 			controller.enqueue(encoder.encode(texts.map((text) => `${text}\n`).join('')));
 		},

@@ -43,7 +43,7 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 		received += bytes.length;
 		if (received > jobLimits.bytes) throw tooLarge('A job takes at most 50 MB (50,000,000 bytes).');
 		hash.update(bytes);
-		const given: Line[] = [];
+		const completeLines: Line[] = [];
 		let start = 0;
 		const skipEmptyLines = () => {
 			for (; rest.length === 0 && bytes[start] === lineFeed; start++) position += 1;
@@ -51,14 +51,14 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 		skipEmptyLines();
 		for (let end = bytes.indexOf(lineFeed, start); end >= 0; end = bytes.indexOf(lineFeed, start)) {
 			const line = bytes.subarray(start, end);
-			given.push(...lineOf(rest.length === 0 ? line : Buffer.concat([rest, line])));
+			completeLines.push(...lineOf(rest.length === 0 ? line : Buffer.concat([rest, line])));
 			rest = new Uint8Array();
 			start = end + 1;
 			skipEmptyLines();
 		}
 		rest = Buffer.concat([rest, bytes.subarray(start)]);
 		if (rest.length > jobLimits.line_bytes) lineOf(rest);
-		keep(given);
+		keep(completeLines);
 	}
 	keep(lineOf(rest));
 	if (lines > 0) return { lines, digest: hash.digest() };

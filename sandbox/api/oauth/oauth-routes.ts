@@ -49,8 +49,8 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 				const { client, parameters } = await clientRequest(c);
 				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
 				if (!exchange) {
-					const known = [...grantTypes.keys()].join(', ');
-					throw new OAuthError('unsupported_grant_type', `grant_type is one of: ${known}.`);
+					const grantTypeList = [...grantTypes.keys()].join(', ');
+					throw new OAuthError('unsupported_grant_type', `grant_type is one of: ${grantTypeList}.`);
 				}
 				return c.json(exchange(service, client, parameters), 200, noStore);
 			},

@@ -14,16 +14,16 @@ export function batchSchemas(
 	resource: Resource,
 	schemas: Record<string, JsonSchema>,
 ): Record<string, JsonSchema> {
-	const { One, many } = namesOf(resource);
+	const { Singular, plural } = namesOf(resource);
 	const { properties: members } = jsonSchema(batchSchema, 'input');
 	const target = jsonSchema(targetSchema, 'input');
 	const targetExample = { id: exampleId(resource.idPrefix) };
-	const update = schemas[`${One}Update`]!;
+	const update = schemas[`${Singular}Update`]!;
 	const items: Record<BulkOperation, { name: string; schema: JsonSchema }> = {
-		create: { name: `${One}Create`, schema: schemas[`${One}Create`]! },
-		upsert: { name: `${One}Upsert`, schema: schemas[`${One}Upsert`]! },
+		create: { name: `${Singular}Create`, schema: schemas[`${Singular}Create`]! },
+		upsert: { name: `${Singular}Upsert`, schema: schemas[`${Singular}Upsert`]! },
 		update: {
-			name: `${One}BatchUpdateItem`,
+			name: `${Singular}BatchUpdateItem`,
 			schema: {
 				...update,
 				properties: { ...target.properties, ...update.properties },
@@ -32,7 +32,7 @@ export function batchSchemas(
 			},
 		},
 		delete: {
-			name: `${One}BatchDeleteItem`,
+			name: `${Singular}BatchDeleteItem`,
 			schema: {
 				description: 'The record to delete.',
 				...target,
@@ -44,9 +44,9 @@ export function batchSchemas(
 	const bodies = bulkOperations.map((operation): [string, JsonSchema] => {
 		const { name, schema } = items[operation];
 		return [
-			`${One}Batch${capital(operation)}`,
+			`${Singular}Batch${capital(operation)}`,
 			{
-				description: `The ${many} to ${operation}.`,
+				description: `The ${plural} to ${operation}.`,
 				type: 'object',
 				properties: { ...members, items: { ...members!['items'], items: ref(name) } },
 				required: ['items'],
@@ -59,7 +59,7 @@ export function batchSchemas(
 		[items.update.name]: items.update.schema,
 		[items.delete.name]: items.delete.schema,
 		...Object.fromEntries(bodies),
-		[`${One}BatchResult`]: resultSchema(One, schemas[One]!['example'] as { id: string }),
+		[`${Singular}BatchResult`]: resultSchema(Singular, schemas[Singular]!['example'] as { id: string }),
 	};
 }
 

@@ -16,5 +16,5 @@ export function choicesOf(resources: readonly Resource[]): Record<string, Choice
 	return Object.fromEntries(choices.filter(([, fields]) => Object.keys(fields).length > 0));
 }
 
-const optionsOf = ({ enum: own, items }: JsonSchema): string[] =>
-	(own ?? items?.enum ?? []).filter((value) => typeof value === 'string');
+const optionsOf = ({ enum: options, items }: JsonSchema): string[] =>
+	(options ?? items?.enum ?? []).filter((value) => typeof value === 'string');

@@ -33,7 +33,7 @@ export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 		...[...collections, jobs, webhooks].map((resource) => ({
 			name: resource.name,
 			// The heading in the documentation; the name is part of the path.
-			'x-displayName': capital(namesOf(resource).many),
+			'x-displayName': capital(namesOf(resource).plural),
 			description: resource.description,
 		})),
 		{ name: 'events', 'x-displayName': 'Events', description: 'The events of the last 30 days.' },
@@ -60,7 +60,7 @@ export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 		headers,
 		responses: { ...errorResponses(), ...oauthErrorResponses() },
 		schemas: {
-			...Object.fromEntries(collections.flatMap((one) => Object.entries(resourceSchemas(one)))),
+			...Object.fromEntries(collections.flatMap((resource) => Object.entries(resourceSchemas(resource)))),
 			...jobSchemas(),
 			...webhookSchemas(),
 			...eventSchemas(),

@@ -8,12 +8,12 @@ const types = [...eventTypes, ...customEventTypes];
 /** The schemas of events, for each resource and in general, and of the patterns of subscriptions. */
 export function eventSchemas(): Record<string, JsonSchema> {
 	const ofResources = [...new Set(types.map(({ resource }) => resource))].map((resource) => {
-		const { One, aOne } = namesOf(resource);
-		const own = eventTypes.filter((type) => type.resource === resource).map(({ type }) => type);
-		const record = { $ref: `#/components/schemas/${One}` };
+		const { Singular, withArticle } = namesOf(resource);
+		const typeNames = eventTypes.filter((type) => type.resource === resource).map(({ type }) => type);
+		const record = { $ref: `#/components/schemas/${Singular}` };
 		return [
-			`${One}Event`,
-			eventSchema(`An event of ${aOne}.`, record, own.length > 0 ? { enum: own } : {}),
+			`${Singular}Event`,
+			eventSchema(`An event of ${withArticle}.`, record, typeNames.length > 0 ? { enum: typeNames } : {}),
 		] as const;
 	});
 	return {

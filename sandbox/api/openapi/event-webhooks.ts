@@ -35,7 +35,7 @@ function delivery(event: EventType) {
 					// Beside the schema, because the documentation omits read-only fields from the
 					// example of a request.
 					schema: {
-						$ref: `#/components/schemas/${namesOf(resource).One}Event`,
+						$ref: `#/components/schemas/${namesOf(resource).Singular}Event`,
 						example: exampleEvent(event),
 					},
 				},

@@ -38,7 +38,7 @@ const identified: Record<string, string> = { tag_id: 'tag', delivery_id: 'delive
 
 /** Its example is in the sample data, so that the documentation's requests can be sent as they stand. */
 function pathParameter(path: string, name: string): Parameter {
-	const resource = [...resources, anyRecords].find((one) => path.startsWith(`/v1/${one.name}/{id}`));
+	const resource = [...resources, anyRecords].find((candidate) => path.startsWith(`/v1/${candidate.name}/{id}`));
 	const kind = identified[name] ?? (path.startsWith('/v1/events') ? 'event' : 'record');
 	const examples: Record<string, string | undefined> = {
 		id: resource && exampleId(resource.idPrefix),

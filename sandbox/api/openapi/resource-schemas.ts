@@ -7,7 +7,7 @@ import { capital, namesOf } from '../../core/schemas/names.ts';
 
 /** The schemas of one resource: record, list, and the bodies of writes and batches. */
 export function resourceSchemas(resource: Resource): Record<string, JsonSchema> {
-	const { One, one, many, aOne } = namesOf(resource);
+	const { Singular, one: singular, plural, withArticle } = namesOf(resource);
 	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
 	const writable = Object.entries(properties);
 	// An absent field keeps its value, so its default does not apply.
@@ -17,40 +17,40 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 	]);
 	const mutable = changeable.filter(([name]) => !isImmutable(resource, name));
 	const schemas: Record<string, JsonSchema> = {
-		[One]: {
-			description: `${capital(aOne)}.`,
+		[Singular]: {
+			description: `${capital(withArticle)}.`,
 			type: 'object',
 			properties: resource.properties,
 			// With a token that may write but not read, the answer has only id and version.
 			required: ['id'],
 			example: exampleOf(Object.entries(resource.properties)),
 		},
-		[`${One}Create`]: inputSchema(
-			`The values of a new ${one}.`,
+		[`${Singular}Create`]: inputSchema(
+			`The values of a new ${singular}.`,
 			writable,
 			required,
 			createExample(resource, writable),
 		),
-		[`${One}Update`]: inputSchema(
+		[`${Singular}Update`]: inputSchema(
 			'A merge patch (RFC 7396): null clears a field, absent fields keep their values.',
 			mutable,
 			[],
 			updateExample(resource, mutable),
 		),
-		[`${One}Upsert`]: inputSchema(
-			`A merge patch for the matching ${one}, or the values of a new one.`,
+		[`${Singular}Upsert`]: inputSchema(
+			`A merge patch for the matching ${singular}, or the values of a new one.`,
 			changeable,
 			[],
 			createExample(resource, changeable),
 		),
-		[`${One}List`]: pageSchema(One, many),
+		[`${Singular}List`]: pageSchema(Singular, plural),
 	};
 	return { ...schemas, ...batchSchemas(resource, schemas) };
 }
 
 /** The schema of a page of a list. */
-export const pageSchema = (schema: string, many: string): JsonSchema => ({
-	description: `One page of ${many}.`,
+export const pageSchema = (schema: string, plural: string): JsonSchema => ({
+	description: `One page of ${plural}.`,
 	type: 'object',
 	properties: {
 		data: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } },
@@ -59,7 +59,7 @@ export const pageSchema = (schema: string, many: string): JsonSchema => ({
 			type: ['string', 'null'],
 		},
 		total: {
-			description: `The number of ${many} that match the filters, on all pages.`,
+			description: `The number of ${plural} that match the filters, on all pages.`,
 			type: 'integer',
 			minimum: 0,
 		},

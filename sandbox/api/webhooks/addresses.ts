@@ -55,8 +55,8 @@ function literalAddress(host: string): Address | undefined {
 
 async function resolve(host: string): Promise<Address[]> {
 	const name = bare(host);
-	const known = literalAddress(name);
-	if (known) return [known];
+	const literal = literalAddress(name);
+	if (literal) return [literal];
 	// Name servers know nothing of it (RFC 6761, 6.3).
 	if (/(^|\.)localhost\.?$/i.test(name)) return [{ address: '127.0.0.1', family: 4 }];
 	const found = await Promise.all([
@@ -73,8 +73,8 @@ const localLookups = new Turns(2, 10_000);
 /** Resolves a host as this machine does, to any address. */
 export async function anyAddress(host: string): Promise<Address[]> {
 	// It does not wait for the names of others.
-	const known = literalAddress(bare(host));
-	if (known) return [known];
+	const literal = literalAddress(bare(host));
+	if (literal) return [literal];
 	const found = await localLookups.take(host, () => lookup(bare(host), { all: true }).catch(none));
 	if (found && found.length > 0) return found as Address[];
 	throw new Error(`The host ${host} is unknown.`);

@@ -34,9 +34,9 @@ export const hintOf = (secret: string): string => secret.slice(-4);
  * @throws Problem validation_failed
  */
 export function refuseUnknownEvents(store: Store, events: string[], stored: string[] = []): void {
-	const known = eventTypesIn(store);
+	const eventTypes = eventTypesIn(store);
 	const errors = events.flatMap((pattern, i) => {
-		const detail = stored.includes(pattern) ? undefined : explainPattern(pattern, known);
+		const detail = stored.includes(pattern) ? undefined : explainPattern(pattern, eventTypes);
 		return detail === undefined ? [] : [{ pointer: `/events/${i}`, code: 'invalid_value', detail }];
 	});
 	if (errors.length > 0) throw new Problem('validation_failed', errors[0]!.detail, { errors });

@@ -43,7 +43,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 				requireRightsStill(service, c);
 				webhookOf(c.get('store'), c);
 				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null;
-				return pageAnswer(page.map((one) => JSON.stringify(deliveryAnswer(one))), next, total);
+				return pageAnswer(page.map((delivery) => JSON.stringify(deliveryAnswer(delivery))), next, total);
 			},
 		}),
 		endpoint({

@@ -97,7 +97,7 @@ export class Dispatcher {
 		const due = (isRecovered: boolean, limit: number) =>
 			store.deliveries
 				.due(webhook.id, isRecovered, now(), limit)
-				.filter(({ id }) => !sending.some((one) => one.id === id));
+				.filter(({ id }) => !sending.some((delivery) => delivery.id === id));
 		// Recovered events are sent one at a time, to arrive in sequence.
 		const isRecovering = sending.some(({ isRecovered }) => isRecovered);
 		const next = [...(isRecovering ? [] : due(true, 1)), ...due(false, atOncePerWebhook)];
@@ -132,8 +132,8 @@ export class Dispatcher {
 		const error = explainRefusal(store, webhook, store.events.find(delivery.sequence));
 		if (error === undefined) return false;
 		const started_at = new Date(now()).toISOString();
-		const refused = { started_at, duration_ms: 0, response_status: null, error: `Not sent. ${error}` };
-		const attempts = [...delivery.attempts, refused];
+		const refusedAttempt = { started_at, duration_ms: 0, response_status: null, error: `Not sent. ${error}` };
+		const attempts = [...delivery.attempts, refusedAttempt];
 		store.deliveries.save({ ...delivery, status: 'failed', nextAttemptAt: null, attempts });
 		return true;
 	}

@@ -17,7 +17,7 @@ export function recover({ store, newId, now }: Writing, webhook: Webhook, since:
 	const rights = rightsOf(store.unrestricted, authorityOf(store.unrestricted, webhook));
 	if (rights instanceof Ended) return 0;
 	const { events } = rights.store;
-	const wanted = [
+	const conditions = [
 		...readableWith(rights.scopes),
 		{ sql: 'created_at >= ?', values: [since] },
 		typeCondition(webhook.events),
@@ -27,7 +27,7 @@ export function recover({ store, newId, now }: Writing, webhook: Webhook, since:
 	let recovered = 0;
 	let after = 0;
 	for (;;) {
-		const page = events.sequences([...wanted, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
+		const page = events.sequences([...conditions, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
 		for (const sequence of page) {
 			const isNews = store.unrestricted.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
 			recovered += Number(isNews);

@@ -26,10 +26,10 @@ export function revokeGrant(service: Service, grantId: string): void {
 	store.transaction(() => {
 		const { creationGrants, grants } = store;
 		const { clientId, userId } = grants.find(grantId) ?? {};
-		const begun = creationGrants.ofGrant(grantId).filter((id) => store.table(webhooks.name)!.find(id));
+		const grantWebhookIds = creationGrants.ofGrant(grantId).filter((id) => store.table(webhooks.name)!.find(id));
 		const isOrphan = (id: string) => !grants.find(creationGrants.find(id)?.grantId ?? '');
-		const ofUser = clientId === undefined ? [] : createdBy(service, '$.created_by.id', userId!).filter(({ application_id: client }) => client === clientId);
-		deleteWebhooks(service, [...new Set([...begun, ...ofUser.map(({ id }) => id).filter(isOrphan)])]);
+		const userWebhooks = clientId === undefined ? [] : createdBy(service, '$.created_by.id', userId!).filter(({ application_id: client }) => client === clientId);
+		deleteWebhooks(service, [...new Set([...grantWebhookIds, ...userWebhooks.map(({ id }) => id).filter(isOrphan)])]);
 		store.grants.revoke(grantId);
 	});
 }
@@ -54,7 +54,7 @@ export function deleteClient(service: Service, clientId: string): void {
 	});
 }
 
-const idsOf = (some: StoredRecord[]): string[] => some.map(({ id }) => id);
+const idsOf = (records: StoredRecord[]): string[] => records.map(({ id }) => id);
 
 function createdBy({ store }: Service, path: string, id: string): StoredRecord[] {
 	const isTheirs = { sql: `document ->> '${path}' = ?`, values: [id] };

@@ -38,8 +38,8 @@ export function nextDelay(
 ): number | undefined {
 	const delay = retryDelays[failed - 1];
 	if (delay === undefined) return undefined;
-	const asked = Math.min(parseRetryAfter(retryAfter, now), maxWait);
-	return Math.max(delay * (1 - spread + 2 * spread * random()), asked);
+	const requestedDelay = Math.min(parseRetryAfter(retryAfter, now), maxWait);
+	return Math.max(delay * (1 - spread + 2 * spread * random()), requestedDelay);
 }
 
 /** Parses seconds or a date (RFC 9110, 10.2.3) to milliseconds; 0 if it is invalid. */

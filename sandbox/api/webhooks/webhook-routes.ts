@@ -31,7 +31,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 	const { store } = service;
 	const { list, get } = readEndpoints(service, webhooks);
 	const { create, update, remove } = writeEndpoints(service, webhooks);
-	const one = get.path;
+	const webhookPath = get.path;
 	const withSecret = (description: string, ...headers: string[]) =>
 		success(description, 'WebhookWithSecret', 'ETag', ...headers);
 
@@ -58,10 +58,10 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 			...update,
 			handle: (c) =>
 				answerWrite(service, webhooks, c, true, (writing, body) => {
-					const { id, events: known } = webhookOf(writing.store, c);
+					const { id, events: storedEvents } = webhookOf(writing.store, c);
 					const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
 					const webhook = JSON.parse(answer.body!) as Webhook;
-					refuseUnknownEvents(store, webhook.events, known);
+					refuseUnknownEvents(store, webhook.events, storedEvents);
 					refuseUnreadEvents(service, c, webhook.events);
 					adopt(service, c, id);
 					if (webhook.status === 'active') refuseEnded(store, webhook);
@@ -79,7 +79,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 		...deliveryRoutes(service),
 		endpoint({
 			method: 'POST',
-			path: `${one}/rotate-secret`,
+			path: `${webhookPath}/rotate-secret`,
 			id: 'rotateWebhookSecret',
 			tag: webhooks.name,
 			summary: 'Rotate the secret of a webhook',
@@ -97,7 +97,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 		}),
 		endpoint({
 			method: 'POST',
-			path: `${one}/recover`,
+			path: `${webhookPath}/recover`,
 			id: 'recoverWebhook',
 			tag: webhooks.name,
 			summary: 'Recover missed events',
@@ -117,7 +117,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 		}),
 		endpoint({
 			method: 'POST',
-			path: `${one}/test`,
+			path: `${webhookPath}/test`,
 			id: 'testWebhook',
 			tag: webhooks.name,
 			summary: 'Test a webhook',

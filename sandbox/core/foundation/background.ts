@@ -21,16 +21,16 @@ const turnMs = 0.25;
 /** Does the same with each, and lets others go first as often as that takes a while. */
 export async function inTurns<T, Result>(
 	all: readonly T[],
-	effect: (one: T) => Result | Promise<Result>,
+	effect: (item: T) => Result | Promise<Result>,
 ): Promise<Result[]> {
 	const results: Result[] = [];
 	let end = -Infinity;
-	for (const one of all) {
+	for (const item of all) {
 		if (performance.now() >= end) {
 			await nextTurn();
 			end = performance.now() + turnMs;
 		}
-		results.push(await effect(one));
+		results.push(await effect(item));
 	}
 	return results;
 }

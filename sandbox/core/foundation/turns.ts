@@ -17,9 +17,9 @@ export class Turns {
 	}
 
 	/** @returns undefined, without having begun the work, if too much of the same came after it */
-	async take<T>(who: string, work: () => Promise<T>): Promise<T | undefined> {
+	async take<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
 		if (this.free > 0) this.free -= 1;
-		else if (!(await this.turnOf(who))) return undefined;
+		else if (!(await this.turnOf(key))) return undefined;
 		try {
 			return await work();
 		} finally {
@@ -29,11 +29,11 @@ export class Turns {
 		}
 	}
 
-	private async turnOf(who: string): Promise<boolean> {
+	private async turnOf(key: string): Promise<boolean> {
 		return await new Promise((begin) => {
-			const own = [...(this.waiting.get(who) ?? []), begin];
-			this.waiting.set(who, own.slice(-this.maxWaiting));
-			if (own.length > this.maxWaiting) own[0]!(false);
+			const queue = [...(this.waiting.get(key) ?? []), begin];
+			this.waiting.set(key, queue.slice(-this.maxWaiting));
+			if (queue.length > this.maxWaiting) queue[0]!(false);
 		});
 	}
 
@@ -41,9 +41,9 @@ export class Turns {
 	private next(): Begin | undefined {
 		const [first] = this.waiting;
 		if (!first) return undefined;
-		const [who, own] = first;
-		this.waiting.delete(who);
-		if (own.length > 1) this.waiting.set(who, own.slice(0, -1));
-		return own.at(-1);
+		const [key, queue] = first;
+		this.waiting.delete(key);
+		if (queue.length > 1) this.waiting.set(key, queue.slice(0, -1));
+		return queue.at(-1);
 	}
 }

@@ -149,8 +149,8 @@ export const deals = defineResource({
 		}
 		const stages = stagesOf(find('pipelines', deal.pipeline_id));
 		if (stages.some(({ id }) => id === deal.stage_id)) return [];
-		const own = stages.map(({ id, name }) => `${name} (${id})`).join(', ');
-		const detail = `The pipeline ${deal.pipeline_id} has no such stage. Give one of its stages: ${own}.`;
+		const stageList = stages.map(({ id, name }) => `${name} (${id})`).join(', ');
+		const detail = `The pipeline ${deal.pipeline_id} has no such stage. Give one of its stages: ${stageList}.`;
 		return [{ pointer: '/stage_id', code: 'reference_not_found', detail }];
 	},
 

@@ -22,15 +22,15 @@ export interface JsonSchema extends Record<string, unknown> {
  * @param io `input` for what a client may send, `output` for what it receives
  */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Readonly<JsonSchema> {
-	let converted = known[io].get(schema);
+	let converted = convertedSchemas[io].get(schema);
 	if (!converted) {
 		const { $schema: _, ...plain } = z.toJSONSchema(schema, { io }) as JsonSchema;
-		known[io].set(schema, (converted = tidy(plain, io)));
+		convertedSchemas[io].set(schema, (converted = tidy(plain, io)));
 	}
 	return converted;
 }
 
-const known = {
+const convertedSchemas = {
 	input: new WeakMap<z.ZodType, JsonSchema>(),
 	output: new WeakMap<z.ZodType, JsonSchema>(),
 };
@@ -55,12 +55,12 @@ export function notNull(schema: JsonSchema): JsonSchema {
 const describedByFormat = ['date', 'date-time', 'email'];
 
 function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
-	const { anyOf, default: standard, propertyNames: _, pattern, minimum, maximum, ...own } = schema;
+	const { anyOf, default: standard, propertyNames: _, pattern, minimum, maximum, ...base } = schema;
 	const options = ((anyOf ?? []) as JsonSchema[]).map((option) => tidy(option, io));
 	const isNullable = options.some(({ type }) => type === 'null');
 	const isChoice = new Set(options.flatMap(typesOf)).size < options.length;
 	const merged = isChoice ? [{ anyOf: options }] : options;
-	const result: JsonSchema = merged.reduceRight((rest, option) => ({ ...option, ...rest }), own);
+	const result: JsonSchema = merged.reduceRight((rest, option) => ({ ...option, ...rest }), base);
 	if (options.length > 0 && !isChoice) result.type = options.flatMap(typesOf);
 	if (result.title && result.enum) result['x-enum-labels'] = choiceLabels(result.enum);
 	if (isNullable && result.enum) result.enum = [...result.enum, null];
@@ -111,6 +111,6 @@ const inTitleCase = (option: string): string =>
 function inReadingOrder(schema: JsonSchema): JsonSchema {
 	const { title, description, type, format, enum: options, ...rest } = schema;
 	const first = { title, description, type, format, enum: options };
-	const given = Object.entries(first).filter(([, value]) => value !== undefined);
-	return { ...Object.fromEntries(given), ...rest };
+	const definedEntries = Object.entries(first).filter(([, value]) => value !== undefined);
+	return { ...Object.fromEntries(definedEntries), ...rest };
 }

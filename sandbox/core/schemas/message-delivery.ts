@@ -35,8 +35,8 @@ export function nextTransition(message: UnderWay, since: string) {
 	const at = new Date(Date.parse(since) + stays[status]!).toISOString();
 	if (status === 'queued') return { at, change: { status: 'sending' } };
 	if (status === 'sent') return { at, change: { status: 'delivered' } };
-	const refused = to.find((address) => address.startsWith('bounce'));
-	if (refused === undefined) return { at, change: { status: 'sent' } };
-	const error = { code: 'recipient_refused', detail: `${refused} does not take messages.` };
+	const refusedAddress = to.find((address) => address.startsWith('bounce'));
+	if (refusedAddress === undefined) return { at, change: { status: 'sent' } };
+	const error = { code: 'recipient_refused', detail: `${refusedAddress} does not take messages.` };
 	return { at, change: { status: 'failed', error } };
 }

@@ -150,7 +150,7 @@ export const messages = defineResource({
 		const isDue = message.scheduled_at === null || message.scheduled_at <= at;
 		const initial = message.direction === 'inbound' ? 'received' : isDue ? 'queued' : 'scheduled';
 		const status = message.status ?? initial;
-		const answered = message.in_reply_to_id && find('messages', message.in_reply_to_id);
+		const parentMessage = message.in_reply_to_id && find('messages', message.in_reply_to_id);
 		const { contact_id: contact, ticket_id: ticket, deal_id: deal } = message;
 		// Otherwise a user could not see a message of their own that is linked to no record.
 		const writer = previous || contact || ticket || deal || actor.type !== 'user' ? null : actor.id;
@@ -161,7 +161,7 @@ export const messages = defineResource({
 			user_id: message.user_id ?? writer,
 			conversation_id:
 				message.conversation_id ??
-				(answered ? String(answered['conversation_id']) : newId('cnv')),
+				(parentMessage ? String(parentMessage['conversation_id']) : newId('cnv')),
 			sent_at: since('sent', previous?.sent_at),
 			delivered_at: since('delivered', previous?.delivered_at),
 			read_at: since('read', previous?.read_at),

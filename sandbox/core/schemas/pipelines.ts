@@ -74,7 +74,7 @@ export const pipelines = defineResource({
 					id: stage.id ?? newId('stg'),
 					position: stage.position ?? i,
 				}))
-				.sort((one, other) => one.position - other.position),
+				.sort((a, b) => a.position - b.position),
 		};
 	},
 

@@ -24,10 +24,10 @@ export function withPrimary(
 		const primary = (list.find((entry) => entry.primary) ?? list[0])?.value ?? null;
 		return { primary, all: mark(list, primary) };
 	}
-	const kept = singleChanged && !listChanged ? list.filter((entry) => entry.value !== previousSingle) : list;
-	if (single === null) return { primary: null, all: mark(kept, null) };
-	const present = kept.some((entry) => entry.value === single);
-	const all = present ? kept : [{ value: single, label: null, primary: true }, ...kept];
+	const entries = singleChanged && !listChanged ? list.filter((entry) => entry.value !== previousSingle) : list;
+	if (single === null) return { primary: null, all: mark(entries, null) };
+	const isPresent = entries.some((entry) => entry.value === single);
+	const all = isPresent ? entries : [{ value: single, label: null, primary: true }, ...entries];
 	return { primary: single, all: mark(all, single) };
 }
 

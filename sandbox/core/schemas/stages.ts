@@ -44,9 +44,9 @@ export type Stage = z.output<typeof stage>;
 
 /** @throws Problem validation_failed for an id that the service made for no stage of this pipeline */
 export function refuseForeignStages(stages: Stage[], previous: Stage[]): void {
-	const known = new Set(previous.map(({ id }) => id));
+	const previousIds = new Set(previous.map(({ id }) => id));
 	const errors = stages.flatMap(({ id }, i) => {
-		if (id === null || known.has(id)) return [];
+		if (id === null || previousIds.has(id)) return [];
 		const detail = 'The pipeline has no such stage. Omit the id of a new stage.';
 		return [{ pointer: `/stages/${i}/id`, code: 'reference_not_found', detail }];
 	});

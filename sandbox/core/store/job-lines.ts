@@ -50,12 +50,12 @@ export class JobLines {
 	/** The first lines; they are read a few at a time, since not all of them may be needed. */
 	*first(jobId: string, limit: number): Generator<Line, void> {
 		let after = -1;
-		for (let left = limit; left > 0; ) {
-			const lines = this.page(jobId, after, Math.min(left, linesAtOnce));
+		for (let remaining = limit; remaining > 0; ) {
+			const lines = this.page(jobId, after, Math.min(remaining, linesAtOnce));
 			yield* lines;
 			if (lines.length === 0) return;
 			after = lines.at(-1)!.position;
-			left -= lines.length;
+			remaining -= lines.length;
 		}
 	}
 

@@ -81,8 +81,8 @@ export class Store {
 		this.clients = new Clients(this.database);
 		this.grants = new Grants(this.database);
 		this.tokens = new Tokens(this.database, this.accountKey);
-		for (const one of [...resources, jobs, webhooks]) {
-			this.tables.set(one.name, new Table(this.database, one, this.reader));
+		for (const resource of [...resources, jobs, webhooks]) {
+			this.tables.set(resource.name, new Table(this.database, resource, this.reader));
 		}
 		this.jobItems = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
@@ -153,8 +153,8 @@ export class Store {
 			return objects.findAll([byKey], 1)[0] ?? null;
 		});
 		if (!definition) return undefined;
-		const known = this.customTables.get(definition.id);
-		const table = known ?? new Table(this.database, recordsOf(definition), this.reader);
+		const cachedTable = this.customTables.get(definition.id);
+		const table = cachedTable ?? new Table(this.database, recordsOf(definition), this.reader);
 		// The least recently used one is first, and is forgotten first.
 		this.customTables.delete(definition.id);
 		this.customTables.set(definition.id, table);

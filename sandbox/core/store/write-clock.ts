@@ -6,7 +6,7 @@
 export class WriteClock {
 	private latest: string;
 	/** What the latest timestamp was asked for: a batch asks for one instant many times. */
-	private asked = NaN;
+	private lastNow = NaN;
 
 	/** @param latest the latest stored timestamp; empty for a new database */
 	constructor(latest: string) {
@@ -18,8 +18,8 @@ export class WriteClock {
 	 * @returns an RFC 3339 instant: now, or the latest timestamp if that is later
 	 */
 	stamp(now: number): string {
-		if (now === this.asked) return this.latest;
-		this.asked = now;
+		if (now === this.lastNow) return this.latest;
+		this.lastNow = now;
 		const at = new Date(now).toISOString();
 		if (at > this.latest) this.latest = at;
 		return this.latest;

@@ -54,10 +54,10 @@ export function rightsOf(store: Store, authority: Authority, ...needed: string[]
  */
 export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
 	const { cache: people } = store.table(users.name)!.source;
-	let known: { answer: T; changes: number } | undefined;
+	let cacheEntry: { answer: T; changes: number } | undefined;
 	return () => {
-		if (known?.changes !== people.changes) known = { answer: ask(), changes: people.changes };
-		return known.answer;
+		if (cacheEntry?.changes !== people.changes) cacheEntry = { answer: ask(), changes: people.changes };
+		return cacheEntry.answer;
 	};
 }
 

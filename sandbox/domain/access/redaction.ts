@@ -18,10 +18,10 @@ export function redactAnswer(answer: Answer): Answer {
 	const body: unknown = answer.body === null ? null : JSON.parse(answer.body);
 	if (!isObject(body)) return answer;
 	const results = body['results'];
-	const kept = Array.isArray(results)
+	const redactedBody = Array.isArray(results)
 		? { ...body, results: (results as JsonObject[]).map(redactResult) }
 		: redactRecord(body);
-	return { ...answer, body: JSON.stringify(kept) };
+	return { ...answer, body: JSON.stringify(redactedBody) };
 }
 
 /** @param result of an item of a batch, or of a line of a job */

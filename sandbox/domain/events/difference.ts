@@ -35,5 +35,5 @@ export function differenceOf(stored: StoredRecord, record: StoredRecord): Differ
 	};
 }
 
-const isSameJson = (one: unknown, other: unknown): boolean =>
-	JSON.stringify(one) === JSON.stringify(other);
+const isSameJson = (a: unknown, b: unknown): boolean =>
+	JSON.stringify(a) === JSON.stringify(b);

@@ -16,24 +16,24 @@ export interface EventType {
 
 const changes = { created: 'created', updated: 'changed', deleted: 'deleted' };
 
-export const eventTypeOf = ({ eventPrefix, object }: Resource, what: string): string =>
-	`${eventPrefix ?? object}.${what}`;
+export const eventTypeOf = ({ eventPrefix, object }: Resource, eventName: string): string =>
+	`${eventPrefix ?? object}.${eventName}`;
 
 const changesOf = (resource: Resource): EventType[] =>
-	Object.entries(changes).map(([what, done]) => {
-		const { aOne } = namesOf(resource);
-		const description = `${aOne.charAt(0).toUpperCase()}${aOne.slice(1)} was ${done}.`;
-		return { type: eventTypeOf(resource, what), description, resource };
+	Object.entries(changes).map(([eventName, verb]) => {
+		const { withArticle } = namesOf(resource);
+		const description = `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)} was ${verb}.`;
+		return { type: eventTypeOf(resource, eventName), description, resource };
 	});
 
 const happeningsOf = (resource: Resource): EventType[] =>
-	Object.entries(resource.events ?? {}).map(([what, { description }]) => {
-		return { type: eventTypeOf(resource, what), description, resource };
+	Object.entries(resource.events ?? {}).map(([eventName, { description }]) => {
+		return { type: eventTypeOf(resource, eventName), description, resource };
 	});
 
 /** The event types of the resources that every account has. Jobs have a single one, for their end. */
 export const eventTypes: readonly EventType[] = [
-	...[...resources, webhooks].flatMap((one) => [...changesOf(one), ...happeningsOf(one)]),
+	...[...resources, webhooks].flatMap((resource) => [...changesOf(resource), ...happeningsOf(resource)]),
 	...happeningsOf(jobs),
 ];
 
@@ -67,8 +67,8 @@ export const covers = (pattern: string, type: string): boolean =>
 export function explainPattern(pattern: string, eventTypes: EventType[]): string | undefined {
 	const types = eventTypes.map(({ type }) => type);
 	if (pattern === allCustom || types.some((type) => covers(pattern, type))) return undefined;
-	const like = types.filter((type) => covers(pattern.replace(/\.[^.]*$/, '.*'), type));
+	const similarTypes = types.filter((type) => covers(pattern.replace(/\.[^.]*$/, '.*'), type));
 	const objects = types.flatMap((type) => /^custom\.\w+\./.exec(type)?.[0] ?? []);
 	const patterns = [...eventPatterns, ...new Set(objects.map((prefix) => `${prefix}*`))];
-	return `There is no event ${pattern}. These exist: ${(like.length > 0 ? like : patterns).join(', ')}.`;
+	return `There is no event ${pattern}. These exist: ${(similarTypes.length > 0 ? similarTypes : patterns).join(', ')}.`;
 }

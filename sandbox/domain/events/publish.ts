@@ -37,11 +37,11 @@ export function publishChange(
 	if (change !== 'updated' || !stored) {
 		publish(writing, change, fullAudience(writing, record), record);
 	} else {
-		const { stayed, left, came } = audiences(writing, record, stored);
-		publish(writing, 'updated', stayed, record, stored);
+		const { stayed: remaining, left: lost, came: gained } = audiences(writing, record, stored);
+		publish(writing, 'updated', remaining, record, stored);
 		const { version, updated_at: at } = record;
-		publish(writing, 'deleted', left, { ...stored, version, updated_at: at, deleted_at: at });
-		publish(writing, 'created', came, record);
+		publish(writing, 'deleted', lost, { ...stored, version, updated_at: at, deleted_at: at });
+		publish(writing, 'created', gained, record);
 		publishSeenThrough(writing, record, stored);
 	}
 	if (change !== 'deleted') publishDomainEvents(writing, record, stored);
@@ -56,8 +56,8 @@ const recordsAtOnce = 20;
  * the messages of a contact.
  */
 function publishSeenThrough(writing: Writing, record: StoredRecord, stored: StoredRecord): void {
-	const { left, came } = audiences(writing, record, stored);
-	if (isEmptyAudience(left.audience) && isEmptyAudience(came.audience)) return;
+	const { left: lost, came: gained } = audiences(writing, record, stored);
+	if (isEmptyAudience(lost.audience) && isEmptyAudience(gained.audience)) return;
 	for (const { resource, field } of visibleVia(writing.resource)) {
 		const table = writing.store.unrestricted.table(resource.name)!;
 		const conditions = [{ sql: `${quoted(field)} = ?`, values: [record.id] }];
@@ -66,20 +66,20 @@ function publishSeenThrough(writing: Writing, record: StoredRecord, stored: Stor
 		do {
 			const last = page.at(-1);
 			page = table.page({ ...selection, after: last && [last.id] }).map(parseRecord);
-			for (const one of page) publishSight({ ...writing, resource }, one, stored, record.updated_at);
+			for (const visibleRecord of page) publishSight({ ...writing, resource }, visibleRecord, stored, record.updated_at);
 		} while (page.length === recordsAtOnce);
 	}
 }
 
 /** @param stored the record that `seen` is seen through, before its change */
-function publishSight(writing: Writing, seen: StoredRecord, stored: StoredRecord, at: string): void {
-	const { audience: after } = fullAudience(writing, seen);
-	const before = audienceOf(writing.resource, seen, (name, id) =>
+function publishSight(writing: Writing, visibleRecord: StoredRecord, stored: StoredRecord, at: string): void {
+	const { audience: after } = fullAudience(writing, visibleRecord);
+	const before = audienceOf(writing.resource, visibleRecord, (name, id) =>
 		id === stored.id ? stored : writing.store.unrestricted.table(name)!.findEver(id),
 	);
 	const lost = { audience: subtract(before, after), isForAccount: false };
-	publish(writing, 'deleted', lost, { ...seen, deleted_at: at });
-	publish(writing, 'created', { audience: subtract(after, before), isForAccount: false }, seen);
+	publish(writing, 'deleted', lost, { ...visibleRecord, deleted_at: at });
+	publish(writing, 'created', { audience: subtract(after, before), isForAccount: false }, visibleRecord);
 }
 
 /** Publishes the events that the resource's definition declares, such as `deal.won`. */
@@ -88,34 +88,34 @@ export function publishDomainEvents(
 	record: StoredRecord,
 	stored: StoredRecord | undefined,
 ): void {
-	const happened = Object.entries(writing.resource.events ?? {}).filter(([, { when }]) =>
+	const triggeredEvents = Object.entries(writing.resource.events ?? {}).filter(([, { when }]) =>
 		when?.(record, stored),
 	);
-	if (happened.length === 0) return;
-	const { stayed, came } = audiences(writing, record, stored ?? record);
-	for (const [name] of happened) {
-		publish(writing, name, stayed, record, stored);
-		publish(writing, name, came, record);
+	if (triggeredEvents.length === 0) return;
+	const { stayed: remaining, came: gained } = audiences(writing, record, stored ?? record);
+	for (const [name] of triggeredEvents) {
+		publish(writing, name, remaining, record, stored);
+		publish(writing, name, gained, record);
 	}
 }
 
 /** Appends one event to the log, and queues it for the subscriptions that match it. */
 function publish(
 	writing: Writing,
-	what: string,
-	told: Recipients,
+	eventName: string,
+	recipients: Recipients,
 	record: StoredRecord,
 	stored?: StoredRecord,
 ): void {
-	if (!told.isForAccount && isEmptyAudience(told.audience)) return;
-	queueDeliveries(writing, appendEvent(writing, what, told, record, stored), record.id);
+	if (!recipients.isForAccount && isEmptyAudience(recipients.audience)) return;
+	queueDeliveries(writing, appendEvent(writing, eventName, recipients, record, stored), record.id);
 }
 
 /** Appends one event to the log without queuing any delivery. */
 export function appendEvent(
 	{ store, resource, actor, request, now, newId }: Writing,
-	what: string,
-	told: Recipients,
+	eventName: string,
+	recipients: Recipients,
 	record: StoredRecord,
 	stored?: StoredRecord,
 ): StoredEvent {
@@ -124,11 +124,11 @@ export function appendEvent(
 	events.expire(now);
 	return events.add({
 		id: newId('evt', now),
-		type: eventTypeOf(resource, what),
+		type: eventTypeOf(resource, eventName),
 		timestamp: writeClock.stamp(now),
 		resource: resource.name,
 		recordId: record.id,
-		...told,
+		...recipients,
 		actor,
 		request,
 		data: `{"object":${recordJson(record)},${JSON.stringify(difference).slice(1)}`,

@@ -25,12 +25,12 @@ function customFieldFilter(
 	return field && filtersOfCustomField(field).find((filter) => filter.parameter === parameter);
 }
 
-const known = new WeakMap<CustomField, Filter[]>();
+const filtersByField = new WeakMap<CustomField, Filter[]>();
 
 /** Made once for each definition. */
 function filtersOfCustomField(field: CustomField): Filter[] {
-	let filters = known.get(field);
-	if (!filters) known.set(field, (filters = readFilters(field)));
+	let filters = filtersByField.get(field);
+	if (!filters) filtersByField.set(field, (filters = readFilters(field)));
 	return filters;
 }
 

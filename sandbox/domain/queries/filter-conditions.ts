@@ -16,7 +16,7 @@ import type { Filter } from './filters.ts';
  */
 export function filterCondition(filter: Filter, text: string, sortedBy: string): Condition {
 	const texts = filter.takesList ? text.split(',') : [text];
-	const values = texts.map((one) => parseValue(filter, one));
+	const values = texts.map((part) => parseValue(filter, part));
 	if (filter.operator === 'empty') {
 		return { sql: values[0] === 1 ? filter.sql : `NOT (${filter.sql})`, values: [] };
 	}
@@ -28,18 +28,18 @@ export function filterCondition(filter: Filter, text: string, sortedBy: string):
 	const { isSelective, isUnique, customField: field, operator } = filter;
 	const entries = field === undefined ? {} : { entries: entriesWith(field, operator, values) };
 	const mayUseIndex = isSelective || filter.sql === quoted(sortedBy);
-	const compared = mayUseIndex ? filter.sql : `+${filter.sql}`;
+	const operand = mayUseIndex ? filter.sql : `+${filter.sql}`;
 	if (operator === '=') {
 		const anyOf = `IN (${values.map(() => '?').join()})`;
 		const sql = filter.isList
-			? `${compared} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${filter.sql}) WHERE value ${anyOf})`
-			: `${compared} ${anyOf}`;
+			? `${operand} <> '[]' AND EXISTS (SELECT 1 FROM json_each(${filter.sql}) WHERE value ${anyOf})`
+			: `${operand} ${anyOf}`;
 		return { sql, values, ...entries, ...(isUnique && { isUnique }) };
 	}
 	const isText = typeof values[0] === 'string';
 	// An absent value sorts before all others, but compares less than none.
-	const present = isText ? `${filter.sql} <> ''` : `+${filter.sql} > ${-Number.MAX_VALUE}`;
-	return { sql: `${compared} ${operator} ? AND ${present}`, values, ...entries };
+	const notEmpty = isText ? `${filter.sql} <> ''` : `+${filter.sql} > ${-Number.MAX_VALUE}`;
+	return { sql: `${operand} ${operator} ? AND ${notEmpty}`, values, ...entries };
 }
 
 function parseValue({ parameter, schema, type }: Filter, text: string): Cell {

@@ -35,14 +35,14 @@ export interface Filter {
 const comparisons = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
 const notFilters = ['id', 'object', 'version'];
 
-const known = new WeakMap<Resource['properties'], Filter[]>();
+const filtersByProperties = new WeakMap<Resource['properties'], Filter[]>();
 
 /** The filters of a list, in the order of the resource's fields. */
 export function filtersOf(resource: Resource): Filter[] {
 	// Cached: definitions never change, and deriving their filters takes most of the start-up time. The
 	// records of all custom objects have the same fields.
-	let filters = known.get(resource.properties);
-	if (!filters) known.set(resource.properties, (filters = readFilters(resource)));
+	let filters = filtersByProperties.get(resource.properties);
+	if (!filters) filtersByProperties.set(resource.properties, (filters = readFilters(resource)));
 	return filters;
 }
 
@@ -57,8 +57,8 @@ function readFilters(resource: Resource): Filter[] {
 			const sql = column ? quoted(name) : `document ->> '$.${name}'`;
 			const isArray = typesOf(schema).includes('array');
 			const canBeEmpty = isArray || typesOf(schema).includes('null');
-			const nothing = isArray ? '[]' : column ? absent(column) : '';
-			const empty = canBeEmpty ? [emptyFilter(name, sql, schema, nothing)] : [];
+			const emptyValue = isArray ? '[]' : column ? absent(column) : '';
+			const empty = canBeEmpty ? [emptyFilter(name, sql, schema, emptyValue)] : [];
 			if (isComparable(resource, name)) {
 				const isSelective = selective.includes(name);
 				const isUnique = unique.some((fields) => fields.join() === name);
@@ -103,17 +103,17 @@ function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter
 /**
  * Selects records with a value, or those without.
  *
- * @param nothing a value that counts as empty, besides NULL
+ * @param emptyValue a value that counts as empty, besides NULL
  */
 export const emptyFilter = (
 	parameter: string,
 	sql: string,
 	{ title }: JsonSchema,
-	nothing: Cell = '',
+	emptyValue: Cell = '',
 ): Filter => ({
 	parameter: `${parameter}[empty]`,
 	operator: 'empty',
-	sql: `coalesce(${sql}, '') IN ('', ${typeof nothing === 'string' ? `'${nothing}'` : nothing})`,
+	sql: `coalesce(${sql}, '') IN ('', ${typeof emptyValue === 'string' ? `'${emptyValue}'` : emptyValue})`,
 	isList: false,
 	isSelective: false,
 	type: z.boolean(),

@@ -61,17 +61,17 @@ export const fieldsQuery = ({ properties }: Resource) => ({
 const instantParameter = (description: string, example: string) =>
 	pointInTime.optional().meta({ description, examples: [example] });
 
-const known = new WeakMap<Resource['properties'], ReturnType<typeof newListQuery>>();
+const queriesByProperties = new WeakMap<Resource['properties'], ReturnType<typeof newListQuery>>();
 
 /** The query parameters of a list, besides its filters: pages, order, search and fields. */
 export function listQueryOf(resource: Resource) {
-	const query = known.get(resource.properties) ?? newListQuery(resource);
-	known.set(resource.properties, query);
+	const query = queriesByProperties.get(resource.properties) ?? newListQuery(resource);
+	queriesByProperties.set(resource.properties, query);
 	return query;
 }
 
 function newListQuery(resource: Resource) {
-	const { many } = namesOf(resource);
+	const { plural } = namesOf(resource);
 	const orders = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
 	return z.object({
 		...pageParameters,
@@ -84,10 +84,10 @@ function newListQuery(resource: Resource) {
 		}),
 		ids: z.array(z.string().min(1)).max(pageSize.maximum).optional().meta({
 			title: 'IDs',
-			description: `Only ${many} with one of these ids.`,
+			description: `Only ${plural} with one of these ids.`,
 		}),
 		...fieldsQuery(resource),
-		include_deleted: z.boolean().default(false).meta({ description: `Whether to include deleted ${many}.` }),
+		include_deleted: z.boolean().default(false).meta({ description: `Whether to include deleted ${plural}.` }),
 		// Time windows are half open, so that one ends where the next begins.
 		updated_since: instantParameter('Only records changed at this instant or later.', '2025-03-01T00:00:00.000Z'),
 		updated_until: instantParameter('Only records changed before this instant.', '2025-04-01T00:00:00.000Z'),
@@ -109,18 +109,18 @@ const changeWindow = new Map([
  */
 export function parseListQuery(
 	resource: Resource,
-	given: Map<string, string>,
+	texts: Map<string, string>,
 	findFilter: (parameter: string) => Filter | undefined,
 	key: AccountKey,
 ): ListQuery {
 	const schema = listQueryOf(resource);
-	const { cursor, limit, fields, include_deleted: includeDeleted, ids, q, ...query } = readQuery(schema, given);
+	const { cursor, limit, fields, include_deleted: includeDeleted, ids, q, ...query } = readQuery(schema, texts);
 	const order = orderBy(resource, query.sort);
 	const conditions: Condition[] = [];
 	if (ids) conditions.push({ sql: `id IN (${ids.map(() => '?').join()})`, values: ids, isUnique: true });
 	if (q !== undefined) conditions.push(...searchConditions(resource, q));
 	const [sortedBy] = order.map(({ column }) => column) as [string];
-	const filters = [...given].filter(([name]) => changeWindow.has(name) || !Object.hasOwn(schema.shape, name));
+	const filters = [...texts].filter(([name]) => changeWindow.has(name) || !Object.hasOwn(schema.shape, name));
 	const [excess] = filters.slice(maxFilters);
 	if (excess) throw invalidParameter(excess[0], `A list takes at most ${maxFilters} filters.`);
 	for (const [name, text] of filters) {

@@ -10,11 +10,11 @@ import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
  */
 export function readQuery<T extends z.ZodObject>(schema: T, texts: Map<string, string>): z.output<T> {
 	const properties = Object.entries(jsonSchema(schema, 'input').properties ?? {});
-	const given = properties.flatMap(([name, property]) => {
+	const entries = properties.flatMap(([name, property]) => {
 		const text = texts.get(name);
 		return text === undefined ? [] : [[name, typedText(property, text)]];
 	});
-	const { data, error } = schema.safeParse(Object.fromEntries(given));
+	const { data, error } = schema.safeParse(Object.fromEntries(entries));
 	if (!error) return data;
 	const [name] = error.issues[0]!.path as [string];
 	const text = texts.get(name);

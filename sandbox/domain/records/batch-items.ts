@@ -57,9 +57,9 @@ export function writeItem(
 }
 
 /** Serializes a result, reusing the JSON of the record. */
-export function resultJson({ data, error, ...told }: ItemResult): string {
+export function resultJson({ data, error, ...outcome }: ItemResult): string {
 	const rest = error ? `,"error":${JSON.stringify(error)}` : data ? `,"data":${data}` : '';
-	return `${JSON.stringify(told).slice(0, -1)}${rest}}`;
+	return `${JSON.stringify(outcome).slice(0, -1)}${rest}}`;
 }
 
 function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject): Answer {

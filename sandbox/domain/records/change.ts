@@ -44,9 +44,9 @@ export function changedValues(
 	if (!parsed.success) errors.push(...fieldErrors(parsed.error, merged));
 	errors.push(...missingReferences(store, resource, merged, change));
 	if (parsed.success && errors.length === 0) {
-		const known = { ...stored, ...(byService && change), ...parsed.data };
+		const parsedValues = { ...stored, ...(byService && change), ...parsed.data };
 		const context = ruleContext(writing);
-		const values = { ...known, ...resource.complete?.(known, stored, context) };
+		const values = { ...parsedValues, ...resource.complete?.(parsedValues, stored, context) };
 		refuseIllegalTransition(resource, stored, values);
 		errors.push(...(resource.check?.(values, stored, context) ?? []));
 		if (errors.length === 0) return values;
@@ -67,8 +67,8 @@ export function duplicateOf(store: StoreView, resource: Resource, record: Stored
 		const values = Object.fromEntries(fields.map((field) => [field, record[field] as string]));
 		const other = store.unrestricted.table(resource.name)!.findOther(values, record.id);
 		if (other === undefined) continue;
-		const seen = store.table(resource.name)!.find(other);
-		return duplicateProblem(`/${fields.at(-1)}`, fields.join(' and '), seen);
+		const visibleRecord = store.table(resource.name)!.find(other);
+		return duplicateProblem(`/${fields.at(-1)}`, fields.join(' and '), visibleRecord);
 	}
 	return undefined;
 }

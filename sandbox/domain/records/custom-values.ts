@@ -82,8 +82,8 @@ export function refuseDuplicateCustomValues(
 			({ id }) => id !== record.id,
 		);
 		if (!other) continue;
-		const seen = store.table(resource.name)!.find(other.id);
-		throw duplicateProblem(`/custom_fields/${field.key}`, field.label, seen);
+		const visibleRecord = store.table(resource.name)!.find(other.id);
+		throw duplicateProblem(`/custom_fields/${field.key}`, field.label, visibleRecord);
 	}
 }
 

@@ -12,7 +12,7 @@ const stepsOfRequest = 50;
 /** So many steps of a longer backlog are taken at once, some milliseconds' work. */
 const stepsPerTurn = 3;
 
-const passing = resources.filter(({ states }) => states?.timed);
+const timedResources = resources.filter(({ states }) => states?.timed);
 
 /** The stores whose backlog is being worked off. */
 const busy = new WeakSet<Store>();
@@ -52,12 +52,12 @@ async function workOff(service: Service): Promise<void> {
 }
 
 /** @returns whether there may be more to do */
-function takeSteps(service: Service, most: number): boolean {
+function takeSteps(service: Service, maxSteps: number): boolean {
 	const { store } = service;
-	const resource = passing.find((one) => nextStep(service, one));
+	const resource = timedResources.find((candidate) => nextStep(service, candidate));
 	if (!resource) return false;
 	store.transaction(() => {
-		for (let i = 0; i < most; i++) {
+		for (let i = 0; i < maxSteps; i++) {
 			const step = nextStep(service, resource);
 			if (!step) return;
 			takeStep(service, resource, step);

@@ -34,13 +34,13 @@ export function findMatch(
 
 /** The query of every upsert. Unique custom fields match as well; they differ by account. */
 export function matchOnQuery(resource: Resource) {
-	const own = z.enum(Object.keys(resource.unique));
+	const uniqueField = z.enum(Object.keys(resource.unique));
 	const custom = z.string().startsWith('custom_fields.').meta({ pattern: '^custom_fields\\.' });
 	const description = 'The unique field to match on; its value is in the body.';
 	return z.object({
 		match_on: hasCustomFields(resource)
-			? z.union([own, custom], refusal(resource)).meta({ description, 'x-custom-fields': 'custom_fields.{key}' })
-			: own.meta({ description }),
+			? z.union([uniqueField, custom], refusal(resource)).meta({ description, 'x-custom-fields': 'custom_fields.{key}' })
+			: uniqueField.meta({ description }),
 	});
 }
 

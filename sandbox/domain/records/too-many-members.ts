@@ -23,9 +23,9 @@ export function tooManyMembersIn(
 			detail: `There is no field "${name}".`,
 		}));
 	}
-	for (const [name, given] of Object.entries(value)) {
+	for (const [name, member] of Object.entries(value)) {
 		const schema = memberNamed(properties, name);
-		const errors = schema ? tooManyMembersOf(given, schema, `${pointer}/${name}`) : [];
+		const errors = schema ? tooManyMembersOf(member, schema, `${pointer}/${name}`) : [];
 		if (errors.length > 0) return errors;
 	}
 	return [];

@@ -129,7 +129,7 @@ export function changeRecord(
 }
 
 const changedResource = (name: string): Resource =>
-	[...resources, webhooks].find((one) => one.name === name)!;
+	[...resources, webhooks].find((resource) => resource.name === name)!;
 
 /** Saves a record, publishes its events, and applies the consequences for other records. */
 function save(

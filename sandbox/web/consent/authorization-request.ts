@@ -48,8 +48,8 @@ export function parseAuthorizationRequest(
 	{ values, repeated }: Parameters,
 ): AuthorizationRequest | { error: OAuthErrorCode; description: string } {
 	const challenge = values.get('code_challenge');
-	const asked = values.get('scope');
-	const granted = asked === undefined ? standardScopes : parseScopes(asked, scopes.keys());
+	const requestedScope = values.get('scope');
+	const granted = requestedScope === undefined ? standardScopes : parseScopes(requestedScope, scopes.keys());
 	if (repeated.length > 0) {
 		return refusal('invalid_request', `${repeated.join(', ')} must not be repeated.`);
 	}

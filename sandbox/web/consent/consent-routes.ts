@@ -88,7 +88,7 @@ export function authorizeRoutes(service: Service): ApiRoute[] {
 				303: redirect('A redirect to the sign-in page, or to redirect_uri with an error.'),
 				400: page('A page that explains the error in client_id or redirect_uri.'),
 			},
-			handle: (c) => withRequest(c, (session, asked) => consentPage(c, session, asked)),
+			handle: (c) => withRequest(c, (session, authorizationRequest) => consentPage(c, session, authorizationRequest)),
 		}),
 		endpoint({
 			...request,
@@ -106,13 +106,13 @@ export function authorizeRoutes(service: Service): ApiRoute[] {
 			},
 			async handle(c) {
 				const form = await readForm(c);
-				return withRequest(c, (session, asked) => {
+				return withRequest(c, (session, authorizationRequest) => {
 					if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
 					const answer: Record<string, string> =
 						form.get('decision') === 'allow'
-							? { code: newCode(session, asked) }
+							? { code: newCode(session, authorizationRequest) }
 							: { error: 'access_denied', error_description: 'The user denied the request.' };
-					return c.redirect(answerAddress(asked, issuerOf(c), answer), 303);
+					return c.redirect(answerAddress(authorizationRequest, issuerOf(c), answer), 303);
 				});
 			},
 		}),

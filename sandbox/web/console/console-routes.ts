@@ -26,8 +26,8 @@ import { recordBody } from './record-page.ts';
 import { resourceLabels, recordPath, titleOf } from './titles.ts';
 import { forVisitors, resourceIn, type Visitor, writingOf } from './visitor.ts';
 
-const list = '/records/{resource}';
-const one = `${list}/{id}`;
+const listPath = '/records/{resource}';
+const detailPath = `${listPath}/{id}`;
 const secretNote = 'Copy it now: it will not be shown again. Receivers use it to verify who sent an event.';
 const noErrors = { errors: new Map<string, string[]>(), message: undefined };
 
@@ -59,12 +59,12 @@ export function consoleRoutes(service: Service): Route[] {
 		visitor: Visitor,
 		resource: Resource,
 		stored: StoredRecord | undefined,
-		refused?: { fields: FormField[]; typed: FormTexts; problem: ProblemBody },
+		refusal?: { fields: FormField[]; submittedTexts: FormTexts; problem: ProblemBody },
 	) => {
 		writingOf(service, c, resource, stored ? 'change' : 'create');
-		const fields = refused?.fields ?? (await formFields(visitor.store, resource, stored));
-		const texts = refused?.typed ?? startOf(fields, stored, new URL(c.req.url).searchParams);
-		const { errors, message } = refused ? formErrors(resource, fields, refused.problem) : noErrors;
+		const fields = refusal?.fields ?? (await formFields(visitor.store, resource, stored));
+		const texts = refusal?.submittedTexts ?? startOf(fields, stored, new URL(c.req.url).searchParams);
+		const { errors, message } = refusal ? formErrors(resource, fields, refusal.problem) : noErrors;
 		const { one: label } = resourceLabels(visitor.store, resource);
 		const to = stored ? recordPath(resource, stored) : recordsPath(resource.name);
 		const title = stored ? `Edit ${titleOf(resource, stored)}` : `New ${label.toLowerCase()}`;
@@ -74,21 +74,21 @@ export function consoleRoutes(service: Service): Route[] {
 			state: { texts, errors, isNew: !stored },
 			message,
 			to,
-			version: stored && (refused?.typed.get('version') ?? String(stored.version)),
+			version: stored && (refusal?.submittedTexts.get('version') ?? String(stored.version)),
 			cancel: to,
 			submit: stored ? 'Save' : `Create ${label.toLowerCase()}`,
 		});
-		return visitor.show(title, body, (refused?.problem.status ?? 200) as 422);
+		return visitor.show(title, body, (refusal?.problem.status ?? 200) as 422);
 	};
 
-	const create = form(list, async (c, visitor) => {
+	const create = form(listPath, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const fields = await formFields(visitor.store, resource, undefined);
 		return {
 			resource,
 			deed: 'create',
-			effect: (writing, typed) => {
-				const values = changeOf(fields, formTexts(fields, {}), typed);
+			effect: (writing, submittedTexts) => {
+				const values = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				if (resource.name !== webhooks.name) {
 					return recordPath(resource, { id: createRecord(writing, values).id! });
 				}
@@ -96,29 +96,29 @@ export function consoleRoutes(service: Service): Route[] {
 				notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
 				return recordPath(resource, webhook);
 			},
-			refused: (typed, problem) => showForm(c, visitor, resource, undefined, { fields, typed, problem }),
+			onRefused: (submittedTexts, problem) => showForm(c, visitor, resource, undefined, { fields, submittedTexts, problem }),
 		};
 	});
 
-	const update = form(one, async (c, visitor) => {
+	const update = form(detailPath, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const stored = recordOf(c, visitor, resource);
 		const fields = await formFields(visitor.store, resource, stored);
 		return {
 			resource,
 			deed: 'change',
-			effect: (writing, typed) => {
-				const change = changeOf(fields, formTexts(fields, stored), typed);
-				updateRecord(writing, stored.id, change, versionIn(typed));
+			effect: (writing, submittedTexts) => {
+				const change = changeOf(fields, formTexts(fields, stored), submittedTexts);
+				updateRecord(writing, stored.id, change, versionIn(submittedTexts));
 				return recordPath(resource, stored);
 			},
-			refused: (typed, problem) => showForm(c, visitor, resource, stored, { fields, typed, problem }),
+			onRefused: (submittedTexts, problem) => showForm(c, visitor, resource, stored, { fields, submittedTexts, problem }),
 		};
 	});
 
 	/** What cannot be done is said on the page of the record. */
 	const showRefusal =
-		(visitor: Visitor, resource: Resource, record: StoredRecord): Submission['refused'] =>
+		(visitor: Visitor, resource: Resource, record: StoredRecord): Submission['onRefused'] =>
 		async (_, { status, detail }) =>
 			visitor.show(
 				titleOf(resource, record),
@@ -126,22 +126,22 @@ export function consoleRoutes(service: Service): Route[] {
 				status as 409,
 			);
 
-	const remove = form(`${one}/delete`, async (c, visitor) => {
+	const remove = form(`${detailPath}/delete`, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const record = recordOf(c, visitor, resource);
 		return {
 			resource,
 			deed: 'delete',
-			effect: (writing, typed) => {
+			effect: (writing, submittedTexts) => {
 				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
-				deletion(writing, record.id, versionIn(typed));
+				deletion(writing, record.id, versionIn(submittedTexts));
 				return recordsPath(resource.name);
 			},
-			refused: showRefusal(visitor, resource, record),
+			onRefused: showRefusal(visitor, resource, record),
 		};
 	});
 
-	const act = form(`${one}/actions/{action}`, async (c, visitor) => {
+	const act = form(`${detailPath}/actions/{action}`, async (c, visitor) => {
 		const resource = resourceIn(c, visitor);
 		const record = recordOf(c, visitor, resource);
 		const action = memberNamed(resource.actions, c.req.param('action')!);
@@ -150,12 +150,12 @@ export function consoleRoutes(service: Service): Route[] {
 		return {
 			resource,
 			deed: 'change',
-			effect: (writing, typed) => {
-				const input = changeOf(fields, formTexts(fields, {}), typed);
-				takeAction(writing, record.id, action, input, versionIn(typed));
+			effect: (writing, submittedTexts) => {
+				const input = changeOf(fields, formTexts(fields, {}), submittedTexts);
+				takeAction(writing, record.id, action, input, versionIn(submittedTexts));
 				return recordPath(resource, record);
 			},
-			refused: showRefusal(visitor, resource, record),
+			onRefused: showRefusal(visitor, resource, record),
 		};
 	});
 
@@ -163,22 +163,22 @@ export function consoleRoutes(service: Service): Route[] {
 		page(eventsPath, async (c, visitor) =>
 			visitor.show('Events', await eventsBody(service, visitor, new URL(c.req.url))),
 		),
-		page(list, async (c, visitor) => {
+		page(listPath, async (c, visitor) => {
 			const resource = resourceIn(c, visitor);
 			const body = await listBody(service, visitor, resource, new URL(c.req.url));
 			return visitor.show(resourceLabels(visitor.store, resource).many, body);
 		}),
-		page(`${list}/new`, (c, visitor) => showForm(c, visitor, resourceIn(c, visitor), undefined)),
-		page(one, async (c, visitor) => {
+		page(`${listPath}/new`, (c, visitor) => showForm(c, visitor, resourceIn(c, visitor), undefined)),
+		page(detailPath, async (c, visitor) => {
 			const resource = resourceIn(c, visitor);
 			const record = recordOf(c, visitor, resource);
-			const made = resource.name === webhooks.name ? notices.take(visitor.session) : undefined;
-			const body = await recordBody(service, visitor, resource, record, made);
+			const notice = resource.name === webhooks.name ? notices.take(visitor.session) : undefined;
+			const body = await recordBody(service, visitor, resource, record, notice);
 			// It may have changed hands while what belongs to it was counted.
 			recordOf(c, visitor, resource);
-			return visitor.show(titleOf(resource, record), body, 200, made && copyScript);
+			return visitor.show(titleOf(resource, record), body, 200, notice && copyScript);
 		}),
-		page(`${one}/edit`, (c, visitor) => {
+		page(`${detailPath}/edit`, (c, visitor) => {
 			const resource = resourceIn(c, visitor);
 			return showForm(c, visitor, resource, recordOf(c, visitor, resource));
 		}),

@@ -129,7 +129,7 @@ function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliv
 /** The fields that changed, as they were and as they became. */
 function changes({ store }: Visitor, resource: Resource | undefined, { object, previous, changed }: EventData): Html {
 	if (changed.length === 0) return html``;
-	const shown = (field: string, value: unknown) => {
+	const renderValue = (field: string, value: unknown) => {
 		const schema = memberNamed(resource?.properties, field) ?? {};
 		const isNamed = typeof value === 'string' && value !== '' && ('x-resource' in schema || 'x-item-of' in schema);
 		// A stage or a company is known by its name.
@@ -138,8 +138,8 @@ function changes({ store }: Visitor, resource: Resource | undefined, { object, p
 	return html`<ul class="changes">
 		${changed.map(
 			(field) => html`<li>
-				<code>${field}</code>: <del>${shown(field, valueAt(previous, field))}</del> →
-				<ins>${shown(field, valueAt(object, field))}</ins>
+				<code>${field}</code>: <del>${renderValue(field, valueAt(previous, field))}</del> →
+				<ins>${renderValue(field, valueAt(object, field))}</ins>
 			</li>`,
 		)}
 	</ul>`;

@@ -94,10 +94,10 @@ type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
 /** The kinds of records that custom fields can be added to, by name. */
 const customizable = (store: StoreView): Array<[name: string, label: string]> => {
 	const objects = store.table(customObjects.name)!.findAll([], 10_000);
-	const ofObjects = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
-	return [...resources.filter(hasCustomFields), ...ofObjects].map((one) => [
-		one.name,
-		resourceLabels(store, one).many,
+	const objectResources = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
+	return [...resources.filter(hasCustomFields), ...objectResources].map((resource) => [
+		resource.name,
+		resourceLabels(store, resource).many,
 	]);
 };
 
@@ -136,7 +136,7 @@ async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithC
 		typeof target === 'string' && typeof list !== 'string' ? target : undefined;
 	const targets = [...new Set(schemas.map(targetOf).filter((target) => target !== undefined))];
 	const read = async (target: string): Promise<[string, Named]> => [target, await newestTitles(store, target)];
-	const known = new Map(await Promise.all(targets.map(read)));
+	const titlesByTarget = new Map(await Promise.all(targets.map(read)));
 	return (schema, value) => {
 		if (typeof schema['x-item-of'] === 'string') {
 			return { ...schema, ...offered([...itemTitles(store, schema['x-item-of'])], maxItems) };
@@ -144,7 +144,7 @@ async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithC
 		const target = targetOf(schema);
 		const table = target === undefined ? undefined : store.table(target);
 		if (!table) return schema;
-		const choices = offered(known.get(target!)!, maxChoices, namedIn(table, value));
+		const choices = offered(titlesByTarget.get(target!)!, maxChoices, namedIn(table, value));
 		return schema.items && 'enum' in choices
 			? { ...schema, items: { ...schema.items, ...choices } }
 			: { ...schema, ...choices };
@@ -161,7 +161,7 @@ async function newestTitles(store: StoreView, target: string): Promise<Named> {
 	const newest = await table.newestAside(fields, maxSuggestions);
 	return newest
 		.map(({ id, text }): [string, string] => [id, shortTitle(text)])
-		.toSorted(([, one], [, other]) => alphabet.compare(one, other));
+		.toSorted(([, a], [, b]) => alphabet.compare(a, b));
 }
 
 /** The records that a value refers to, by title. */
@@ -174,9 +174,9 @@ const namedIn = (table: TableView, value: unknown): Named =>
 /** Records to choose from: a list of all of them, or suggestions if they are many. */
 const offered = (
 	named: Named,
-	most: number,
+	maxOptions: number,
 	chosen: Named = [],
 ): Record<string, unknown> =>
-	named.length > most
+	named.length > maxOptions
 		? { 'x-suggestions': Object.fromEntries([...named, ...chosen]) }
 		: { enum: named.map(([id]) => id), 'x-enum-labels': Object.fromEntries(named) };

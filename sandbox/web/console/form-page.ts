@@ -58,7 +58,7 @@ export interface Submission {
 	/** @returns where to redirect */
 	effect(writing: Writing, form: FormTexts): string;
 	/** Shows what is wrong, with what was typed. */
-	refused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
+	onRefused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
 }
 
 /**
@@ -73,14 +73,14 @@ export const submitForm = (
 	submissionOf: () => Promise<Submission>,
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
-		const { resource, deed, effect, refused } = await submissionOf();
+		const { resource, deed, effect, onRefused } = await submissionOf();
 		const writing = writingOf(service, c, resource, deed);
 		try {
 			return doOnce(() => effect(writing, form));
 		} catch (error) {
 			if (!(error instanceof Problem) || error.status === 404) throw error;
 			await nextTurn();
-			return await refused(form, error.body(c.get('requestId')));
+			return await onRefused(form, error.body(c.get('requestId')));
 		}
 	});
 

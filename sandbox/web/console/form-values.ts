@@ -47,27 +47,27 @@ function textOf(schema: JsonSchema, value: unknown): string {
  * The body of the request that a form asks for: the fields whose inputs were changed, so that what a
  * form cannot show exactly, such as the seconds of a time, stays as it is.
  *
- * @param shown the inputs as they were when the form was opened
+ * @param initialTexts the inputs as they were when the form was opened
  */
-export function changeOf(fields: FormField[], shown: FormTexts, typed: FormTexts): JsonObject {
-	const change = fields.map(({ name, schema }) => [name, changed(schema, name, shown, typed)]);
+export function changeOf(fields: FormField[], initialTexts: FormTexts, submittedTexts: FormTexts): JsonObject {
+	const change = fields.map(({ name, schema }) => [name, changed(schema, name, initialTexts, submittedTexts)]);
 	return Object.fromEntries(change.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
 function changed(
 	schema: JsonSchema,
 	name: string,
-	shown: FormTexts,
-	typed: FormTexts,
+	initialTexts: FormTexts,
+	submittedTexts: FormTexts,
 ): unknown {
 	if (schema.properties) {
 		const members = Object.entries(schema.properties)
-			.map(([member, about]) => [member, changed(about, `${name}.${member}`, shown, typed)] as const)
+			.map(([member, about]) => [member, changed(about, `${name}.${member}`, initialTexts, submittedTexts)] as const)
 			.filter(([, value]) => value !== undefined);
 		return members.length > 0 ? Object.fromEntries(members) : undefined;
 	}
-	const value = valueIn(schema, name, typed);
-	const before = valueIn(schema, name, shown);
+	const value = valueIn(schema, name, submittedTexts);
+	const before = valueIn(schema, name, initialTexts);
 	return JSON.stringify(value) === JSON.stringify(before) ? undefined : value;
 }
 
@@ -103,8 +103,8 @@ function rowsIn({ items, maxItems }: JsonSchema, name: string, form: FormTexts):
 const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
 
 /** Text that cannot be converted is passed on unchanged, so that validation reports it. */
-function valueOf(schema: JsonSchema, typed: string): unknown {
-	const text = withLineFeeds(typed);
+function valueOf(schema: JsonSchema, input: string): unknown {
+	const text = withLineFeeds(input);
 	const types = typesOf(schema);
 	if (text === '') return null;
 	if (types.includes('boolean') && (text === 'true' || text === 'false')) return text === 'true';

@@ -16,8 +16,8 @@ import type { Visitor } from './visitor.ts';
 export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
 	const { session, store } = visitor;
 	const objects = store.table(customObjects.name)!.findAll([], 10_000);
-	const ofObjects = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
-	const tiles = [...customerResources, ...ofObjects].map(async (resource) => {
+	const objectResources = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
+	const tiles = [...customerResources, ...objectResources].map(async (resource) => {
 		const total = await store.table(resource.name)!.countAside([]);
 		return html`<li>
 			<a class="card" href="${recordsPath(resource.name)}">

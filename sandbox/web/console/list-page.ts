@@ -48,23 +48,23 @@ export async function listBody(
 	const { cursor: next, total } = page;
 	const data = await inTurns(page.data, parseRecord);
 	const path = recordsPath(resource.name);
-	const { one, many } = resourceLabels(visitor.store, resource);
+	const { one: singular, many: plural } = resourceLabels(visitor.store, resource);
 	const to = (change: Record<string, string | undefined>) => {
 		const entries = Object.entries({ ...Object.fromEntries(parameters), ...change });
 		const present = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
 		return `${path}?${new URLSearchParams(present).toString()}`;
 	};
 	return html`<div class="row apart">
-			<h1>${many} <small>${total.toLocaleString('en-GB')}</small></h1>
+			<h1>${plural} <small>${total.toLocaleString('en-GB')}</small></h1>
 			${may(visitor, 'create', resource)
-				? html`<a class="button main" href="${path}/new">New ${one.toLowerCase()}</a>`
+				? html`<a class="button main" href="${path}/new">New ${singular.toLowerCase()}</a>`
 				: ''}
 		</div>
 		<p class="quiet">${resource.description} ${resource.name === webhooks.name ? webhooksExplained : ''}</p>
 		${searchForm(resource, parameters, path)}
 		${data.length === 0
 			? html`<p class="card quiet">No records match.</p>`
-			: html`<div class="card flush" role="region" aria-label="${many}" tabindex="0">${recordsTable(visitor, resource, data, listParameters.get('sort')!, to)}</div>`}
+			: html`<div class="card flush" role="region" aria-label="${plural}" tabindex="0">${recordsTable(visitor, resource, data, listParameters.get('sort')!, to)}</div>`}
 		<p class="row">
 			${parameters.has('cursor') ? html`<a class="button" href="${to({ cursor: undefined })}">First page</a>` : ''}
 			${next === null ? '' : html`<a class="button" href="${to({ cursor: next })}">Next page</a>`}
@@ -76,8 +76,8 @@ function searchForm(resource: Resource, parameters: Map<string, string>, path: s
 	const choices = resource.important
 		.map((name): [string, JsonSchema] => [name, resource.properties[name]!])
 		.filter(([, { enum: options }]) => options !== undefined);
-	const shown = ['q', 'sort', 'cursor', 'limit', ...choices.map(([name]) => name)];
-	const others = [...parameters].filter(([name]) => !shown.includes(name));
+	const formParameters = ['q', 'sort', 'cursor', 'limit', ...choices.map(([name]) => name)];
+	const others = [...parameters].filter(([name]) => !formParameters.includes(name));
 	return html`<form class="search row" role="search" method="get" action="${path}">
 			<div class="grow">
 				<label class="unseen" for="q">Search</label>
@@ -171,9 +171,9 @@ function recordsTable(
 				(record) => html`<tr>
 					<th scope="row">${recordLink(resource, record)}</th>
 					${columns.map(
-						(one) => html`<td>
-							${shownValue(visitor.store, one.schema, one.valueIn(record))}
-							${one.name === 'amount' ? String(record['currency'] ?? '') : ''}
+						(column) => html`<td>
+							${shownValue(visitor.store, column.schema, column.valueIn(record))}
+							${column.name === 'amount' ? String(record['currency'] ?? '') : ''}
 						</td>`,
 					)}
 				</tr>`,

@@ -33,10 +33,10 @@ export async function recordBody(
 	record: StoredRecord,
 	notice: Html | '' = '',
 ): Promise<Html> {
-	const { many } = resourceLabels(visitor.store, resource);
+	const { many: plural } = resourceLabels(visitor.store, resource);
 	const object = resource.name === customFields.name ? objectOf(visitor.store, String(record['resource'])) : undefined;
 	return html`<p class="quiet">
-			<a href="${recordsPath(resource.name)}">${many}</a>
+			<a href="${recordsPath(resource.name)}">${plural}</a>
 			${object ? html`of ${recordLink(customObjects, object)}` : ''}
 		</p>
 		<div class="row apart">

@@ -50,8 +50,8 @@ export function objectOf(store: StoreView, records: string): StoredRecord | unde
 export function resourceLabels(store: StoreView, resource: Resource): { one: string; many: string } {
 	const object = objectOf(store, resource.name);
 	if (object) return { one: String(object['label_singular']), many: String(object['label_plural']) };
-	const { one, many } = namesOf(resource);
-	return { one: capital(one), many: capital(many) };
+	const { one: singular, plural } = namesOf(resource);
+	return { one: capital(singular), many: capital(plural) };
 }
 
 /**

@@ -88,11 +88,11 @@ const tones: Record<string, string> = {
 export const toneOf = (choice: string): string => memberNamed(tones, choice) ?? '';
 
 /** Who did something: a user, an API key or the service. */
-export function actorOf({ store }: Service, seen: StoreView, { type, id }: { type: string; id: string }): Html {
-	if (type === 'user') return linkToRecord(seen, users.name, id);
+export function actorOf({ store }: Service, visibleStore: StoreView, { type, id }: { type: string; id: string }): Html {
+	if (type === 'user') return linkToRecord(visibleStore, users.name, id);
 	if (type !== 'api_key') return html`the service (${id})`;
 	// The names of keys are for administrators, as in the settings.
-	const key = seen === store ? store.apiKeys.list().find((one) => one.id === id) : undefined;
+	const key = visibleStore === store ? store.apiKeys.list().find((apiKey) => apiKey.id === id) : undefined;
 	return key ? html`${key.name} <small>(API key)</small>` : html`<code>${id}</code>`;
 }
 

@@ -40,14 +40,14 @@ const members = (state: FormState, name: string, { properties = {} }: JsonSchema
 	);
 
 async function rows(state: FormState, name: string, schema: JsonSchema): Promise<Awaited<Html>> {
-	const shown = shownRows(state, name, schema);
-	const inputs = await inTurns([...shown, ...spareRows(shown, schema)], (i) => row(state, name, schema, i));
+	const visibleRows = shownRows(state, name, schema);
+	const inputs = await inTurns([...visibleRows, ...spareRows(visibleRows, schema)], (i) => row(state, name, schema, i));
 	return html`<fieldset class="group">
 		<legend>${schema.title ?? name}</legend>
 		<small id="${name}-hint">${schema.description} Rows left empty are left out.</small>
 		${errorsAt(state, name)}
-		${inputs.slice(0, shown.length)}
-		${addable(inputs.slice(shown.length))}
+		${inputs.slice(0, visibleRows.length)}
+		${addable(inputs.slice(visibleRows.length))}
 	</fieldset>`;
 }
 
@@ -59,7 +59,7 @@ const row = (state: FormState, name: string, schema: JsonSchema, i: number): Htm
 /** Rows of which a click shows one more, without a script. */
 const addable = (hidden: Html[]): Html | '' =>
 	hidden.reduceRight<Html | ''>(
-		(rest, one) => html`<details class="add"><summary>Add row</summary>${one}${rest}</details>`,
+		(rest, hiddenRow) => html`<details class="add"><summary>Add row</summary>${hiddenRow}${rest}</details>`,
 		'',
 	);
 
@@ -68,17 +68,17 @@ function shownRows({ texts, errors }: FormState, name: string, { maxItems, items
 	const isUsed = (i: number): boolean =>
 		[...errors.keys()].some((place) => `${place}.`.startsWith(`${name}.${i}.`)) ||
 		Object.keys(items!.properties!).some((member) => Boolean(texts.get(`${name}.${i}.${member}`)));
-	const known = texts.rowsOf(name);
-	const last = known.findLastIndex(isUsed);
+	const rowNumbers = texts.rowsOf(name);
+	const last = rowNumbers.findLastIndex(isUsed);
 	// Of more rows than the list takes, some show that they are too many.
-	return known.slice(0, Math.min(Math.max(last + 2, firstRows), Number(maxItems ?? 100) + 3));
+	return rowNumbers.slice(0, Math.min(Math.max(last + 2, firstRows), Number(maxItems ?? 100) + 3));
 }
 
 const maxSpareRows = 20;
 
-function spareRows(shown: number[], schema: JsonSchema): number[] {
-	const next = Math.max(-1, ...shown) + 1;
-	const count = Math.min(maxSpareRows, Number(schema['maxItems'] ?? 100) - shown.length);
+function spareRows(visibleRows: number[], schema: JsonSchema): number[] {
+	const next = Math.max(-1, ...visibleRows) + 1;
+	const count = Math.min(maxSpareRows, Number(schema['maxItems'] ?? 100) - visibleRows.length);
 	return Array.from({ length: Math.max(0, count) }, (_, i) => next + i);
 }
 
@@ -125,8 +125,8 @@ function input(
 ): Html {
 	const text = state.texts.get(name) ?? '';
 	const isWrong = messagesAt(state, name, isList).length > 0;
-	const described = `${name}-hint${isWrong ? ` ${name}-error` : ''}`;
-	const common = html`id="${name}" name="${name}" aria-describedby="${described}"
+	const describedBy = `${name}-hint${isWrong ? ` ${name}-error` : ''}`;
+	const common = html`id="${name}" name="${name}" aria-describedby="${describedBy}"
 		${isWrong ? html`aria-invalid="true"` : ''} ${isRequired ? 'required' : ''}`;
 	if (schema.enum || typesOf(schema).includes('boolean')) {
 		const canBeEmpty = state.isNew || typesOf(schema).includes('null') || text === '';
@@ -141,12 +141,12 @@ function input(
 	}
 	const suggestions = schema['x-suggestions'] as Record<string, string> | undefined;
 	if (suggestions) {
-		const named = (text: string, common: Html) =>
+		const suggestionInput = (text: string, common: Html) =>
 			html`<input ${common} list="${name}-list" autocomplete="off" value="${text}" />`;
-		const [first = '', ...others] = isList ? state.texts.getAll(name).flatMap((each) => each.split('\n')) : [text];
-		const another = (each: string, i: number) =>
-			named(each, html`name="${name}" aria-label="${schema.title} ${i + 2}"`);
-		return html`${named(first, common)}
+		const [first = '', ...others] = isList ? state.texts.getAll(name).flatMap((entry) => entry.split('\n')) : [text];
+		const another = (entry: string, i: number) =>
+			suggestionInput(entry, html`name="${name}" aria-label="${schema.title} ${i + 2}"`);
+		return html`${suggestionInput(first, common)}
 			${isList ? [...others.filter(Boolean), ''].map(another) : ''}
 			${isList ? addable(Array.from({ length: maxSpareRows }, (_, i) => another('', others.length + 1 + i))) : ''}
 			<datalist id="${name}-list">

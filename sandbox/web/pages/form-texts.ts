@@ -37,8 +37,8 @@ export class FormTexts {
 	}
 
 	private append(name: string, text: string): void {
-		const known = this.texts.get(name);
-		if (known) return void known.push(text);
+		const existingTexts = this.texts.get(name);
+		if (existingTexts) return void existingTexts.push(text);
 		this.texts.set(name, [text]);
 		const [, list, row] = /^([^.]+)\.(\d{1,9})\./.exec(name) ?? [];
 		if (list === undefined) return;

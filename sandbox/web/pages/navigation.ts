@@ -59,7 +59,7 @@ function places({ store }: Service, { member }: Session): Record<string, Place[]
 	const objects = definitions.cached('all', () => definitions.findAll([], 10_000));
 	const placeOf = (resource: Resource) => ({
 		path: recordsPath(resource.name),
-		label: capital(namesOf(resource).many),
+		label: capital(namesOf(resource).plural),
 	});
 	return {
 		Records: [

@@ -32,8 +32,8 @@ export async function handleForm(
 	if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
 	await nextTurn();
 	const key = form.has('form') ? await keyOf(c, session) : undefined;
-	const earlier = key === undefined ? undefined : service.store.answers.find(key, service.now());
-	if (earlier) return c.redirect(earlier.answer.headers['Location']!, 303);
+	const storedAnswer = key === undefined ? undefined : service.store.answers.find(key, service.now());
+	if (storedAnswer) return c.redirect(storedAnswer.answer.headers['Location']!, 303);
 	return await handle(form, (effect) => {
 		const answer = runOnce(service, { key, fingerprint: key ?? '' }, () => {
 			return { status: 303, headers: { Location: effect() }, body: null };

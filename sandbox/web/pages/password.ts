@@ -13,14 +13,14 @@ export const nobodysPassword = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(
 /**
  * @param stored `scrypt$N$r$p$salt$hash`, the last two in base64url. OWASP's Password Storage Cheat
  * Sheet recommends N 16384, r 8 and p 5, which take 16 MiB and some 200 ms.
- * @param who takes turns with others
+ * @param clientAddress takes turns with others
  * @returns undefined if too many passwords of the same came at once
  */
-export async function isPassword(who: string, password: string, stored: string): Promise<boolean | undefined> {
+export async function isPassword(clientAddress: string, password: string, stored: string): Promise<boolean | undefined> {
 	const [, N, r, p, salt, hash] = stored.split('$');
 	const expected = Buffer.from(hash!, 'base64url');
 	const cost = { N: Number(N), r: Number(r), p: Number(p) };
 	const salted = Buffer.from(salt!, 'base64url');
-	const actual = await hashes.take(who, () => scrypt(password, salted, expected.length, cost));
+	const actual = await hashes.take(clientAddress, () => scrypt(password, salted, expected.length, cost));
 	return actual && timingSafeEqual(actual, expected);
 }

@@ -17,10 +17,10 @@ interface SettingsView {
 	apiKeys: ApiKey[];
 	clients: Client[];
 	/** The key or client that was just created, with its secret. */
-	made?: Html | undefined;
+	notice?: Html | undefined;
 	error?: string;
 	/** The values of the form that has an error. */
-	typed?: FormTexts;
+	submittedTexts?: FormTexts;
 }
 
 /** Renders the settings "API and integrations". */
@@ -29,12 +29,12 @@ export const settingsPage = (c: Context<Env>, view: SettingsView) =>
 		title: 'API and integrations',
 		status: view.error === undefined ? 200 : 422,
 		navigation: view.navigation,
-		...(view.made && { script: copyScript }),
+		...(view.notice && { script: copyScript }),
 		body: html`
 			<h1>API and integrations</h1>
 			<p class="quiet">What other programs need to work with your CRM Platform account. The
 				<a href="${docsPath}">API documentation</a> describes what they can do.</p>
-			${alert(view.error)} ${view.made ?? ''} ${apiKeys(view)} ${clients(view)}
+			${alert(view.error)} ${view.notice ?? ''} ${apiKeys(view)} ${clients(view)}
 		`,
 	});
 
@@ -59,14 +59,14 @@ const apiKeys = ({ session, apiKeys, ...view }: SettingsView) => html`
 			${hidden(session, 'create-key')}
 			<label for="key-name">Name of a new key</label>
 			<input id="key-name" name="key_name" required maxlength="100" autocomplete="off"
-				placeholder="Which program is it for?" value="${view.typed?.get('key_name') ?? ''}" />
+				placeholder="Which program is it for?" value="${view.submittedTexts?.get('key_name') ?? ''}" />
 			<button class="main">Create API key</button>
 		</form>
 	</section>
 `;
 
-function clients({ session, clients, typed }: SettingsView) {
-	const isPublic = typed?.get('client_type') === 'public';
+function clients({ session, clients, submittedTexts }: SettingsView) {
+	const isPublic = submittedTexts?.get('client_type') === 'public';
 	return html`<section class="card" aria-labelledby="clients">
 		<h2 id="clients">OAuth clients</h2>
 		<p class="quiet">An application that acts for users, with access to what they can see.</p>
@@ -96,10 +96,10 @@ function clients({ session, clients, typed }: SettingsView) {
 			<label for="client-name">Name of a new client</label>
 			<input id="client-name" name="client_name" required maxlength="100" autocomplete="off"
 				placeholder="Users are asked whether they allow this application"
-				value="${typed?.get('client_name') ?? ''}" />
+				value="${submittedTexts?.get('client_name') ?? ''}" />
 			<label for="redirects">Redirect addresses, one per line</label>
 			<textarea id="redirects" name="redirect_addresses" required rows="2" spellcheck="false"
-				placeholder="https://app.example/oauth/callback">${typed?.get('redirect_addresses') ?? ''}</textarea>
+				placeholder="https://app.example/oauth/callback">${submittedTexts?.get('redirect_addresses') ?? ''}</textarea>
 			<fieldset>
 				<legend>Can it store a secret?</legend>
 				<label><input type="radio" name="client_type" value="confidential"

@@ -55,13 +55,13 @@ export function settingsRoutes(service: Service): Route[] {
 					return doOnce(() => {
 						// A form may take its time to arrive.
 						if (sessionOf(service, c)?.member.role !== 'admin') throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
-						const made = action?.(service, form);
-						if (made) notices.put(session, made);
+						const notice = action?.(service, form);
+						if (notice) notices.put(session, notice);
 						return settingsPath;
 					});
 				} catch (error) {
 					if (!(error instanceof FormError || error instanceof RedirectAddressError)) throw error;
-					return settingsPage(c, { ...view(session), error: error.message, typed: form });
+					return settingsPage(c, { ...view(session), error: error.message, submittedTexts: form });
 				}
 			}),
 		);

@@ -78,22 +78,22 @@ type Body = {
 
 type Answer = (account: Account, part: string, body: Body) => unknown;
 
-const given = ({ properties = [] }: Body): Values =>
+const valuesOf = ({ properties = [] }: Body): Values =>
 	Object.fromEntries(properties.map(({ property: named, name = named ?? '', value }) => [name, value]));
 
 function upserted({ contacts }: Account, email: string, body: Body) {
-	const known = contacts.find(({ values }) => values['email'] === email);
-	const contact = known ?? { vid: contacts.length + 1, values: { email } };
-	if (!known) contacts.push(contact);
-	Object.assign(contact.values, given(body));
-	return { vid: contact.vid, isNew: !known };
+	const existingContact = contacts.find(({ values }) => values['email'] === email);
+	const contact = existingContact ?? { vid: contacts.length + 1, values: { email } };
+	if (!existingContact) contacts.push(contact);
+	Object.assign(contact.values, valuesOf(body));
+	return { vid: contact.vid, isNew: !existingContact };
 }
 
 const wrapped = (values: Values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 
-const shown = ({ vid, values }: Contact) => ({ vid, properties: wrapped(values), 'identity-profiles': [] });
+const profileOf = ({ vid, values }: Contact) => ({ vid, properties: wrapped(values), 'identity-profiles': [] });
 
-const listed: Answer = ({ contacts }) => ({ contacts: contacts.map(shown), 'has-more': false, 'vid-offset': 0 });
+const listed: Answer = ({ contacts }) => ({ contacts: contacts.map(profileOf), 'has-more': false, 'vid-offset': 0 });
 
 const found: Answer = ({ contacts }, _, { filterGroups = [] }) => {
 	const results = contacts.filter(({ values }) =>
@@ -107,7 +107,7 @@ const shownDeal = ({ dealId, values }: Account['deals'][number]) => ({ dealId, p
 const movedDeal: Answer = ({ deals }, id, body) => {
 	const deal = deals.find(({ dealId }) => String(dealId) === id);
 	if (!deal) return undefined;
-	Object.assign(deal.values, given(body));
+	Object.assign(deal.values, valuesOf(body));
 	return shownDeal(deal);
 };
 
@@ -117,7 +117,7 @@ const answers: Array<[RegExp, Answer]> = [
 	[/^GET \/crm\/v3\/properties\/contacts$/, () => ({ results: contactProperties })],
 	[/^GET \/properties\/v2\/contacts\/properties$/, () => contactProperties],
 	[/^POST \/contacts\/v1\/contact\/createOrUpdate\/email\/(.+)$/, upserted],
-	[/^GET \/contacts\/v1\/contact\/vid\/(\d+)\/profile$/, ({ contacts }, vid) => shown(contacts[Number(vid) - 1]!)],
+	[/^GET \/contacts\/v1\/contact\/vid\/(\d+)\/profile$/, ({ contacts }, vid) => profileOf(contacts[Number(vid) - 1]!)],
 	[/^GET \/contacts\/v1\/lists\/all\/contacts\/all$/, listed],
 	[/^POST \/crm\/v3\/objects\/contacts\/search$/, found],
 	[/^GET \/crm-pipelines\/v1\/pipelines\/deals$/, () => ({ results: [{ pipelineId: 'default', stages }] })],

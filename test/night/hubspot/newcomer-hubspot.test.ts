@@ -141,9 +141,9 @@ inBrowser.describe('With n8n’s HubSpot node, a newcomer can', () => {
 		await editor.beginWith('HubSpot', 'On Contact Property Changed');
 		await editor.chooseCredential(developer.name);
 		await editor.choose('property', 'Job Title');
-		const shown = editor.execute();
+		const output = editor.execute();
 		await sendEvent({ subscriptionType: 'contact.propertyChange', objectId: 1, propertyName: 'jobtitle', propertyValue: 'Head' });
-		expect(await shown).toContain('Head');
+		expect(await output).toContain('Head');
 	});
 
 	newcomer('Export contacts', async () => {

@@ -20,8 +20,8 @@ export const document = {
 	security: [{ key: [] }],
 	paths: {
 		...pathsOf({
-			one: 'Contact',
-			many: 'Contacts',
+			singular: 'Contact',
+			plural: 'Contacts',
 			path: 'contacts',
 			key: 'mail',
 			filters: ['Segment', 'Vip', 'Employer', 'Mail', 'Joined', 'Text'],
@@ -33,8 +33,8 @@ export const document = {
 			},
 		}),
 		...pathsOf({
-			one: 'Company',
-			many: 'Companies',
+			singular: 'Company',
+			plural: 'Companies',
 			path: 'companies',
 			key: 'registration_number',
 			filters: ['Branch', 'Listed', 'Headcount', 'Text'],

@@ -5,8 +5,8 @@ const refused = { $ref: '#/components/responses/Refused' };
 
 interface Names {
 	/** Singular and plural as they stand in the names of components, such as Contact. */
-	one: string;
-	many: string;
+	singular: string;
+	plural: string;
 	path: string;
 	/** The unique field an upsert matches on. */
 	key: string;
@@ -16,10 +16,10 @@ interface Names {
 }
 
 /** The two paths of a collection and all their methods. */
-export function pathsOf({ one, many, path, key, filters, links }: Names) {
-	const answer = (text: string) => ({ description: text, content: json(one) });
-	const created = answer(`The new ${one}`);
-	const changed = answer(`The changed ${one}`);
+export function pathsOf({ singular, plural, path, key, filters, links }: Names) {
+	const answer = (text: string) => ({ description: text, content: json(singular) });
+	const created = answer(`The new ${singular}`);
+	const changed = answer(`The changed ${singular}`);
 	return {
 		[`/${path}`]: {
 			get: {
@@ -28,13 +28,13 @@ export function pathsOf({ one, many, path, key, filters, links }: Names) {
 				parameters: [
 					parameter('After'),
 					parameter('PageSize'),
-					parameter(`${many}Order`),
-					...filters.map((name) => parameter(`${many}${name}`)),
+					parameter(`${plural}Order`),
+					...filters.map((name) => parameter(`${plural}${name}`)),
 				],
 				responses: {
 					'200': {
 						description: `A page of ${path}`,
-						content: json(`${many}Page`),
+						content: json(`${plural}Page`),
 						...(links ? { links } : {}),
 					},
 					default: refused,
@@ -42,14 +42,14 @@ export function pathsOf({ one, many, path, key, filters, links }: Names) {
 			},
 			post: {
 				operationId: `${path}.add`,
-				summary: `Add a ${one}`,
+				summary: `Add a ${singular}`,
 				parameters: [parameter('WriteKey')],
-				requestBody: body(`New${one}`),
+				requestBody: body(`New${singular}`),
 				responses: { '201': created, default: refused },
 			},
 			put: {
 				operationId: `${path}.put`,
-				summary: `Change the ${one} with this ${key}, or add it`,
+				summary: `Change the ${singular} with this ${key}, or add it`,
 				parameters: [
 					parameter('WriteKey'),
 					{
@@ -60,7 +60,7 @@ export function pathsOf({ one, many, path, key, filters, links }: Names) {
 						schema: { type: 'string', enum: [key] },
 					},
 				],
-				requestBody: body(`New${one}`),
+				requestBody: body(`New${singular}`),
 				responses: { '200': changed, '201': created, default: refused },
 			},
 		},
@@ -68,19 +68,19 @@ export function pathsOf({ one, many, path, key, filters, links }: Names) {
 			parameters: [parameter('Reference')],
 			get: {
 				operationId: `${path}.read`,
-				summary: `Read a ${one}`,
-				responses: { '200': answer(`The ${one}`), default: refused },
+				summary: `Read a ${singular}`,
+				responses: { '200': answer(`The ${singular}`), default: refused },
 			},
 			patch: {
 				operationId: `${path}.change`,
-				summary: `Change some fields of a ${one}`,
+				summary: `Change some fields of a ${singular}`,
 				parameters: [parameter('WriteKey')],
-				requestBody: body(`Changed${one}`),
+				requestBody: body(`Changed${singular}`),
 				responses: { '200': changed, default: refused },
 			},
 			delete: {
 				operationId: `${path}.remove`,
-				summary: `Remove a ${one}`,
+				summary: `Remove a ${singular}`,
 				parameters: [parameter('WriteKey')],
 				responses: { '204': { description: 'Removed' }, default: refused },
 			},

@@ -20,7 +20,7 @@ export class ModelClock implements Clock {
 			const sleeper: Sleeper = { at: this.time + Math.max(1, ms), wake: resolve };
 			this.sleepers.push(sleeper);
 			signal?.addEventListener('abort', () => {
-				this.sleepers = this.sleepers.filter((one) => one !== sleeper);
+				this.sleepers = this.sleepers.filter((other) => other !== sleeper);
 				reject(signal.reason as Error);
 			});
 		});
@@ -31,7 +31,7 @@ export class ModelClock implements Clock {
 		const until = this.time + ms;
 		for (;;) {
 			await settled();
-			const [next] = this.sleepers.sort((one, other) => one.at - other.at);
+			const [next] = this.sleepers.sort((a, b) => a.at - b.at);
 			if (!next || next.at > until) break;
 			this.sleepers.shift();
 			this.time = Math.max(this.time, next.at);

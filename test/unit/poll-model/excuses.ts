@@ -35,13 +35,13 @@ function rangeIn({ message, at }: { message: string; at: number }): Range | unde
 /** Whether the user was told of an event by its id, or by a range that it was in. */
 export function isExcused({ n8n, choices }: Played, node: string, event: CrmEvent): boolean {
 	const at = Date.parse(event.timestamp);
-	const reports = n8n.reports.filter((one) => one.node === node);
+	const reports = n8n.reports.filter((report) => report.node === node);
 	// A date may be in the future.
 	if (reports.some((report) => at < (rangeIn(report)?.before ?? 0))) return true;
-	const told = reports.filter((one) => one.at >= at);
-	return told.some((report) => {
+	const laterReports = reports.filter((report) => report.at >= at);
+	return laterReports.some((report) => {
 		if ([event.id, String(event.data.object.id)].some((id) => isSetAside(report.message, id))) return true;
-		const last = choices.findLast((one) => one.node === node && one.from <= report.at)!;
+		const last = choices.findLast((publication) => publication.node === node && publication.from <= report.at)!;
 		if (/only an earlier choice of events includes/.test(report.message) && !matches(last, event)) return true;
 		const range = rangeIn(report);
 		if (!range) return false;

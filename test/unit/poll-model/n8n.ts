@@ -147,8 +147,8 @@ export class ModelN8n {
 		await this.beforeWriting(items, key);
 		if (isAway) throw new Error('The database is away');
 		if (this.rows.has(key)) return undefined;
-		const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
-		const row: Row = { node, ids: written.map(({ json: { id, event } }) => String((event as IDataObject | undefined)?.id ?? id)), items: written.map(({ json }) => json), key, status: 'running', started: this.clock.now(), at: this.clock.now() };
+		const storedItems = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
+		const row: Row = { node, ids: storedItems.map(({ json: { id, event } }) => String((event as IDataObject | undefined)?.id ?? id)), items: storedItems.map(({ json }) => json), key, status: 'running', started: this.clock.now(), at: this.clock.now() };
 		if (key !== '') this.rows.set(key, row);
 		this.allRows.push(row);
 		const { ms, status } = this.courseOf(row.items);
@@ -164,9 +164,9 @@ const never = async () => await new Promise(() => undefined);
 function deferred() {
 	let resolve: (value: unknown) => void = () => undefined;
 	let reject: (error: Error) => void = () => undefined;
-	const promise = new Promise((one, other) => {
-		resolve = one;
-		reject = other;
+	const promise = new Promise((resolvePromise, rejectPromise) => {
+		resolve = resolvePromise;
+		reject = rejectPromise;
 	});
 	return { promise, resolve, reject };
 }

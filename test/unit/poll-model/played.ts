@@ -26,6 +26,6 @@ export interface Played {
 }
 
 /** Whether an execution has dealt with its events. */
-export function counts(own: Publication[], { status }: Row): boolean {
-	return status === 'success' || own.some(({ settings }) => settings.doneWhen !== 'succeeded');
+export function counts(publications: Publication[], { status }: Row): boolean {
+	return status === 'success' || publications.some(({ settings }) => settings.doneWhen !== 'succeeded');
 }

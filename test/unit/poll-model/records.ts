@@ -45,7 +45,7 @@ export function pageOf(records: ModelRecord[], query: Query): { data: ModelRecor
 			const isBehind = query.cursor === undefined || [created_at, id].join(' ') > after.join(' ');
 			return isWanted && isBehind && created_at >= from;
 		})
-		.sort((one, other) => ([one.created_at, one.id].join(' ') < [other.created_at, other.id].join(' ') ? -1 : 1));
+		.sort((a, b) => ([a.created_at, a.id].join(' ') < [b.created_at, b.id].join(' ') ? -1 : 1));
 	const data = found.slice(0, ids.length > 0 ? 100 : 3);
 	const last = data.at(-1);
 	return { data, next_cursor: last && found.length > data.length ? `${last.created_at} ${last.id}` : null };

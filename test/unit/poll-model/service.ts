@@ -64,14 +64,14 @@ export class ModelService {
 	/** Creates, changes or deletes a record, in one with its event. */
 	write(slot: string, stage: string, late = 0): void {
 		const id = `${slot}x${this.deleted.get(slot) ?? 0}`;
-		const known = this.records.get(id);
-		if (stage === '' && !known) return;
-		const created_at = known?.created_at ?? new Date(this.clock.now()).toISOString();
-		const object = { id, created_at, updated_at: new Date(this.clock.now()).toISOString(), stage: stage === '' ? known!.stage : stage, revision: (known?.revision ?? 0) + 1 };
-		const previous = known && stage !== '' ? { stage: known.stage, updated_at: known.updated_at } : null;
+		const existingRecord = this.records.get(id);
+		if (stage === '' && !existingRecord) return;
+		const created_at = existingRecord?.created_at ?? new Date(this.clock.now()).toISOString();
+		const object = { id, created_at, updated_at: new Date(this.clock.now()).toISOString(), stage: stage === '' ? existingRecord!.stage : stage, revision: (existingRecord?.revision ?? 0) + 1 };
+		const previous = existingRecord && stage !== '' ? { stage: existingRecord.stage, updated_at: existingRecord.updated_at } : null;
 		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
 		this.put(id, stage === '' ? undefined : object);
-		const deed = stage === '' ? 'deleted' : known ? 'updated' : 'created';
+		const deed = stage === '' ? 'deleted' : existingRecord ? 'updated' : 'created';
 		this.happen(`p.${deed}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
 	}
 
@@ -133,7 +133,7 @@ export class ModelService {
 	): AsyncGenerator<CrmEvent, void> {
 		const isCut = this.failure === 'cut' && this.failures > 0;
 		if (isCut) this.failures -= 1;
-		const isChosen = ({ type }: CrmEvent) => types.length === 0 || types.some((one) => matchesEventPattern(one, type));
+		const isChosen = ({ type }: CrmEvent) => types.length === 0 || types.some((pattern) => matchesEventPattern(pattern, type));
 		const log = await shared(async () => this.answer());
 		const events = log.filter((event) => isWanted(event) && isChosen(event));
 		const answered = (isReverse ? events.reverse() : events).slice(0, limit);

@@ -53,9 +53,9 @@ export async function world() {
 
 	/** What was started, in its order. */
 	const started = () => n8n.allRows.map(({ ids }) => ids.join());
-	const told = () => n8n.reports.map(({ message }) => message);
+	const messages = () => n8n.reports.map(({ message }) => message);
 
-	return { clock, service, n8n, happen, choose, chooseCurrent, publish, started, told };
+	return { clock, service, n8n, happen, choose, chooseCurrent, publish, started, messages };
 }
 
 /** Whether n8n is asked for an execution, or told to store, with items that cannot be written. */

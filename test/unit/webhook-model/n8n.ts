@@ -27,7 +27,7 @@ export class ModelN8n {
 	/** What was stored before. */
 	readonly earlier: string[] = [];
 	readonly started: Array<{ id: string; at: number; process: number }> = [];
-	readonly told: Array<{ message: string; at: number }> = [];
+	readonly reports: Array<{ message: string; at: number }> = [];
 	address = 'a';
 	isUp = true;
 	isReachable = true;
@@ -71,13 +71,13 @@ export class ModelN8n {
 		const response = new ModelResponse();
 		const { process } = this;
 		const context = { ...this.context('trigger', this.copy()), getRequestObject: () => ({ headers, rawBody: Buffer.from(rawBody) }), getResponseObject: () => response };
-		const taken = await receive(context as unknown as IWebhookFunctions).catch((error: Error) => {
-			this.told.push({ message: error.message, at: this.clock.now() });
+		const webhookResult = await receive(context as unknown as IWebhookFunctions).catch((error: Error) => {
+			this.reports.push({ message: error.message, at: this.clock.now() });
 			response.writeHead(500).end();
 			return undefined;
 		});
 		if (process !== this.process) return null;
-		for (const { json } of taken?.workflowData?.[0] ?? []) {
+		for (const { json } of webhookResult?.workflowData?.[0] ?? []) {
 			this.started.push({ id: String((json).id), at: this.clock.now(), process });
 		}
 		if (!response.writableEnded) response.end();
@@ -116,7 +116,7 @@ export class ModelN8n {
 	private context(mode: string, copy: IDataObject) {
 		const { process } = this;
 		const parameters: IDataObject = { events: ['contact.created'], output: 'event', recover: true, recoverHours: 24 };
-		const tell = (message: string) => void this.told.push({ message, at: this.clock.now() });
+		const tell = (message: string) => void this.reports.push({ message, at: this.clock.now() });
 		return {
 			getNode: () => ({ id: 'node', name: 'Trigger', type: 'n8n-nodes-crm-platform.crmPlatformTrigger', parameters: {} }),
 			getWorkflow: () => ({ id: this.workflow, name: 'Workflow', active: true }),

@@ -28,12 +28,12 @@ export async function brokenPromises({ clock, n8n, service }: World, history: De
 		wait: async ({ ms }) => await clock.advance(ms),
 		publish: async () => await n8n.publish(),
 		delete: () => service.subscriptions.clear(),
-		pause: () => service.tamper((one) => void (one.status = 'paused')),
-		resume: () => service.tamper((one) => void (one.status = 'active')),
-		rotate: () => service.tamper((one) => service.rotate(one)),
-		divert: () => service.tamper((one) => void (one.url = 'https://elsewhere.example/')),
-		narrow: () => service.tamper((one) => void (one.events = ['deal.won'])),
-		widen: () => service.tamper((one) => void (one.events = ['contact.created'])),
+		pause: () => service.tamper((subscription) => void (subscription.status = 'paused')),
+		resume: () => service.tamper((subscription) => void (subscription.status = 'active')),
+		rotate: () => service.tamper((subscription) => service.rotate(subscription)),
+		divert: () => service.tamper((subscription) => void (subscription.url = 'https://elsewhere.example/')),
+		narrow: () => service.tamper((subscription) => void (subscription.events = ['deal.won'])),
+		widen: () => service.tamper((subscription) => void (subscription.events = ['contact.created'])),
 		fix: () => void (service.isFixed = true),
 		unfix: () => void (service.isFixed = false),
 		late: ({ ms }) => void (service.late = ms),
@@ -63,7 +63,7 @@ export async function brokenPromises({ clock, n8n, service }: World, history: De
 	}
 	Object.assign(service, { failures: 0, lostAnswers: 0, late: 0, copies: 1 });
 	for (const status of ['paused', 'active']) {
-		if (status === 'active') service.tamper((one) => void (one.status = one.status === 'paused' ? status : one.status));
+		if (status === 'active') service.tamper((subscription) => void (subscription.status = subscription.status === 'paused' ? status : subscription.status));
 		await clock.advance(25 * minute);
 	}
 	await service.retryAll();
@@ -71,14 +71,14 @@ export async function brokenPromises({ clock, n8n, service }: World, history: De
 	const broken = service.events.flatMap((event) => verdictOf(event, n8n, history));
 	const isErased = history.some((deed) => deed.does === 'oldStore' && deed.count === 0);
 	const isLong = isErased || history.some((deed) => deed.does === 'wait' && deed.ms > 600 * minute) || history.some((deed) => deed.does === 'kill' && deed.down > 200 * minute);
-	const alarms = n8n.told.filter(({ message, at }) => !isLong && at >= begin && /may be missing/.test(message));
+	const alarms = n8n.reports.filter(({ message, at }) => !isLong && at >= begin && /may be missing/.test(message));
 	await n8n.kill();
 	return [...broken, ...alarms.map(({ message }) => `a false alarm: ${message}`)];
 }
 
-function verdictOf({ id, at }: ModelEvent, { started, told }: ModelN8n, history: Deed[]): string[] {
-	const its = started.filter((one) => one.id === id);
-	if (its.length === 0) return told.some((one) => one.at >= at && /may be missing/.test(one.message)) ? [] : [`${id} was lost untold`];
+function verdictOf({ id, at }: ModelEvent, { started, reports }: ModelN8n, history: Deed[]): string[] {
+	const its = started.filter((execution) => execution.id === id);
+	if (its.length === 0) return reports.some((report) => report.at >= at && /may be missing/.test(report.message)) ? [] : [`${id} was lost untold`];
 	const isAdmitted = new Set(its.map(({ process }) => process)).size === its.length && history.some(({ does }) => repeating.includes(does));
 	return its.length === 1 || isAdmitted ? [] : [`${id} was started twice`];
 }

@@ -41,7 +41,7 @@ interface Subscription {
 type Post = (url: string, body: string, headers: Record<string, string>) => Promise<number | null>;
 
 const retries = [5, 300, 1_800, 7_200, 18_000, 36_000].map((seconds) => seconds * 1_000);
-const wanted = 'contact.created';
+const eventType = 'contact.created';
 
 /** The service as far as subscriptions go, with answers that fail or are lost. */
 export class ModelService {
@@ -68,28 +68,28 @@ export class ModelService {
 	happen(): void {
 		const event = { id: `evt_${this.events.length + 1}`, sequence: this.events.length + 1, at: this.clock.now() };
 		this.events.push(event);
-		for (const one of this.subscriptions.values()) {
-			if (one.status === 'active' && one.events.includes(wanted)) this.queue(one, event);
+		for (const subscription of this.subscriptions.values()) {
+			if (subscription.status === 'active' && subscription.events.includes(eventType)) this.queue(subscription, event);
 		}
 	}
 
 	/** What somebody does in the CRM to the subscription there is. */
-	tamper(change: (one: Subscription) => void): void {
-		for (const one of this.subscriptions.values()) {
-			change(one);
-			one.updated_at = this.time();
+	tamper(change: (subscription: Subscription) => void): void {
+		for (const subscription of this.subscriptions.values()) {
+			change(subscription);
+			subscription.updated_at = this.time();
 		}
 	}
 
-	rotate(one: Subscription): void {
+	rotate(subscription: Subscription): void {
 		// The secret of before signs for a day, which is not waited for here.
-		one.secrets = [this.newSecret()];
+		subscription.secrets = [this.newSecret()];
 	}
 
 	/** Sends again what has failed, as the service would in the end. */
 	async retryAll(): Promise<void> {
-		for (const one of this.subscriptions.values()) {
-			for (const delivery of one.deliveries.values()) if (delivery.status === 'pending') await this.attempt(one, delivery);
+		for (const subscription of this.subscriptions.values()) {
+			for (const delivery of subscription.deliveries.values()) if (delivery.status === 'pending') await this.attempt(subscription, delivery);
 		}
 	}
 
@@ -113,68 +113,68 @@ export class ModelService {
 	private answer(method: string, [collection, id, action]: string[], body: Record<string, unknown>): unknown {
 		if (collection === 'events') return { timestamp: new Date(this.events.find((event) => event.id === id)!.at).toISOString() };
 		if (id === undefined) {
-			if (method === 'GET') return this.list([...this.subscriptions.values()].map(shown));
+			if (method === 'GET') return this.list([...this.subscriptions.values()].map(publicView));
 			const now = this.time();
-			const own: Subscription = {
+			const newSubscription: Subscription = {
 				...{ id: `whk_${++this.count}`, url: String(body.url), description: body.description, events: body.events as string[], status: 'active' },
 				...{ created_at: now, updated_at: now, failing_since: null, secrets: [this.newSecret()], deliveries: new Map() },
 			};
-			this.subscriptions.set(own.id, own);
-			return { ...shown(own), secret: own.secrets[0] };
+			this.subscriptions.set(newSubscription.id, newSubscription);
+			return { ...publicView(newSubscription), secret: newSubscription.secrets[0] };
 		}
-		const own = this.subscriptions.get(id);
-		if (!own) throw failure('404');
-		if (action === 'deliveries') return this.list([...own.deliveries.values()].filter(({ status }) => status !== 'succeeded').map(({ event, attempts, status }) => ({ id: `dlv_${event.id}`, event_id: event.id, event_type: wanted, attempts, status })));
+		const subscription = this.subscriptions.get(id);
+		if (!subscription) throw failure('404');
+		if (action === 'deliveries') return this.list([...subscription.deliveries.values()].filter(({ status }) => status !== 'succeeded').map(({ event, attempts, status }) => ({ id: `dlv_${event.id}`, event_id: event.id, event_type: eventType, attempts, status })));
 		if (action === 'recover') {
-			if (own.status !== 'active') throw failure('409');
-			this.recover(own, Date.parse(String(body.since)));
+			if (subscription.status !== 'active') throw failure('409');
+			this.recover(subscription, Date.parse(String(body.since)));
 		}
-		if (action === 'rotate-secret') own.secrets.unshift(this.newSecret());
-		if (action === 'rotate-secret') own.updated_at = this.time();
+		if (action === 'rotate-secret') subscription.secrets.unshift(this.newSecret());
+		if (action === 'rotate-secret') subscription.updated_at = this.time();
 		if (method === 'DELETE') this.subscriptions.delete(id);
 		if (method === 'PATCH' && this.isFixed) throw failure('405');
-		if (method === 'PATCH') Object.assign(own, body, { updated_at: this.time(), failing_since: null });
-		return action === 'rotate-secret' ? { ...shown(own), secret: own.secrets[0] } : shown(own);
+		if (method === 'PATCH') Object.assign(subscription, body, { updated_at: this.time(), failing_since: null });
+		return action === 'rotate-secret' ? { ...publicView(subscription), secret: subscription.secrets[0] } : publicView(subscription);
 	}
 
-	private recover(own: Subscription, since: number): void {
+	private recover(subscription: Subscription, since: number): void {
 		for (const event of this.events.filter(({ at }) => at >= since)) {
-			const known = own.deliveries.get(event.id);
-			if (!known) this.queue(own, event);
-			else if (known.status !== 'succeeded') void this.attempt(own, Object.assign(known, { status: 'pending' }));
+			const delivery = subscription.deliveries.get(event.id);
+			if (!delivery) this.queue(subscription, event);
+			else if (delivery.status !== 'succeeded') void this.attempt(subscription, Object.assign(delivery, { status: 'pending' }));
 		}
 	}
 
-	private queue(own: Subscription, event: ModelEvent): void {
+	private queue(subscription: Subscription, event: ModelEvent): void {
 		const delivery: Delivery = { event, status: 'pending', attempts: [], due: 0 };
-		own.deliveries.set(event.id, delivery);
+		subscription.deliveries.set(event.id, delivery);
 		void this.clock.sleep(this.late + 1).then(async () => {
-			for (let i = 0; i < this.copies; i++) await this.attempt(own, delivery);
+			for (let i = 0; i < this.copies; i++) await this.attempt(subscription, delivery);
 		});
 	}
 
-	private async attempt(own: Subscription, delivery: Delivery): Promise<void> {
-		if (this.subscriptions.get(own.id) !== own || own.status !== 'active') return;
+	private async attempt(subscription: Subscription, delivery: Delivery): Promise<void> {
+		if (this.subscriptions.get(subscription.id) !== subscription || subscription.status !== 'active') return;
 		const { id, sequence, at } = delivery.event;
 		const data = { object: { id: `con_${sequence}` }, previous: null, changed: [] };
-		const body = JSON.stringify({ id, type: wanted, timestamp: new Date(at).toISOString(), sequence, data });
+		const body = JSON.stringify({ id, type: eventType, timestamp: new Date(at).toISOString(), sequence, data });
 		const timestamp = String(Math.floor(this.clock.now() / 1000));
-		const signatures = own.secrets.map((secret) => {
+		const signatures = subscription.secrets.map((secret) => {
 			const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
 			return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 		});
-		const status = await this.post(own.url, body, { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') });
+		const status = await this.post(subscription.url, body, { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') });
 		delivery.attempts.push({ response_status: status });
 		if (status !== null && status < 300) {
 			delivery.status = 'succeeded';
-			own.failing_since = null;
+			subscription.failing_since = null;
 			return;
 		}
 		if (delivery.status === 'succeeded') return;
-		own.failing_since ??= this.time();
+		subscription.failing_since ??= this.time();
 		const delay = retries[delivery.attempts.length - 1];
 		if (delay === undefined) delivery.status = 'failed';
-		else void this.clock.sleep(delay).then(async () => (delivery.status === 'pending' ? await this.attempt(own, delivery) : undefined));
+		else void this.clock.sleep(delay).then(async () => (delivery.status === 'pending' ? await this.attempt(subscription, delivery) : undefined));
 	}
 
 	private list = (data: unknown[]) => ({ data, next_cursor: null, total: data.length });
@@ -182,6 +182,6 @@ export class ModelService {
 	private newSecret = (): string => `whsec_${createHmac('sha256', 'model').update(String(++this.count)).digest('base64')}`;
 }
 
-const shown = ({ secrets: [secret = ''], deliveries: _, ...own }: Subscription) => ({ ...own, secret_hint: secret.slice(-4) });
+const publicView = ({ secrets: [secret = ''], deliveries: _, ...rest }: Subscription) => ({ ...rest, secret_hint: secret.slice(-4) });
 
 const failure = (httpCode: string) => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `It answers ${httpCode}` });

@@ -22,12 +22,12 @@ const phrase =
  * @param text the service's own
  */
 export function describeError(status: number, body: ProblemBody, text = ''): ErrorWords {
-	const said = phrase.test(text) ? '' : text;
-	const [happened, advice, own] =
-		wordsByCode.get(body.code ?? '')?.(body) ?? wordsByStatus(status) ?? refusedRequest(status, said);
-	if (own && happened) return { message: happened, advice };
-	const isSentence = said.trim().split(/\s+/).length >= 3 && status >= 400 && status < 500;
-	return { message: isSentence ? said : [happened, said].filter(Boolean).join(': '), advice };
+	const serviceText = phrase.test(text) ? '' : text;
+	const [happened, advice, audience] =
+		wordsByCode.get(body.code ?? '')?.(body) ?? wordsByStatus(status) ?? refusedRequest(status, serviceText);
+	if (audience && happened) return { message: happened, advice };
+	const isSentence = serviceText.trim().split(/\s+/).length >= 3 && status >= 400 && status < 500;
+	return { message: isSentence ? serviceText : [happened, serviceText].filter(Boolean).join(': '), advice };
 }
 
 /** A message as a sentence before another one: those of services may end as one. */
@@ -172,8 +172,8 @@ const byStatus: Record<number, Telling> = {
 	431: ['The request headers are too large', 'Check the credential: its key or token is too long.'],
 };
 
-function refusedRequest(status: number, said: string): Telling {
-	return [said === '' ? `The service refused the request (${status})` : '', correct];
+function refusedRequest(status: number, serviceText: string): Telling {
+	return [serviceText === '' ? `The service refused the request (${status})` : '', correct];
 }
 
 const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, advice: string]]> = [

@@ -34,16 +34,16 @@ function isKept(token: string): boolean {
 export function exactNumber(text: string): number | undefined {
 	const number = Number(text);
 	if (text.trim() === '' || !Number.isFinite(number)) return undefined;
-	const written = decimal(text.trim());
-	return written !== undefined && written === decimal(String(number)) ? number : undefined;
+	const canonicalText = decimal(text.trim());
+	return canonicalText !== undefined && canonicalText === decimal(String(number)) ? number : undefined;
 }
 
 /** A canonical text of a number: `12.50` and `1.25e1` become equal. */
 function decimal(text: string): string | undefined {
-	const [, sign, whole = '', fraction = '', exponent = '0'] =
+	const [, sign, integerPart = '', fraction = '', exponent = '0'] =
 		/^([+-]?)(\d*)\.?(\d*)(?:e([+-]?\d+))?$/i.exec(text) ?? [];
 	if (sign === undefined) return undefined;
-	const digits = (whole + fraction).replace(/^0+/, '');
+	const digits = (integerPart + fraction).replace(/^0+/, '');
 	const significant = digits.replace(/0+$/, '');
 	if (significant === '') return '0';
 	return `${sign === '-' ? '-' : ''}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
@@ -83,6 +83,6 @@ export function checkDepth(label: string, value: unknown, see: (level: unknown[]
 	for (let depth = 0; level.length > 0; depth += 1) {
 		see(level);
 		if (depth > maxLevels) throw new Error(`${label}: the value is nested more than ${maxLevels} levels deep.`);
-		level = level.flatMap((one) => (Array.isArray(one) || isPlainObject(one) ? (Object.values(one) as unknown[]) : []));
+		level = level.flatMap((element) => (Array.isArray(element) || isPlainObject(element) ? (Object.values(element) as unknown[]) : []));
 	}
 }

@@ -51,9 +51,9 @@ export function serviceAddress(typed: string): string {
 	if (/^https?:\/\//i.test(address) && URL.canParse(address)) url = new URL(address);
 	if (!url) {
 		// It may contain a key or a password.
-		const shown = /[@?#]/.test(address) ? 'in the credential' : `'${address}'`;
+		const shownAddress = /[@?#]/.test(address) ? 'in the credential' : `'${address}'`;
 		throw new Error(
-			`The base URL ${shown} is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.`,
+			`The base URL ${shownAddress} is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.`,
 		);
 	}
 	return (url.origin + url.pathname).replace(/\/+$/, '').replace(/\/v1$/i, '').replace(/\/+$/, '');
@@ -74,11 +74,11 @@ export function queryString(query: Query): string {
 	const pairs = Object.entries(query)
 		.filter(([, value]) => value !== undefined)
 		.flatMap(([name, value]) => {
-			const encoded = (one: unknown) => encodeURIComponent(String(one));
+			const encoded = (item: unknown) => encodeURIComponent(String(item));
 			const isRepeated = typeof value === 'object' && 'each' in value;
 			// The commas that separate values are not encoded (RFC 6570, section 3.2.8).
 			const values = isRepeated ? value.each.map(encoded) : [[value].flat().map(encoded).join(',')];
-			return values.map((one) => `${encodeURIComponent(name)}=${one}`);
+			return values.map((encodedValue) => `${encodeURIComponent(name)}=${encodedValue}`);
 		});
 	return pairs.length > 0 ? `?${pairs.join('&')}` : '';
 }

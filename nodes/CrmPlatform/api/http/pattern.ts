@@ -10,7 +10,7 @@ const maxPatternLength = 500;
 export function isSafePattern(pattern: string): boolean {
 	if (pattern.length > maxPatternLength || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
 	const plain = pattern.replace(separated, 'x+').replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x').replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
-	const count = (what: RegExp) => plain.match(what)?.length ?? 0;
+	const count = (regExp: RegExp) => plain.match(regExp)?.length ?? 0;
 	const isRepeated = /\)(?:[*+]|\{)/.test(plain);
 	const varies = /[*+?|]|\{\d+,/.test(plain.replace(/\)[*+?]/g, ')'));
 	// In a sequence, each repetition may multiply the time by the length of the text, and each `?` by two.

@@ -39,7 +39,7 @@ export function readProblemBody(json: unknown): ProblemBody {
 	const inner = membersOf(body.error);
 	const member = (name: string) => text(body[name]) ?? text(inner[name]);
 	const errors = firstReasons([body, inner]);
-	const allowed = listOf(body.allowed).flatMap((one) => text(one) ?? []);
+	const allowed = listOf(body.allowed).flatMap((value) => text(value) ?? []);
 	const read: { [Name in keyof ProblemBody]: ProblemBody[Name] | undefined } = {
 		title: member('title'),
 		detail:
@@ -72,7 +72,7 @@ export function reportsFailure(json: unknown, contentType = ''): boolean {
 	const { errors, status, code, data } = body;
 	if ([body.success, body.ok].some((done) => done === false || done === 0 || done === 'false')) return true;
 	if (errorMembers.some((name) => saysError(body[name]))) return true;
-	if ([status, code].some((one) => Number(one) >= 400 && Number(one) < 600)) return true;
+	if ([status, code].some((value) => Number(value) >= 400 && Number(value) < 600)) return true;
 	if (outcomeMembers.some((name) => typeof body[name] === 'string' && failedOutcome.test(body[name].trim()))) return true;
 	if (data !== undefined && data !== null) return false;
 	if (listOf(errors).length > 0 || isFilledObject(errors)) return true;
@@ -129,12 +129,12 @@ const maxDepth = 6;
 
 function reasonsIn(value: unknown, place = '', depth = 0): Reason[] {
 	if (depth > maxDepth) return [];
-	const said = text(value);
-	if (said !== undefined) return [place === '' ? { detail: said } : { pointer: place, detail: said }];
-	if (Array.isArray(value)) return value.flatMap((one) => reasonsIn(one, place, depth + 1));
+	const detail = text(value);
+	if (detail !== undefined) return [place === '' ? { detail } : { pointer: place, detail }];
+	if (Array.isArray(value)) return value.flatMap((element) => reasonsIn(element, place, depth + 1));
 	const members = membersOf(value);
-	const own = reasonOf(members, place);
-	if (own) return [own];
+	const reason = reasonOf(members, place);
+	if (reason) return [reason];
 	return Object.entries(members).flatMap(([name, inner]) =>
 		reasonsIn(inner, `${place}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`, depth + 1),
 	);

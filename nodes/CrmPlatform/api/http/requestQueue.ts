@@ -70,7 +70,7 @@ export class RequestQueue {
 	private readonly slots = new Set<Slot>();
 	private readonly rateLimit = new RateLimitTracker();
 	/** Requests sent per execution, and when the last one was; least recent first. */
-	private readonly sent = new Map<unknown, { requests: number; at: number }>();
+	private readonly sentByExecution = new Map<unknown, { requests: number; at: number }>();
 	/** Earliest timeout of the waiting requests. */
 	private nextTimeoutAt = Infinity;
 	private timer: { at: number; cancel: AbortController } | undefined;
@@ -117,16 +117,16 @@ export class RequestQueue {
 
 	/** How many requests an execution has sent lately. */
 	sentCount(execution: unknown): number {
-		return this.sent.get(execution)?.requests ?? 0;
+		return this.sentByExecution.get(execution)?.requests ?? 0;
 	}
 
 	private countSent(execution: unknown, now: number): void {
 		const requests = this.sentCount(execution) + 1;
-		this.sent.delete(execution);
-		this.sent.set(execution, { requests, at: now });
-		for (const [other, { at }] of this.sent) {
+		this.sentByExecution.delete(execution);
+		this.sentByExecution.set(execution, { requests, at: now });
+		for (const [other, { at }] of this.sentByExecution) {
 			if (now - at < executionTtl) break;
-			this.sent.delete(other);
+			this.sentByExecution.delete(other);
 		}
 	}
 

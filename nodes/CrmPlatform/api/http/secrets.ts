@@ -9,7 +9,7 @@ export function shownUrl(url: string): string {
 
 /** Also parses URLs without a scheme: in `localhost:80/x`, `localhost` would count as the scheme. */
 const parse = (url: string): URL | undefined =>
-	[url, `https://${url}`].filter((one) => URL.canParse(one)).map((one) => new URL(one)).find(({ host }) => host !== '');
+	[url, `https://${url}`].filter((candidate) => URL.canParse(candidate)).map((candidate) => new URL(candidate)).find(({ host }) => host !== '');
 
 /** A text with everything that may be secret removed from its URLs. */
 export const withShownUrls = (text: string): string =>
@@ -23,22 +23,22 @@ export function secretsIn(url: string): string[] {
 	const parsed = parse(url);
 	if (!parsed) return [];
 	const { username, password, pathname, searchParams, search, hash } = parsed;
-	const written = search.slice(1).split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
+	const rawQueryValues = search.slice(1).split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
 	// A word such as `openapi.json` is not secret.
 	const steps = pathname.split('/').filter((step) => /\d/.test(step) || step.length >= 16);
-	return [username, password, hash.slice(1), ...searchParams.values(), ...written, decoded(password), ...steps, ...steps.map(decoded)];
+	return [username, password, hash.slice(1), ...searchParams.values(), ...rawQueryValues, decoded(password), ...steps, ...steps.map(decoded)];
 }
 
 /** Replaces secrets in the texts of a JSON value by an ellipsis: services repeat them in errors. */
 export function withoutSecrets<Value>(value: Value, secrets: readonly string[]): Value {
-	const known = secrets.filter(({ length }) => length >= minSecretLength);
-	const shown = (one: unknown): unknown => {
-		if (typeof one === 'string') return known.reduce((text, secret) => text.split(secret).join('…'), one);
-		if (Array.isArray(one)) return one.map(shown);
-		if (typeof one !== 'object' || one === null) return one;
-		return Object.fromEntries(Object.entries(one).map(([name, inner]) => [name, shown(inner)]));
+	const longSecrets = secrets.filter(({ length }) => length >= minSecretLength);
+	const redact = (part: unknown): unknown => {
+		if (typeof part === 'string') return longSecrets.reduce((text, secret) => text.split(secret).join('…'), part);
+		if (Array.isArray(part)) return part.map(redact);
+		if (typeof part !== 'object' || part === null) return part;
+		return Object.fromEntries(Object.entries(part).map(([name, inner]) => [name, redact(inner)]));
 	};
-	return known.length > 0 ? (shown(value) as Value) : value;
+	return longSecrets.length > 0 ? (redact(value) as Value) : value;
 }
 
 function decoded(text: string): string {

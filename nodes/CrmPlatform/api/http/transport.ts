@@ -201,8 +201,8 @@ function withCauses(error: unknown): Error[] {
 function lostCause(error: Error): Error[] {
 	if (!(error instanceof NodeApiError) || !error.httpCode) return [];
 	const status = Number(error.httpCode);
-	const known = status > 0 ? { response: { status } } : { code: error.httpCode };
-	return [Object.assign(new Error(error.messages[0] ?? error.message), known)];
+	const details = status > 0 ? { response: { status } } : { code: error.httpCode };
+	return [Object.assign(new Error(error.messages[0] ?? error.message), details)];
 }
 
 /** The innermost code is the most specific. */

@@ -10,7 +10,7 @@ export interface ReadSoFar {
 	firstTotal: number | undefined;
 	changes: number;
 	/** The largest page so far. */
-	largest: number;
+	largestPageSize: number;
 	/** Whether this is the first page of the list. */
 	isFirst: boolean;
 	/** Whether an earlier page said where the next one begins. */
@@ -67,7 +67,7 @@ export function endingOf({ cursor, more, maybe, isLast, total }: Signs, so: Read
  * counted more records than were read, by more than the changes in the totals explain, and the list ends as a
  * truncated one does.
  */
-function isLost({ read = 0, firstTotal = 0, changes, largest, received, isFull }: ReadSoFar, total: number): boolean {
+function isLost({ read = 0, firstTotal = 0, changes, largestPageSize, received, isFull }: ReadSoFar, total: number): boolean {
 	const missing = Math.min(firstTotal, total) - read;
-	return missing > 2 * changes && (isFull || received === 0 || missing >= largest);
+	return missing > 2 * changes && (isFull || received === 0 || missing >= largestPageSize);
 }

@@ -39,7 +39,7 @@ interface Walked {
 	changes: number;
 	hadCursor: boolean;
 	/** The largest page so far. */
-	largest: number;
+	largestPageSize: number;
 	/** Whether the page at this cursor was read. */
 	isRead(cursor: string): boolean;
 }
@@ -57,7 +57,7 @@ export const beginningAt = (cursor: string | undefined, isRead = (other: string)
 	read: cursor === undefined ? 0 : undefined,
 	changes: 0,
 	hadCursor: cursor !== undefined,
-	largest: 0,
+	largestPageSize: 0,
 	isRead,
 });
 
@@ -88,16 +88,16 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 	const endingAfter = ({ read: before, isRead, ...walked }: Walked, fresh: number): Ending => {
 		const read = before === undefined ? undefined : before + fresh;
 		const signs = readSigns({ status, body, headers }, list, read ?? Infinity);
-		const wanted = list.pageSize && query[list.pageSize.name];
+		const requestedSize = list.pageSize && query[list.pageSize.name];
 		const so: ReadSoFar = {
 			received,
 			read,
 			firstTotal: walked.firstTotal,
 			changes: walked.changes + changeOf(walked.lastTotal, total),
-			largest: walked.largest,
+			largestPageSize: walked.largestPageSize,
 			hadCursor: walked.hadCursor,
 			isFirst: cursor === undefined,
-			isFull: received > 0 && received >= (walked.largest || Number(wanted ?? 1)),
+			isFull: received > 0 && received >= (walked.largestPageSize || Number(requestedSize ?? 1)),
 			isRepeated: typeof signs.cursor === 'string' && isRead(signs.cursor),
 			isPaged: list.takesCursor === true || list.pageSize !== undefined || walked.hadCursor,
 			canBeSmaller: smallerSize(request, received) !== undefined,
@@ -141,8 +141,8 @@ export async function nextOf(
 	const { list, query } = request;
 	const size = smallerSize(request, records.length);
 	const smaller = { ...request, query: { ...query, ...(list.pageSize && { [list.pageSize.name]: size }) } };
-	const asked = await requestPage(send, path, smaller);
-	const found = asked.endingAfter(beginningAt(request.cursor), asked.page.records.length);
+	const smallerPage = await requestPage(send, path, smaller);
+	const found = smallerPage.endingAfter(beginningAt(request.cursor), smallerPage.page.records.length);
 	if (typeof found !== 'object' || !('next' in found)) throw new Error(unclear(path, 'next_cursor'));
 	leavingCursorOut.add(list);
 	return undefined;

@@ -71,7 +71,7 @@ export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Pag
 		walked.firstTotal ??= page.total;
 		walked.changes += changeOf(walked.lastTotal, page.total);
 		walked.lastTotal = page.total;
-		walked.largest = Math.max(walked.largest, received);
+		walked.largestPageSize = Math.max(walked.largestPageSize, received);
 		walked.hadCursor ||= next !== undefined;
 		if (next !== undefined) page.next = next;
 		coming = isOver || next === undefined ? undefined : request(next);
@@ -115,5 +115,5 @@ function sizeOf({ list, limit = Infinity }: PageWalk): Query {
 	if (!list.pageSize || list.pageSize.maximum < 1) return {};
 	const { name, maximum, sizes = [] } = list.pageSize;
 	const size = limit === Infinity ? maximum : Math.ceil(limit / Math.ceil(limit / maximum));
-	return { [name]: sizes.find((one) => one >= size) ?? size };
+	return { [name]: sizes.find((allowedSize) => allowedSize >= size) ?? size };
 }

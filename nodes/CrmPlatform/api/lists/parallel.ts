@@ -59,14 +59,14 @@ export function timelineOf({ list, query, cursors }: Omit<WholeList, 'path'>): T
  */
 export async function readAll(
 	send: Send,
-	whole: WholeList,
+	wholeList: WholeList,
 	handle: (record: IDataObject) => IDataObject,
 ): Promise<IDataObject[]> {
-	const timeline = timelineOf(whole);
-	const records = timeline && (await readDivided(send, whole, timeline, handle));
+	const timeline = timelineOf(wholeList);
+	const records = timeline && (await readDivided(send, wholeList, timeline, handle));
 	if (records) return records;
 
-	const { path, list, query } = whole;
+	const { path, list, query } = wholeList;
 	const all: IDataObject[] = [];
 	for await (const page of readPages(send, { path, list, query })) {
 		for (const record of page.records) all.push(handle(record));
@@ -81,7 +81,7 @@ async function readDivided(
 	timeline: Timeline,
 	handle: (record: IDataObject) => IDataObject,
 ): Promise<IDataObject[] | undefined> {
-	const own = ownSpan(list, query);
+	const querySpan = ownSpan(list, query);
 	const few = minPages * (list.pageSize?.maximum ?? Infinity);
 	const now = Date.now();
 	let busy = 1;
@@ -106,7 +106,7 @@ async function readDivided(
 				division = divide(records, span, timeline, { left, parts: 1 + free, now });
 				if (division) {
 					busy += free;
-					rest = left + records.length - division.kept.length;
+					rest = left + records.length - division.keptRecords.length;
 				}
 			}
 			return over || division !== undefined;
@@ -118,10 +118,10 @@ async function readDivided(
 			if (isFirst) reportTotal?.(total);
 			isFirst = false;
 			if (!isWithin(records, span, timeline.field)) {
-				if (span === own) throw new Error(outside(path));
+				if (span === querySpan) throw new Error(outside(path));
 				refute();
 			}
-			for (const record of division?.kept ?? records) stretch.records.push(handle(record));
+			for (const record of division?.keptRecords ?? records) stretch.records.push(handle(record));
 		}
 		if (over || !division) return void (busy -= 1);
 		const report = addingUpTo(rest, division.spans.length, refute);
@@ -130,7 +130,7 @@ async function readDivided(
 
 	const first: Stretch = { records: [] };
 	try {
-		await read(first, own, 0);
+		await read(first, querySpan, 0);
 		return addsUp ? joined(first) : undefined;
 	} finally {
 		over = true;
@@ -149,7 +149,7 @@ function addingUpTo(rest: number, parts: number, refute: () => void) {
 	return (total: number | undefined) => {
 		totals.push(total ?? NaN);
 		if (totals.length < parts) return;
-		const sum = totals.reduce((all, one) => all + one, 0);
+		const sum = totals.reduce((all, partTotal) => all + partTotal, 0);
 		if (!(sum >= rest) || Math.max(...totals) > rest) refute();
 	};
 }

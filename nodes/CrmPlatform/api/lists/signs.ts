@@ -29,7 +29,7 @@ export function readSigns({ status, body, headers }: Answer, list: Pick<ListDesc
 	const linked = [...new Set(nextLinks(headers.link, list.cursor))];
 	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : memberAt(body, place.path));
 	const cursors = [list.next && at(list.next), body.next_cursor, linked.length === 1 ? linked[0] : undefined].map(cursorOf);
-	const cursor = cursors.find((one) => typeof one === 'string') ?? (cursors.includes(null) ? null : undefined);
+	const cursor = cursors.find((candidate) => typeof candidate === 'string') ?? (cursors.includes(null) ? null : undefined);
 	const range = /(\d+)-(\d+)\/(\d+|\*)/.exec(headers['content-range'] ?? '')?.slice(1).map(wholeNumber) ?? [];
 	const [, last = 0, counted] = range;
 	const isCut = counted === undefined ? status === 206 : last + 1 < counted;
@@ -76,9 +76,9 @@ const linkParameter = /;\s*([^\s=;,]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]
  * @returns undefined in place of a cursor that cannot be read
  */
 function nextLinks(header = '', parameter: string): Array<string | undefined> {
-	const found = [...header.matchAll(linkValue)].flatMap(([, address = '', written = '']) => {
-		const given = [...written.matchAll(linkParameter)].map(([, name = '', quoted, plain = '']) => [name.toLowerCase(), quoted ?? plain]);
-		const valueOf = (wanted: string) => given.find(([name]) => name === wanted)?.[1] ?? '';
+	const found = [...header.matchAll(linkValue)].flatMap(([, address = '', parameterText = '']) => {
+		const parameters = [...parameterText.matchAll(linkParameter)].map(([, name = '', quoted, plain = '']) => [name.toLowerCase(), quoted ?? plain]);
+		const valueOf = (parameterName: string) => parameters.find(([name]) => name === parameterName)?.[1] ?? '';
 		if (!valueOf('rel').toLowerCase().replace(/'/g, '').split(/\s+/).includes('next')) return [];
 		// With an anchor, the next page of something else.
 		const isOwn = valueOf('anchor') === '' && URL.canParse(address, 'https://list.invalid');
@@ -121,18 +121,18 @@ function membersOf(value: unknown): Array<[string, unknown]> {
 	return links.flatMap(({ rel, href }): Array<[string, unknown]> => (typeof rel === 'string' ? [[rel, href]] : []));
 }
 
-const things = '(records|results|items|pages?|data|rows|entries|elements|hits)';
-const moreFlag = new RegExp(`^(has|is|are|there(is|are)?)?(more|next)(${things}|available|exists?)*$`);
+const recordNouns = '(records|results|items|pages?|data|rows|entries|elements|hits)';
+const moreFlag = new RegExp(`^(has|is|are|there(is|are)?)?(more|next)(${recordNouns}|available|exists?)*$`);
 const cutFlag = /^(is)?(incomplete|truncated|partial)(results?|list|response)?$/;
 const lastFlag = /^(is)?(the)?(last|final)(page|batch|chunk)?$|^(is)?end(of)?(the)?(list|results|data)?$/;
 const doneFlag = /^(is)?(all)?(complete|completed|done|finished|eof|exhausted)$/;
 const nextPlace = new RegExp(
-	`^(odata)?next(${things}|cursor|token|ur[il]|link|href|offset|key|id|marker|batch|set|range|start|chunk|list|position|query|request|after|from|index|value)*$`,
+	`^(odata)?next(${recordNouns}|cursor|token|ur[il]|link|href|offset|key|id|marker|batch|set|range|start|chunk|list|position|query|request|after|from|index|value)*$`,
 );
 const otherPlace = /^(page|paging|end|continuation|continue|resume|scroll|starting|search)?(after|cursor|token|continuation|marker|bookmark|scrollid)$/;
-const count = new RegExp(`^(total|overall|full|all)(count|size|matches|number|available|${things})*$|^${things}?count(total)?$|^(available|matching)(count|${things})$`);
+const count = new RegExp(`^(total|overall|full|all)(count|size|matches|number|available|${recordNouns})*$|^${recordNouns}?count(total)?$|^(available|matching)(count|${recordNouns})$`);
 const pages = /^(total|number|num|last|max)(of)?pages?$|^pages?(count|total)$/;
-const rest = new RegExp(`^remaining(count|${things})?$`);
+const rest = new RegExp(`^remaining(count|${recordNouns})?$`);
 
 /** Whether a member says that more records follow. */
 function saysMore(name: string, value: unknown): boolean {
@@ -154,7 +154,7 @@ const saysLast = (name: string, value: unknown): boolean =>
 /** Whether there is anything in a value; a number counts, as an offset. */
 function isFilled(value: unknown): boolean {
 	if (Array.isArray(value) || !isObject(value)) return !Array.isArray(value) && Boolean(value) && value !== true;
-	return Object.values(value).some((one) => (typeof one === 'string' && one !== '') || typeof one === 'number');
+	return Object.values(value).some((member) => (typeof member === 'string' && member !== '') || typeof member === 'number');
 }
 
 function wholeNumber(value: unknown): number | undefined {

@@ -17,7 +17,7 @@ export interface Timeline {
 /** The rest of a list after a page, as spans of time. */
 export interface Division {
 	/** The records of the page that are in no span. */
-	kept: IDataObject[];
+	keptRecords: IDataObject[];
 	/** In the order the list is read. */
 	spans: Span[];
 }
@@ -64,7 +64,7 @@ export function divide(
 	const spans = edges.map((edge, i) =>
 		forward ? spanOf(edge, edges[i + 1] ?? span.before) : spanOf(edges[i + 1] ?? span.from, edge),
 	);
-	return { kept: records.filter((_, i) => times[i] !== last), spans };
+	return { keptRecords: records.filter((_, i) => times[i] !== last), spans };
 }
 
 /** Whether the first and the last of the records lie in the span, as far as they have a time. */

@@ -17,8 +17,8 @@ export function describeRequest(
 ): IdempotencyHeader | undefined {
 	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
 	// The version prefix stands in the paths or in the address of the server.
-	for (const wanted of [path, path.replace(/^\/v1(?=\/)/, '')]) {
-		for (const { key } of templatesFor(document, wanted)) {
+	for (const candidatePath of [path, path.replace(/^\/v1(?=\/)/, '')]) {
+		for (const { key } of templatesFor(document, candidatePath)) {
 			const pathItem = pathItemAt(document, key);
 			const operation = pathItem && operationOf(pathItem, verb);
 			if (pathItem && operation) return idempotencyHeaderOf(document, pathItem, operation);

@@ -31,7 +31,7 @@ export interface ResourceDescription {
 }
 
 // Parsing takes tens of milliseconds, so descriptions are cached as long as the document lives.
-const known = new WeakMap<OpenApiDocument, Map<string, ResourceDescription | undefined>>();
+const descriptionCache = new WeakMap<OpenApiDocument, Map<string, ResourceDescription | undefined>>();
 
 /**
  * Reads the description of the records at `path`, once for each document.
@@ -44,8 +44,8 @@ export function describeResource(
 	document: OpenApiDocument,
 	path: string,
 ): ResourceDescription | undefined {
-	const inDocument = known.get(document) ?? new Map<string, ResourceDescription | undefined>();
-	known.set(document, inDocument);
+	const inDocument = descriptionCache.get(document) ?? new Map<string, ResourceDescription | undefined>();
+	descriptionCache.set(document, inDocument);
 	if (!inDocument.has(path)) inDocument.set(path, readResource(document, path));
 	return inDocument.get(path);
 }
@@ -62,7 +62,7 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 		const pathItem = isParameter(id) ? pathItemAt(document, key) : undefined;
 		return pathItem ? [{ pathItem, steps }] : [];
 	});
-	const one = under.find(({ steps }) => steps.length === 0)?.pathItem;
+	const recordPathItem = under.find(({ steps }) => steps.length === 0)?.pathItem;
 	const tag = under.find(({ steps: [step, id, ...more] }) => step === 'tags' && isParameter(id) && more.length === 0);
 
 	const description: ResourceDescription = lazily<ResourceDescription>({
@@ -73,8 +73,8 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 		},
 		create: () => write(collection, 'post'),
 		upsert: () => write(collection, 'put'),
-		update: () => write(one, 'patch') ?? replacing(write(one, 'put')),
-		delete: () => write(one, 'delete'),
+		update: () => write(recordPathItem, 'patch') ?? replacing(write(recordPathItem, 'put')),
+		delete: () => write(recordPathItem, 'delete'),
 		addTag: () => write(tag?.pathItem, 'put'),
 		removeTag: () => write(tag?.pathItem, 'delete'),
 		actions: () =>

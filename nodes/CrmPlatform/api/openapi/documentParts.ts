@@ -4,15 +4,15 @@ import { partReaders, type OpenApiDocument, type OpenApiOperation, type PathItem
 type Referable = { [Kind in keyof typeof partReaders]: NonNullable<ReturnType<(typeof partReaders)[Kind]>> };
 
 // Many operations refer to the same parts. What was read lives as long as the document.
-const readAlready = new WeakMap<object, Map<string, unknown>>();
+const parsedCache = new WeakMap<object, Map<string, unknown>>();
 
 /** A part of a document, parsed once; undefined where it cannot be read. */
 function parsedAs<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
 	if (!isObjectOrList(json)) return parse(kind, json);
-	const known = readAlready.get(json) ?? new Map<string, unknown>();
-	readAlready.set(json, known);
-	if (!known.has(kind)) known.set(kind, parse(kind, json));
-	return known.get(kind) as Referable[Kind] | undefined;
+	const parsedByKind = parsedCache.get(json) ?? new Map<string, unknown>();
+	parsedCache.set(json, parsedByKind);
+	if (!parsedByKind.has(kind)) parsedByKind.set(kind, parse(kind, json));
+	return parsedByKind.get(kind) as Referable[Kind] | undefined;
 }
 
 function parse<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
@@ -29,7 +29,7 @@ export function isTooDeep(json: unknown): boolean {
 		if (depth > maxDepth) return true;
 		// Loops, because a document has 100,000 parts.
 		const next: object[] = [];
-		for (const one of level) for (const value of Object.values(one)) if (isObjectOrList(value)) next.push(value);
+		for (const parent of level) for (const value of Object.values(parent)) if (isObjectOrList(value)) next.push(value);
 		level = next;
 	}
 	return false;
@@ -52,11 +52,11 @@ export function readPart<Kind extends keyof Referable>(
 	json: unknown,
 	kind: Kind,
 ): Referable[Kind] {
-	if (isObjectOrList(json) && !readAlready.has(json) && isTooDeep(json)) leaveOut(document, `parts nested more than ${maxDepth} levels deep`);
+	if (isObjectOrList(json) && !parsedCache.has(json) && isTooDeep(json)) leaveOut(document, `parts nested more than ${maxDepth} levels deep`);
 	return resolve(document, parsedAs(kind, json) ?? {}, kind);
 }
 
-const resolved = new WeakMap<object, unknown>();
+const resolvedCache = new WeakMap<object, unknown>();
 
 /**
  * Follows references inside the document (JSON Pointer, RFC 6901). What stands beside a reference
@@ -72,8 +72,8 @@ export function resolve<Kind extends keyof Referable>(
 ): Referable[Kind] {
 	const { $ref: reference } = value as { $ref?: string };
 	if (reference === undefined) return value;
-	const known = resolved.get(value);
-	if (known) return known;
+	const cachedPart = resolvedCache.get(value);
+	if (cachedPart) return cachedPart;
 	let current: Referable[Kind] & { $ref?: string | undefined } = value;
 	for (let depth = 0; current.$ref !== undefined; depth++) {
 		const { $ref, ...siblings } = current;
@@ -81,24 +81,24 @@ export function resolve<Kind extends keyof Referable>(
 		const beside = defined(siblings);
 		current = target && Object.keys(beside).length === 0 ? target : { ...target, ...beside };
 	}
-	resolved.set(value, current);
+	resolvedCache.set(value, current);
 	return current;
 }
 
 /** References one after another. */
 const maxReferences = 20;
 
-const pointed = new WeakMap<OpenApiDocument, Map<string, unknown>>();
+const pointerCache = new WeakMap<OpenApiDocument, Map<string, unknown>>();
 
 /** The JSON at `#/components/schemas/Contact/properties/address`, references on the way followed. */
 function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
 	if (!reference.startsWith('#/') || depth > maxReferences) return undefined;
-	const known = pointed.get(document) ?? new Map<string, unknown>();
-	pointed.set(document, known);
-	if (known.has(reference)) return known.get(reference);
+	const cachedValues = pointerCache.get(document) ?? new Map<string, unknown>();
+	pointerCache.set(document, cachedValues);
+	if (cachedValues.has(reference)) return cachedValues.get(reference);
 	countSteps(document, 1);
 	// It leads nowhere until it is resolved, as it may refer to itself.
-	known.set(reference, undefined);
+	cachedValues.set(reference, undefined);
 	if (reference.length > maxReferenceLength) return undefined;
 	let value: unknown = document;
 	for (const key of stepsOf(reference.slice(2))) {
@@ -107,7 +107,7 @@ function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unk
 		if (!isObjectOrList(value) || !Object.hasOwn(value, key)) return undefined;
 		value = (value as Record<string, unknown>)[key];
 	}
-	known.set(reference, value);
+	cachedValues.set(reference, value);
 	return value;
 }
 

@@ -63,7 +63,7 @@ export const isRange = ({ filters }: FilterOperator): boolean => filters.some(([
 
 /** The kind of the field's values; undefined where its filters do not tell. */
 function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
-	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((one) => filters.get(one)?.kind).find(Boolean);
+	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((comparison) => filters.get(comparison)?.kind).find(Boolean);
 }
 
 /** Whether the values of the field are times, which are filtered by whole days. */
@@ -94,20 +94,20 @@ export function wholeDayBound(comparison: Comparison): { comparison: Comparison;
 /** The operators that the filters of a field allow. */
 export function operatorsOf(field: FilteredField): FilterOperator[] {
 	const kind = kindOfFiltered(field);
-	const comparison = (one: Comparison) => (isInstant(field) ? wholeDayBound(one).comparison : one);
+	const comparison = (filterComparison: Comparison) => (isInstant(field) ? wholeDayBound(filterComparison).comparison : filterComparison);
 	return filterOperators.filter(
 		({ filters, suits }) =>
 			(suits?.(kind, isLinked(field)) ?? true) &&
-			filters.every(([one, value]) => {
-				const filter = field.filters.get(comparison(one));
+			filters.every(([filterComparison, value]) => {
+				const filter = field.filters.get(comparison(filterComparison));
 				return filter && (typeof value !== 'boolean' || constantOf(filter, value) !== undefined);
 			}),
 	);
 }
 
 /** The description's value for true or false, such as 0 or `yes`; undefined if it does not say. */
-export function constantOf({ kind, choices }: Field, meant: boolean): string | number | boolean | undefined {
-	if (!choices) return isBoolean(kind) || fieldKinds[kind].shape === 'open' ? meant : undefined;
-	const [called, ...others] = choices.filter(({ value }) => (meant ? /^(true|yes|y|on|1)$/i : /^(false|no|n|off|0)$/i).test(String(value)));
-	return others.length === 0 ? called?.value : undefined;
+export function constantOf({ kind, choices }: Field, booleanValue: boolean): string | number | boolean | undefined {
+	if (!choices) return isBoolean(kind) || fieldKinds[kind].shape === 'open' ? booleanValue : undefined;
+	const [choice, ...others] = choices.filter(({ value }) => (booleanValue ? /^(true|yes|y|on|1)$/i : /^(false|no|n|off|0)$/i).test(String(value)));
+	return others.length === 0 ? choice?.value : undefined;
 }

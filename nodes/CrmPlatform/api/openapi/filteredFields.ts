@@ -15,8 +15,8 @@ export interface FilteredField {
 
 /** The field and the comparison of a filter; with an unknown comparison, the whole name is a field. */
 export function comparedBy(parameter: string): { name: string; comparison: Comparison } {
-	const [, name = '', given] = /^(.+)\[(\w+)\]$/.exec(parameter) ?? [];
-	const comparison = comparisons.find((known) => known === given);
+	const [, name = '', suffix] = /^(.+)\[(\w+)\]$/.exec(parameter) ?? [];
+	const comparison = comparisons.find((candidate) => candidate === suffix);
 	return comparison ? { name, comparison } : { name: parameter, comparison: 'is' };
 }
 

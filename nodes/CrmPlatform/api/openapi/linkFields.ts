@@ -56,7 +56,7 @@ export function withReplacedIds(
 	replace: (collection: string, id: unknown) => unknown,
 ): unknown {
 	if (value === null || value === undefined) return value;
-	const all = (replaced: (one: unknown) => unknown) => (Array.isArray(value) ? value.map(replaced) : replaced(value));
+	const all = (replaced: (item: unknown) => unknown) => (Array.isArray(value) ? value.map(replaced) : replaced(value));
 	if (reference !== undefined) return all((id) => replace(reference, id));
 	return all((link) => {
 		const collection = isObject(link) ? link.resource : undefined;

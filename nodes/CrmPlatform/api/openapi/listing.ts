@@ -63,7 +63,7 @@ export function describeList(
 		const { names, suits = () => true }: Role = roles[role];
 		return names
 			.flatMap((name) => query.filter((parameter) => parameter.name === name))
-			.find((one) => fieldKinds[parameterField(document, one).kind].listRoles.includes(role) && suits(parameterChoices(document, one)));
+			.find((parameter) => fieldKinds[parameterField(document, parameter).kind].listRoles.includes(role) && suits(parameterChoices(document, parameter)));
 	};
 
 	const names = query.map(({ name = '' }) => name);
@@ -88,7 +88,7 @@ export function describeList(
 		description.pageSize = { name: pageSize.name, maximum };
 		if (Number(linkedSize) >= 1) description.pageSize.maximum = Number(linkedSize);
 		const sizes = (linkedSize === undefined ? (schema.enum ?? []) : [linkedSize]).map(Number).filter((size) => size >= 1);
-		if (sizes.length > 0) description.pageSize.sizes = sizes.sort((one, other) => one - other);
+		if (sizes.length > 0) description.pageSize.sizes = sizes.sort((a, b) => a - b);
 	}
 	if (sort?.name !== undefined) {
 		description.sort = { name: sort.name, values: parameterChoices(document, sort) };
@@ -97,10 +97,10 @@ export function describeList(
 	}
 	if (search !== undefined) description.search = search;
 	if (fields !== undefined) description.fields = fields;
-	const taken = [...pagingParameters(description), sort?.name, fields];
+	const reservedParameters = [...pagingParameters(description), sort?.name, fields];
 	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
 	description.filters = query
-		.filter(({ name }) => !taken.includes(name))
+		.filter(({ name }) => !reservedParameters.includes(name))
 		.map((parameter) => {
 			const filter = parameterField(document, parameter);
 			const isTitled = (parameter.schema ?? jsonSchema(parameter))?.title !== undefined;
@@ -120,12 +120,12 @@ function parameterField(document: OpenApiDocument, parameter: OpenApiParameter):
 	const { name = '', description = '', required = false } = parameter;
 	const schema = parameter.schema ?? jsonSchema(parameter) ?? {};
 	// Names stay whole: the dot and bracket of `created_at[gte]` belong to the parameter.
-	const made = field(document, [name], schema.title ?? filterLabel(name), schema, required);
-	const encoding = encodingOf(parameter, made);
+	const baseField = field(document, [name], schema.title ?? filterLabel(name), schema, required);
+	const encoding = encodingOf(parameter, baseField);
 	return {
-		...made,
+		...baseField,
 		name,
-		description: description || made.description,
+		description: description || baseField.description,
 		...(encoding !== undefined && { encoding }),
 	};
 }
@@ -188,7 +188,7 @@ const summaryLength = 10;
  */
 export function summaryFieldNames(fields: RecordField[], { changed }: Pick<ListDescription, 'changed'>): string[] {
 	if (fields.length === 0) return [];
-	const has = (wanted?: string) => fields.filter(({ name }) => name === wanted).map(({ name }) => name);
+	const has = (fieldName?: string) => fields.filter(({ name }) => name === fieldName).map(({ name }) => name);
 	const last = has(changed?.field);
 	const plain = fields.filter(({ name, isPlain }) => isPlain && !last.includes(name)).map(({ name }) => name);
 	const first = [...new Set(['id', ...plain])].slice(0, summaryLength - last.length);

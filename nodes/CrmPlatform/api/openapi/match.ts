@@ -35,19 +35,19 @@ export function describeMatch(
 	operation: OpenApiOperation,
 	fields: string[],
 ): MatchDescription | undefined {
-	const known = new Set([...fields, 'id']);
+	const fieldNames = new Set([...fields, 'id']);
 	const plainName = ({ name = '' }: OpenApiParameter) => name.toLowerCase().replace(/[^a-z]/g, '');
-	const query = parametersIn(document, pathItem, operation, 'query').filter((one) => takesText(document, one));
-	const choicesOf = (one: OpenApiParameter) => parameterChoices(document, one);
-	const isField = (choice: string) => fields.length === 0 || known.has(choice);
-	const takesFields = (one: OpenApiParameter) => choicesOf(one).length === 0 || choicesOf(one).some(isField);
-	const named = query.filter((one) => usualName.test(plainName(one)) && takesFields(one));
+	const query = parametersIn(document, pathItem, operation, 'query').filter((parameter) => takesText(document, parameter));
+	const choicesOf = (parameter: OpenApiParameter) => parameterChoices(document, parameter);
+	const isField = (choice: string) => fields.length === 0 || fieldNames.has(choice);
+	const takesFields = (parameter: OpenApiParameter) => choicesOf(parameter).length === 0 || choicesOf(parameter).some(isField);
+	const named = query.filter((parameter) => usualName.test(plainName(parameter)) && takesFields(parameter));
 	const byValues = query.filter(
-		(one) => choicesOf(one).length > 0 && choicesOf(one).every(isField) && !otherUse.test(plainName(one)),
+		(parameter) => choicesOf(parameter).length > 0 && choicesOf(parameter).every(isField) && !otherUse.test(plainName(parameter)),
 	);
-	const both = named.filter((one) => byValues.includes(one));
-	const custom = query.filter((one) => one['x-custom-fields'] !== undefined);
-	const [only, ...others] = [custom, both, named, byValues].find((some) => some.length > 0) ?? [];
+	const both = named.filter((parameter) => byValues.includes(parameter));
+	const custom = query.filter((parameter) => parameter['x-custom-fields'] !== undefined);
+	const [only, ...others] = [custom, both, named, byValues].find((candidates) => candidates.length > 0) ?? [];
 	if (only?.name === undefined || others.length > 0) return undefined;
 
 	const choices = choicesOf(only);
@@ -66,14 +66,14 @@ export function describeMatch(
 
 /** Whether the parameter takes its choices and nothing else. */
 function isClosed(document: OpenApiDocument, parameter: OpenApiParameter): boolean {
-	const own = flatten(document, schemaOf(parameter));
-	if (own.enum ?? own.const) return true;
-	const some = own.items ? alternativesOf(document, own.items) : alternativesOf(document, own);
-	return some.every((one) => (one.enum ?? one.const) !== undefined);
+	const schema = flatten(document, schemaOf(parameter));
+	if (schema.enum ?? schema.const) return true;
+	const alternatives = schema.items ? alternativesOf(document, schema.items) : alternativesOf(document, schema);
+	return alternatives.every((alternative) => (alternative.enum ?? alternative.const) !== undefined);
 }
 
 function takesText(document: OpenApiDocument, parameter: OpenApiParameter): boolean {
-	const own = flatten(document, schemaOf(parameter));
-	const types = [own.items ? flatten(document, own.items).type : own.type].flat();
+	const schema = flatten(document, schemaOf(parameter));
+	const types = [schema.items ? flatten(document, schema.items).type : schema.type].flat();
 	return types.includes(undefined) || types.includes('string');
 }

@@ -54,13 +54,13 @@ const flag: Reader<boolean> = (json) => (typeof json === 'boolean' ? json : unde
 const anything: Reader<unknown> = (json) => json;
 const anyList: Reader<unknown[]> = (json) => (Array.isArray(json) ? json : undefined);
 const anyRecord: Reader<Record<string, unknown>> = (json) => (isObject(json) ? json : undefined);
-const texts: Reader<string[]> = (json) => (Array.isArray(json) && json.every((one) => typeof one === 'string') ? json : undefined);
+const texts: Reader<string[]> = (json) => (Array.isArray(json) && json.every((element) => typeof element === 'string') ? json : undefined);
 
 /** The readable elements of a list. */
 const listOf =
 	<T>(read: Reader<T>): Reader<T[]> =>
 	(json) =>
-		anyList(json)?.map(read).filter((one) => one !== undefined);
+		anyList(json)?.map(read).filter((element) => element !== undefined);
 
 /** The readable members of an object. */
 const recordOf =
@@ -79,13 +79,13 @@ const object =
 	<R extends Readers>(readers: R): Reader<Read<R>> =>
 	(json) => {
 		if (!isObject(json)) return undefined;
-		const known: Record<string, unknown> = {};
+		const members: Record<string, unknown> = {};
 		// Of the members that are there: schemas have two or three.
 		for (const name of Object.keys(json)) {
 			const value = Object.hasOwn(readers, name) ? readers[name]!(json[name]) : undefined;
-			if (value !== undefined) known[name] = value;
+			if (value !== undefined) members[name] = value;
 		}
-		return known as Read<R>;
+		return members as Read<R>;
 	};
 
 // `true` allows any value (JSON Schema, section 4.3.2), as does an invalid schema; `false` allows none.

@@ -67,23 +67,23 @@ export function nextLink(
 	names: string[],
 ): NextLink | { unread: CursorPlace[] } | undefined {
 	const response = readPart(document, successOf(operation), 'response');
-	const found = Object.entries(response.links ?? {}).flatMap(([called, one]) => {
-		const link = resolve(document, one, 'link');
+	const found = Object.entries(response.links ?? {}).flatMap(([linkName, linkOrReference]) => {
+		const link = resolve(document, linkOrReference, 'link');
 		const isOther = link.operationId !== undefined && link.operationId !== operation.operationId;
-		if (isOther || backwards.test(called)) return [];
+		if (isOther || backwards.test(linkName)) return [];
 		// OpenAPI allows the place before the name: `query.cursor`.
-		const given = Object.entries(link.parameters ?? {}).map(([name, from]) => ({ name: name.replace(/^query\./, ''), from: from as string }));
-		const filled = given.filter(({ name, from }) => names.includes(name) && placesIn(from).length > 0);
+		const parameters = Object.entries(link.parameters ?? {}).map(([name, from]) => ({ name: name.replace(/^query\./, ''), from: from as string }));
+		const filled = parameters.filter(({ name, from }) => names.includes(name) && placesIn(from).length > 0);
 		const isNext = filled.some(({ name, from }) => isCursor(name, from) && !backwards.test(from));
 		const isConstant = ({ name, from }: { name: string; from: unknown }) =>
 			names.includes(name) && ['string', 'number', 'boolean'].includes(typeof from) && !String(from).includes('$');
-		const fixed = Object.fromEntries(given.filter(isConstant).map(({ name, from }) => [name, from]));
+		const fixed = Object.fromEntries(parameters.filter(isConstant).map(({ name, from }) => [name, from]));
 		return isNext ? [{ filled, fixed }] : [];
 	});
 	const [first] = found;
 	if (!first) return undefined;
 	const [only, ...others] = first.filled;
-	const isClear = others.length === 0 && new Set(found.map((one) => JSON.stringify(one))).size === 1;
+	const isClear = others.length === 0 && new Set(found.map((candidate) => JSON.stringify(candidate))).size === 1;
 	const next = isClear ? placeOf(only?.from) : undefined;
 	if (only && next) return { name: only.name, next, fixed: first.fixed };
 	return { unread: found.flatMap(({ filled }) => filled.flatMap(({ from }) => placesIn(from))) };
@@ -105,4 +105,4 @@ function placeOf(from: unknown): CursorPlace | undefined {
 }
 
 /** The places in a text of several expressions. */
-const placesIn = (from: unknown): CursorPlace[] => (String(from).match(expression) ?? []).flatMap((one) => placeOf(one) ?? []);
+const placesIn = (from: unknown): CursorPlace[] => (String(from).match(expression) ?? []).flatMap((match) => placeOf(match) ?? []);

@@ -27,11 +27,11 @@ interface DocumentPaths {
 	posts: Map<string, string>;
 }
 
-const known = new WeakMap<OpenApiDocument, DocumentPaths>();
+const pathsCache = new WeakMap<OpenApiDocument, DocumentPaths>();
 
 function pathsOf(document: OpenApiDocument): DocumentPaths {
-	const before = known.get(document);
-	if (before) return before;
+	const cachedPaths = pathsCache.get(document);
+	if (cachedPaths) return cachedPaths;
 	const paths: DocumentPaths = { all: [], bySteps: new Map(), collections: new Map(), posts: new Map() };
 	for (const [key, pathItem] of Object.entries(document.paths)) {
 		const steps = key.replace(/\/+$/, '').split('/');
@@ -45,7 +45,7 @@ function pathsOf(document: OpenApiDocument): DocumentPaths {
 		if (typeof id === 'string' && !paths.posts.has(id)) paths.posts.set(id, key);
 	}
 	countSteps(document, paths.all.length);
-	known.set(document, paths);
+	pathsCache.set(document, paths);
 	return paths;
 }
 
@@ -72,15 +72,15 @@ export function collectionIn(document: OpenApiDocument, path: string): string | 
 
 function findCollection(document: OpenApiDocument, path: string): string | undefined {
 	const { all } = pathsOf(document);
-	for (const wanted of [shapeOf(`/v1${path}`), shapeOf(path)]) {
-		const found = all.find(({ shape }) => shape === wanted);
+	for (const candidateShape of [shapeOf(`/v1${path}`), shapeOf(path)]) {
+		const found = all.find(({ shape }) => shape === candidateShape);
 		if (found) return found.key;
 	}
 	const end = `/v1${shapeOf(path)}`;
 	const inFolder = all.filter(({ shape }) => shape.endsWith(end) && !shape.slice(0, -end.length).includes('{}'));
 	if (inFolder.length > 0) return inFolder.length === 1 ? inFolder[0]?.key : undefined;
 	// With its parameters filled in: `/custom-objects/cars/records`. A parameter at the end is a record.
-	const filledIn = [`/v1${path}`, path].flatMap((one) => templatesFor(document, one));
+	const filledIn = [`/v1${path}`, path].flatMap((candidatePath) => templatesFor(document, candidatePath));
 	return filledIn.find(({ key, parameters }) => parameters > 0 && !key.endsWith('}'))?.key;
 }
 
@@ -90,8 +90,8 @@ export function templatesFor(document: OpenApiDocument, path: string): DocumentP
 	const alike = pathsOf(document).bySteps.get(steps.length) ?? [];
 	countSteps(document, alike.length);
 	return alike
-		.filter((one) => one.steps.every((step, i) => isParameter(step) || step === steps[i]))
-		.sort((one, other) => one.parameters - other.parameters);
+		.filter((template) => template.steps.every((step, i) => isParameter(step) || step === steps[i]))
+		.sort((a, b) => a.parameters - b.parameters);
 }
 
 /** The path of the POST operation with that operationId. */
@@ -123,7 +123,7 @@ export function wrongBaseUrl(
 		.filter(({ origin }) => origin === base.origin)
 		.map(({ pathname }) => pathname.replace(/\/+$/, '').replace(/\/v1$/, '') + folder);
 	const [expected] = bases;
-	if (expected === undefined || bases.some((one) => base.pathname.replace(/\/+$/, '').endsWith(one))) {
+	if (expected === undefined || bases.some((basePath) => base.pathname.replace(/\/+$/, '').endsWith(basePath))) {
 		return undefined;
 	}
 	return `According to the API description, the API is at ${base.origin}${expected}, but the base URL in the credential is ${address}. Correct the base URL.`;

@@ -30,8 +30,8 @@ export function recordTimes(parameters: string[]): RecordTimes {
 	if (created !== undefined) {
 		times.created = { field: created, from: `${created}[gte]`, before: `${created}[lt]` };
 	}
-	for (const { field, parameters: known, before } of changed) {
-		const since = known.find(has);
+	for (const { field, parameters: parameterNames, before } of changed) {
+		const since = parameterNames.find(has);
 		if (since !== undefined) times.changed ??= { field, since, ...(has(before) && { until: before }) };
 	}
 	if (has(deletedParameter)) times.deleted = { field: 'deleted_at', parameter: deletedParameter };

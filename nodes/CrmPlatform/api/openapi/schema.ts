@@ -5,7 +5,7 @@ import { countSteps, leaveOut } from './work';
 /** Maximum number of schemas within one schema: 30 that all contain each other can be nested in 30! ways. */
 const maxParts = 2_000;
 
-const flattened = new WeakMap<Schema, Schema>();
+const flattenedCache = new WeakMap<Schema, Schema>();
 
 /**
  * A schema in one piece: references followed, `allOf` merged, `X or null` (as 3.0 and 3.1 write it) read as X,
@@ -13,10 +13,10 @@ const flattened = new WeakMap<Schema, Schema>();
  * document and not with the paths through it. A schema that contains itself ends there.
  */
 export function flatten(document: OpenApiDocument, schema: Schema): Schema {
-	const known = flattened.get(schema);
-	if (known) return known;
+	const cachedSchema = flattenedCache.get(schema);
+	if (cachedSchema) return cachedSchema;
 	const flat = inOnePiece(document, schema, { flat: new Map(), left: maxParts });
-	for (const same of [schema, resolve(document, schema, 'schema'), flat]) flattened.set(same, flat);
+	for (const same of [schema, resolve(document, schema, 'schema'), flat]) flattenedCache.set(same, flat);
 	return flat;
 }
 
@@ -30,18 +30,18 @@ interface Parts {
 }
 
 function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, depth = 0): Schema {
-	const own = resolve(document, schema, 'schema');
-	const known = flattened.get(own) ?? parts.flat.get(own);
-	if (known) return known;
+	const resolvedSchema = resolve(document, schema, 'schema');
+	const cachedSchema = flattenedCache.get(resolvedSchema) ?? parts.flat.get(resolvedSchema);
+	if (cachedSchema) return cachedSchema;
 	// What it is to a schema that it contains.
-	parts.flat.set(own, {});
+	parts.flat.set(resolvedSchema, {});
 	countSteps(document, 1);
-	const flat = (some: Schema[] = []) =>
-		some.flatMap((part) => (isRead(document, parts, depth) ? [inOnePiece(document, part, parts, depth + 1)] : []));
-	const all = flat(own.allOf);
-	const alternatives = [...flat(own.anyOf), ...flat(own.oneOf)].filter(isNotNull);
-	const merged = mergedInto(own, [...all, ...commonOf(alternatives)]);
-	parts.flat.set(own, merged);
+	const flat = (schemas: Schema[] = []) =>
+		schemas.flatMap((part) => (isRead(document, parts, depth) ? [inOnePiece(document, part, parts, depth + 1)] : []));
+	const all = flat(resolvedSchema.allOf);
+	const alternatives = [...flat(resolvedSchema.anyOf), ...flat(resolvedSchema.oneOf)].filter(isNotNull);
+	const merged = mergedInto(resolvedSchema, [...all, ...commonOf(alternatives)]);
+	parts.flat.set(resolvedSchema, merged);
 	return merged;
 }
 
@@ -53,9 +53,9 @@ function isRead(document: OpenApiDocument, parts: Parts, depth: number): boolean
 }
 
 /** The schema itself takes precedence, then the later of its parts. */
-function mergedInto(own: Schema, parts: Schema[]): Schema {
-	if (parts.length === 0) return own;
-	const all = [...parts, own];
+function mergedInto(schema: Schema, parts: Schema[]): Schema {
+	if (parts.length === 0) return schema;
+	const all = [...parts, schema];
 	const properties = all.flatMap((part) => Object.entries(part.properties ?? {}));
 	return {
 		...(Object.fromEntries(all.flatMap((part) => Object.entries(defined(part)))) as Schema),
@@ -73,18 +73,18 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	if (!first || others.length === 0) return alternatives;
 	const types = alternatives.map(({ type }) => type);
 	const common: Schema = types.includes(undefined) ? {} : { type: [...new Set(types.flatMap((type) => type ?? []))] };
-	const values = alternatives.map((one) => one.enum ?? (one.const === undefined ? undefined : [one.const]));
-	if (values.every(Boolean)) common.enum = [...new Set(values.flatMap((some) => some ?? []))];
+	const values = alternatives.map((alternative) => alternative.enum ?? (alternative.const === undefined ? undefined : [alternative.const]));
+	if (values.every(Boolean)) common.enum = [...new Set(values.flatMap((alternativeValues) => alternativeValues ?? []))];
 	if (others.every(({ format }) => format === first.format)) common.format = first.format;
 	const areObjects = alternatives.every(({ type, properties }) => type === 'object' || properties);
 	if (!areObjects) return [common];
 
 	// Each name is valid by itself; the service checks the combination.
 	const properties = new Map<string, Schema>();
-	for (const [name, property] of alternatives.flatMap((one) => Object.entries(one.properties ?? {}))) {
-		const known = properties.get(name) ?? property;
-		const isSame = known === property || JSON.stringify(known) === JSON.stringify(property);
-		properties.set(name, isSame ? known : {});
+	for (const [name, property] of alternatives.flatMap((alternative) => Object.entries(alternative.properties ?? {}))) {
+		const existingProperty = properties.get(name) ?? property;
+		const isSame = existingProperty === property || JSON.stringify(existingProperty) === JSON.stringify(property);
+		properties.set(name, isSame ? existingProperty : {});
 	}
 	const inOthers = others.map((other) => new Set(other.required));
 	const required = (first.required ?? []).filter((name) => inOthers.every((names) => names.has(name)));
@@ -95,13 +95,13 @@ function commonOf(alternatives: Schema[]): Schema[] {
 export function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
 	const found = new Set<Schema>();
 	const waiting = [flatten(document, schema)];
-	for (let own = waiting.pop(); own && found.size < maxParts; own = waiting.pop()) {
-		if (found.has(own)) continue;
-		found.add(own);
-		for (const one of [...(own.oneOf ?? []), ...(own.anyOf ?? [])].reverse()) waiting.push(flatten(document, one));
+	for (let current = waiting.pop(); current && found.size < maxParts; current = waiting.pop()) {
+		if (found.has(current)) continue;
+		found.add(current);
+		for (const alternative of [...(current.oneOf ?? []), ...(current.anyOf ?? [])].reverse()) waiting.push(flatten(document, alternative));
 	}
 	const all = [...found];
-	return all.filter((one) => isNotNull(one) && (all.length === 1 || !(one.anyOf ?? one.oneOf)));
+	return all.filter((alternative) => isNotNull(alternative) && (all.length === 1 || !(alternative.anyOf ?? alternative.oneOf)));
 }
 
 /**
@@ -109,10 +109,10 @@ export function alternativesOf(document: OpenApiDocument, schema: Schema): Schem
  * beside them, an alternative may allow others by a pattern.
  */
 export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
-	const own = flatten(document, schema);
-	const named = own.enum ?? (own.const === undefined ? undefined : [own.const]);
-	const isAlternative = own.anyOf ?? own.oneOf;
-	const values = named ?? (isAlternative ? alternativesOf(document, own).flatMap((one) => one.enum ?? one.const ?? []) : []);
+	const flatSchema = flatten(document, schema);
+	const named = flatSchema.enum ?? (flatSchema.const === undefined ? undefined : [flatSchema.const]);
+	const isAlternative = flatSchema.anyOf ?? flatSchema.oneOf;
+	const values = named ?? (isAlternative ? alternativesOf(document, flatSchema).flatMap((alternative) => alternative.enum ?? alternative.const ?? []) : []);
 	return [...new Set(values)].filter(
 		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
 	);
@@ -139,8 +139,8 @@ export function parametersIn(
 /** The texts a parameter takes, one by one or as a list. */
 export function parameterChoices(document: OpenApiDocument, parameter: OpenApiParameter): string[] {
 	const schema = schemaOf(parameter);
-	const own = namedValues(document, schema);
-	const values = own.length > 0 ? own : namedValues(document, flatten(document, schema).items ?? {});
+	const directValues = namedValues(document, schema);
+	const values = directValues.length > 0 ? directValues : namedValues(document, flatten(document, schema).items ?? {});
 	return values.filter((value) => typeof value === 'string');
 }
 
@@ -154,8 +154,8 @@ export function maxNumber({ maximum, exclusiveMaximum, enum: values = [] }: Sche
 	if (exclusiveMaximum === true && maximum !== undefined) limits.push(Math.ceil(maximum) - 1);
 	const sizes = values.map(Number).filter((value) => value >= 1);
 	if (sizes.length > 0) limits.push(Math.max(...sizes));
-	const largest = Math.min(...limits);
-	return largest === Infinity || largest < 1 ? undefined : Math.floor(largest);
+	const maxValue = Math.min(...limits);
+	return maxValue === Infinity || maxValue < 1 ? undefined : Math.floor(maxValue);
 }
 
 /** Media types of JSON (RFC 6839), a JSON Patch (RFC 6902) aside: that is a list of steps. */
@@ -169,7 +169,7 @@ export function jsonBody({
 	content?: Record<string, { schema?: Schema | undefined }> | undefined;
 }): { type: string; schema: Schema } | undefined {
 	const types = Object.keys(content).filter(isJson);
-	const type = types.find((one) => /^application\/json/i.test(one)) ?? types[0];
+	const type = types.find((mediaType) => /^application\/json/i.test(mediaType)) ?? types[0];
 	return type === undefined ? undefined : { type, schema: content[type]?.schema ?? {} };
 }
 

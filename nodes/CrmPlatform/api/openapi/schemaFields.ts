@@ -14,11 +14,11 @@ export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
 	const isRequired = new Set(required);
 	const fields: Field[] = [];
 	const writable = writableIn(document, properties);
-	for (const [name, own] of writable) {
-		const label = own.title ?? labelFor(name);
+	for (const [name, property] of writable) {
+		const label = property.title ?? labelFor(name);
 		// Parts of an object are filled in one by one; deeper nesting stays JSON.
-		const isObject = own.properties !== undefined && fieldKinds[kindOf(document, own)].shape === 'object';
-		const parts = isObject ? writableIn(document, own.properties ?? {}) : undefined;
+		const isObject = property.properties !== undefined && fieldKinds[kindOf(document, property)].shape === 'object';
+		const parts = isObject ? writableIn(document, property.properties ?? {}) : undefined;
 		if (parts && writable.length + fields.length + parts.length <= maxFields) {
 			for (const [part, inner] of parts) {
 				fields.push(field(document, [name, part], `${label}: ${inner.title ?? labelFor(part)}`, inner, false));
@@ -26,7 +26,7 @@ export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
 			continue;
 		}
 		if (parts) leaveOut(document, `the parts of objects beyond ${maxFields} fields, which are JSON instead`);
-		fields.push(field(document, [name], label, own, isRequired.has(name)));
+		fields.push(field(document, [name], label, property, isRequired.has(name)));
 	}
 	return fields;
 }
@@ -44,33 +44,33 @@ export function field(
 	schema: Schema,
 	required: boolean,
 ): Field {
-	const own = flatten(document, schema);
-	const kind = kindOf(document, own);
+	const flatSchema = flatten(document, schema);
+	const kind = kindOf(document, flatSchema);
 	const { shape } = fieldKinds[kind];
-	const chosen = shape === 'list' ? flatten(document, own.items ?? {}) : own;
+	const chosen = shape === 'list' ? flatten(document, flatSchema.items ?? {}) : flatSchema;
 	const values = namedValues(document, chosen);
-	const [whole, part] = chosen['x-item-of']?.split('.') ?? [];
-	const linksTo = shape === 'object' ? linkedBy(document, flatten(document, own.items ?? {})) : [];
-	const reference = own['x-resource'] ?? chosen['x-resource'] ?? whole;
+	const [parentCollection, part] = chosen['x-item-of']?.split('.') ?? [];
+	const linksTo = shape === 'object' ? linkedBy(document, flatten(document, flatSchema.items ?? {})) : [];
+	const reference = flatSchema['x-resource'] ?? chosen['x-resource'] ?? parentCollection;
 	const items = shape === 'list' ? kindOf(document, chosen) : undefined;
-	const description = own.description ?? '';
+	const description = flatSchema.description ?? '';
 	const result: Field = { name: path.join('.'), path, label, description, kind, required };
 	if (chosen.pattern !== undefined && isSafePattern(chosen.pattern)) result.pattern = chosen.pattern;
 	if (reference !== undefined) result.reference = reference;
 	if (part !== undefined) result.part = part;
 	if (items !== undefined) result.items = items;
-	if (shape === 'object' && own.items) {
-		const { properties = {}, required: needed = [] } = flatten(document, own.items);
-		const isPlain = (one: Schema) => fieldKinds[kindOf(document, flatten(document, one))].isMember;
+	if (shape === 'object' && flatSchema.items) {
+		const { properties = {}, required: needed = [] } = flatten(document, flatSchema.items);
+		const isPlain = (member: Schema) => fieldKinds[kindOf(document, flatten(document, member))].isMember;
 		result.members = writableIn(document, properties)
-			.filter(([, one]) => isPlain(one))
-			.map(([name, one]) => field(document, [name], one.title ?? labelFor(name), one, needed.includes(name)));
+			.filter(([, member]) => isPlain(member))
+			.map(([name, member]) => field(document, [name], member.title ?? labelFor(name), member, needed.includes(name)));
 	}
 	if (linksTo.length > 0) result.linksTo = linksTo;
-	const places = lowerCasePlaces(document, own);
+	const places = lowerCasePlaces(document, flatSchema);
 	if (places.length > 0) result.lowerCase = places;
 	if (values.length > 0) {
-		const alternatives = [...(chosen.oneOf ?? []), ...(chosen.anyOf ?? [])].map((one) => flatten(document, one));
+		const alternatives = [...(chosen.oneOf ?? []), ...(chosen.anyOf ?? [])].map((alternative) => flatten(document, alternative));
 		const titled = alternatives.flatMap(({ const: value, title }): Array<[string, string]> => (value === undefined || title === undefined ? [] : [[String(value), title]]));
 		const labels = new Map([...titled, ...Object.entries(chosen['x-enum-labels'] ?? {})]);
 		result.choices = values.map((value) => ({
@@ -81,8 +81,8 @@ export function field(
 	}
 	if (chosen.format !== undefined) result.format = chosen.format;
 	if (chosen.maxLength !== undefined) result.maxLength = chosen.maxLength;
-	if (/^(uri|url|iri)$/.test(own.format ?? '')) result.isUrl = true;
-	if (own['x-important']) result.important = true;
+	if (/^(uri|url|iri)$/.test(flatSchema.format ?? '')) result.isUrl = true;
+	if (flatSchema['x-important']) result.important = true;
 	return result;
 }
 
@@ -94,8 +94,8 @@ const maxPlaces = 200;
 const lowerCase = Array.from({ length: maxDepth + 1 }, () => new WeakMap<Schema, string[]>());
 
 function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): string[] {
-	const known = lowerCase[depth]?.get(schema);
-	if (known || depth > maxDepth) return known ?? [];
+	const cachedPlaces = lowerCase[depth]?.get(schema);
+	if (cachedPlaces || depth > maxDepth) return cachedPlaces ?? [];
 	countSteps(document, 1);
 	const under = (step: string, inner: Schema) =>
 		lowerCasePlaces(document, flatten(document, inner), depth + 1).map((place) => (place === '' ? step : `${step}.${place}`));
@@ -130,15 +130,15 @@ export function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): Fi
 
 /** The types of a schema, null aside; a whole number is a number. */
 function typesOf({ type = [], items }: Schema): string[] {
-	const named = [type].flat().filter((one) => one !== 'null');
+	const named = [type].flat().filter((typeName) => typeName !== 'null');
 	if (named.length === 0 && items) return ['array'];
-	return [...new Set(named.map((one) => (one === 'integer' ? 'number' : one)))];
+	return [...new Set(named.map((typeName) => (typeName === 'integer' ? 'number' : typeName)))];
 }
 
 /** Whether a schema without a type has keywords of text. */
 function isTextual({ format, pattern, minLength, maxLength }: Schema): boolean {
 	const isNumeric = /^(u?int|float|double|decimal)/.test(format ?? '');
-	return !isNumeric && [format, pattern, minLength, maxLength].some((one) => one !== undefined);
+	return !isNumeric && [format, pattern, minLength, maxLength].some((keyword) => keyword !== undefined);
 }
 
 /** The collections that links such as `{ resource: 'contacts', id }` can refer to. */

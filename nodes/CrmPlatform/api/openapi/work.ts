@@ -23,8 +23,8 @@ export function countSteps(document: OpenApiDocument, steps: number): void {
 export const stepsTaken = (document: OpenApiDocument): number => workOn(document).steps;
 
 /** Notes what is not read, worded to follow *were not read:*. */
-export function leaveOut(document: OpenApiDocument, what: string): void {
-	workOn(document).leftOut.add(what);
+export function leaveOut(document: OpenApiDocument, omission: string): void {
+	workOn(document).leftOut.add(omission);
 }
 
 /** A notice about the parts that were not read; undefined if there are none. */

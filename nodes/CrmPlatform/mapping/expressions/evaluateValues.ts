@@ -32,7 +32,7 @@ export function evaluateValues(n8n: IExecuteFunctions, parameters: ParameterValu
 	const items = n8n.getInputData();
 	// A tool's item contains the arguments of the call; for the engine, the item is the agent's.
 	const planned = n8n.isToolExecution() || mayChangeItem(parameters) ? () => undefined : planOf;
-	const plans = parameters.map((one) => ({ ...one, pieces: planned(one.value) }));
+	const plans = parameters.map((parameter) => ({ ...parameter, pieces: planned(parameter.value) }));
 	const codes = plans.flatMap(({ pieces = [] }) =>
 		pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])),
 	);

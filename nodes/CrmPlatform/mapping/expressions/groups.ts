@@ -26,7 +26,7 @@ const maxDepth = 50;
  * @returns gives the values for an item, in the order of `codes`
  */
 export function evaluateInGroups(n8n: IExecuteFunctions, codes: string[]): (item: number) => Evaluated[] {
-	const one = evaluateTogether(n8n, codes);
+	const evaluateItem = evaluateTogether(n8n, codes);
 	const items = n8n.getInputData();
 	const expression = `{{ ${overGroup(codes)} }}`;
 	let fits = codes.length > 0 && codes.every(readsOnlyJson);
@@ -35,16 +35,16 @@ export function evaluateInGroups(n8n: IExecuteFunctions, codes: string[]): (item
 	let next = 0;
 
 	return (item) => {
-		const known = results[item - first];
-		if (known) return known;
+		const cachedResults = results[item - first];
+		if (cachedResults) return cachedResults;
 		const isInOrder = item === next;
 		next = item + 1;
-		if (!fits || !isInOrder) return one(item);
+		if (!fits || !isInOrder) return evaluateItem(item);
 		const group = groupFrom(items, item);
-		if (group.length < 2) return one(item);
+		if (group.length < 2) return evaluateItem(item);
 		const evaluated = attempt(() => evaluateGroup(n8n, expression, items, group));
 		fits = Array.isArray(evaluated) && evaluated.length === group.length;
-		if (!fits) return one(item);
+		if (!fits) return evaluateItem(item);
 		results = evaluated as Evaluated[][];
 		first = item;
 		next = item + group.length;

@@ -139,8 +139,8 @@ export class ChangeSource {
 		const isOpen = new Set(position.open.map(({ name }) => name));
 		const groups = this.grouped(found, position).filter(({ name }) => !isOpen.has(name));
 		position.open.push(...groups);
-		const wanted = new Set(position.open.flatMap(identitiesOf));
-		for (const identity of this.events.keys()) if (!wanted.has(identity)) this.events.delete(identity);
+		const openIdentities = new Set(position.open.flatMap(identitiesOf));
+		for (const identity of this.events.keys()) if (!openIdentities.has(identity)) this.events.delete(identity);
 		return groups;
 	}
 

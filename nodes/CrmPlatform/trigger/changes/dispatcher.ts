@@ -41,7 +41,7 @@ export class Dispatcher {
 	private readonly ahead = new ReadAhead();
 	private isTold = false;
 	/** Names of waiting groups that were reported to the user. */
-	private readonly told = new Set<string>();
+	private readonly reportedGroups = new Set<string>();
 	/** Called when the outcome of a group is known. */
 	onSettled: () => void = () => undefined;
 
@@ -159,10 +159,10 @@ export class Dispatcher {
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
 		const tries = (this.unread.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && tries >= maxRefusals && !this.isTold && !this.told.has(group.name)) {
+		if (!isRefused && tries >= maxRefusals && !this.isTold && !this.reportedGroups.has(group.name)) {
 			// Reported once, as all groups may wait for the same reason.
 			this.isTold = true;
-			this.told.add(group.name);
+			this.reportedGroups.add(group.name);
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
 		}
 		// At first a group is read as a whole, then without its unreadable part.
@@ -236,10 +236,10 @@ export class Dispatcher {
 	/** @param hasExecution whether it has started one; without, another beginning may start its events */
 	private finish(group: Group, hasExecution = true): void {
 		if (!hasExecution) for (const identity of identitiesOf(group)) this.read.delete(identity);
-		this.position.open = this.position.open.filter((one) => one !== group);
+		this.position.open = this.position.open.filter((openGroup) => openGroup !== group);
 		this.notBefore.delete(group.name);
 		this.unread.delete(group.name);
-		this.told.delete(group.name);
+		this.reportedGroups.delete(group.name);
 		this.isStored = false;
 	}
 

@@ -30,9 +30,9 @@ export async function leaveElsewhere({ n8n, position, isRunning, options, clock,
 	const left = await Promise.all(open.map(async (group) => ({ group, known: await isKnown(group) })));
 	if (signal.aborted) return [];
 	const records = new Set<string>();
-	const groups = left.map(({ group, known }) => {
-		const isStarted = known || group.attempt > 1 || group.unbegun > 0;
-		const isDone = known && options.doneWhen !== 'succeeded';
+	const groups = left.map(({ group, known: isAttemptStarted }) => {
+		const isStarted = isAttemptStarted || group.attempt > 1 || group.unbegun > 0;
+		const isDone = isAttemptStarted && options.doneWhen !== 'succeeded';
 		const lost = isStarted ? group.records : recordsNotRead(group, position);
 		if (!isDone) for (const record of lost) records.add(record);
 		return { group, isStarted };

@@ -46,13 +46,13 @@ const maxBehind = 2;
 export async function loadGroup(group: Group, options: LoadOptions): Promise<Loaded> {
 	const { api, records, origin, cache } = options;
 	if (group.kind === 'records') {
-		const known = cache.pages.get(group.name);
+		const cachedRecords = cache.pages.get(group.name);
 		cache.pages.delete(group.name);
-		if (known) return given(known);
+		if (cachedRecords) return asLoaded(cachedRecords);
 		return await reading(group.ids, async () => (await records?.existing(group.ids)) ?? []);
 	}
 	const { found, missing } = await eventsOf(group, options);
-	const gone = missing.length === 0 ? [] : failed(missing, new Error('the event log no longer has it'), true).failures;
+	const gone = missing.length === 0 ? [] : asFailed(missing, new Error('the event log no longer has it'), true).failures;
 	const loaded = group.start.startsWith('records ')
 		? await changesOf(found, records!, options.tries < maxBehind)
 		: await each(found, async (event) => await eventOutput(event, { shape: group.shape, origin }, async () => api));
@@ -76,12 +76,12 @@ async function each(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDa
 
 /** One item for each record; where the service refuses a list, one by one those that it does not refuse. */
 async function changesOf(events: CrmEvent[], records: RecordReader, mayBeBehind: boolean): Promise<Loaded> {
-	if (events.length === 0) return given([]);
+	if (events.length === 0) return asLoaded([]);
 	const ids = events.map(({ id }) => id);
 	const loaded = await reading(ids, async () => await records.changed(events, mayBeBehind));
-	const about = [...new Set(events.map(({ data }) => String(data.object.id)))];
-	if (about.length === 1 || !loaded.failures.some(({ isFinal }) => isFinal)) return loaded;
-	const first = new Set(about.slice(0, Math.ceil(about.length / 2)));
+	const recordIds = [...new Set(events.map(({ data }) => String(data.object.id)))];
+	if (recordIds.length === 1 || !loaded.failures.some(({ isFinal }) => isFinal)) return loaded;
+	const first = new Set(recordIds.slice(0, Math.ceil(recordIds.length / 2)));
 	const isFirst = ({ data }: CrmEvent) => first.has(String(data.object.id));
 	return joined([
 		await changesOf(events.filter(isFirst), records, mayBeBehind),
@@ -91,9 +91,9 @@ async function changesOf(events: CrmEvent[], records: RecordReader, mayBeBehind:
 
 async function reading(ids: string[], read: () => Promise<IDataObject[]>): Promise<Loaded> {
 	try {
-		return given(await read());
+		return asLoaded(await read());
 	} catch (error) {
-		return failed(ids, error as Error, isRefusal(error));
+		return asFailed(ids, error as Error, isRefusal(error));
 	}
 }
 
@@ -105,8 +105,8 @@ function isRefusal(error: unknown): boolean {
 	return status >= 400 && status < 500 && ![401, ...retryPolicy.statuses].includes(status);
 }
 
-const given = (found: IDataObject[]): Loaded => ({ items: found.map((json) => ({ json })), failures: [] });
-const failed = (ids: string[], error: Error, isFinal: boolean): Loaded => ({
+const asLoaded = (found: IDataObject[]): Loaded => ({ items: found.map((json) => ({ json })), failures: [] });
+const asFailed = (ids: string[], error: Error, isFinal: boolean): Loaded => ({
 	items: [],
 	failures: [{ ids, error, isFinal }],
 });
@@ -123,16 +123,16 @@ async function eventsOf({ ids, timestamps, sequences, types }: Group, { log, cac
 		const event = cache.events.get(identity);
 		if (event) found.set(identity, event);
 	}
-	const wanted = new Set(identities);
+	const requestedIdentities = new Set(identities);
 	const last = Math.max(...sequences);
-	let left = sequences.filter((_, i) => !found.has(identities[i]!)).sort((one, other) => one - other);
+	let left = sequences.filter((_, i) => !found.has(identities[i]!)).sort((a, b) => a - b);
 	while (left.length > 0) {
 		let reached = left[0]!;
 		// One request covers this range; events farther away are requested by their sequence.
 		const limit = Math.min(maxPartSize, last - reached + 1);
 		for await (const event of log.after(reached - 1, types, limit)) {
 			reached = Math.max(reached, event.sequence);
-			if (wanted.has(eventIdentity(event))) found.set(eventIdentity(event), event);
+			if (requestedIdentities.has(eventIdentity(event))) found.set(eventIdentity(event), event);
 			if (event.sequence >= last) break;
 		}
 		left = left.filter((sequence) => sequence > reached);

@@ -25,7 +25,7 @@ const maxDoubtTime = 60_000;
  */
 export class LogWatch {
 	/** The newest event that was shown, and since when. */
-	private shown: (Mark & { since: number }) | undefined;
+	private latestMark: (Mark & { since: number }) | undefined;
 	/** How old the newest event was, since it was first shown, when the log was last read (ms). */
 	private readAge: number | undefined;
 	/** The newest event below which nothing can be new. */
@@ -48,16 +48,16 @@ export class LogWatch {
 	 */
 	hasNews(position: Position, { newest, at }: Look): boolean {
 		if (this.doubt || !newest) return false;
-		if (newest.identity !== this.shown?.identity) {
-			if (this.shown && at - this.shown.since >= maxLag) this.surely = this.shown.sequence;
-			this.shown = { ...newest, since: at };
+		if (newest.identity !== this.latestMark?.identity) {
+			if (this.latestMark && at - this.latestMark.since >= maxLag) this.surely = this.latestMark.sequence;
+			this.latestMark = { ...newest, since: at };
 			this.readAge = undefined;
-		} else if (at - this.shown.since >= maxLag) {
-			this.surely = this.shown.sequence;
+		} else if (at - this.latestMark.since >= maxLag) {
+			this.surely = this.latestMark.sequence;
 		}
 		settlePast(position, newest, at);
 		if (newest.identity === this.settled?.identity) return false;
-		const age = at - this.shown.since;
+		const age = at - this.latestMark.since;
 		return this.readAge === undefined || age >= maxLag + maxCommitTime || age >= 2 * this.readAge;
 	}
 
@@ -67,8 +67,8 @@ export class LogWatch {
 	/** Notes that everything up to this look was read. */
 	wasRead({ newest, at }: Look): void {
 		if (!newest) return;
-		if (this.shown?.identity !== newest.identity) return;
-		this.readAge = at - this.shown.since;
+		if (this.latestMark?.identity !== newest.identity) return;
+		this.readAge = at - this.latestMark.since;
 		if (this.readAge >= maxLag + maxCommitTime) this.settled = newest;
 	}
 
@@ -79,21 +79,21 @@ export class LogWatch {
 	 * @returns what to tell the user
 	 */
 	async behind(position: Position, { newest, at }: Look, now: number): Promise<string | undefined> {
-		const known = position.newest;
-		const reached = Math.max(position.sequence, known?.sequence ?? 0);
+		const storedNewest = position.newest;
+		const reachedSequence = Math.max(position.sequence, storedNewest?.sequence ?? 0);
 		// An empty log has expired its events.
-		if (!newest || newest.sequence >= reached) {
+		if (!newest || newest.sequence >= reachedSequence) {
 			this.doubt = undefined;
 			return undefined;
 		}
 		this.doubt ??= { since: at, sequence: newest.sequence };
 		if (now - this.doubt.since < maxDoubtTime) return undefined;
-		const there = known && (await this.at(known.sequence));
-		if (there && eventIdentity(there) === known.identity) return undefined;
+		const there = storedNewest && (await this.at(storedNewest.sequence));
+		if (there && eventIdentity(there) === storedNewest.identity) return undefined;
 		const { sequence } = this.doubt;
 		this.doubt = undefined;
 		this.surely = 0;
-		const notice = logEnds(position.at, sequence, reached);
+		const notice = logEnds(position.at, sequence, reachedSequence);
 		restartAt(position, Math.min(sequence, newest.sequence));
 		return notice;
 	}
@@ -105,16 +105,16 @@ export class LogWatch {
 	 *
 	 * @returns also what to tell the user
 	 */
-	async other({ newest: known, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
+	async other({ newest: storedNewest, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
 		let events: Array<CrmEvent | undefined> = [];
 		const shareAt = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
-		if (known) events = [await this.at(known.sequence, shareAt('first')), await this.at(known.sequence, shareAt('second'))];
+		if (storedNewest) events = [await this.at(storedNewest.sequence, shareAt('first')), await this.at(storedNewest.sequence, shareAt('second'))];
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
 			if (now - this.unsure < maxLag + maxCommitTime) return { isSure: false };
 		}
 		this.unsure = undefined;
-		const isOther = events.length > 0 && events.every((event) => event && eventIdentity(event) !== known?.identity);
+		const isOther = events.length > 0 && events.every((event) => event && eventIdentity(event) !== storedNewest?.identity);
 		return isOther ? { isSure: true, notice: otherLog(at, sequence) } : { isSure: true };
 	}
 
@@ -135,15 +135,15 @@ export function noteNewest(position: Position, marks: Array<Mark | undefined>): 
 
 /** From now on, only the new choice counts. */
 function settlePast({ past }: Position, newest: Mark, now: number): void {
-	for (const one of past) {
-		if (one.until === undefined && !one.byTime && now - one.at >= maxLag) one.until = Math.max(one.upTo, newest.sequence);
+	for (const pastChoice of past) {
+		if (pastChoice.until === undefined && !pastChoice.byTime && now - pastChoice.at >= maxLag) pastChoice.until = Math.max(pastChoice.upTo, newest.sequence);
 	}
 }
 
 const why = 'The service may have been restored from a backup or reset, or the credential may see less than before.';
 
-const logEnds = (at: string, end: number, known: number): string =>
-	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${known}). ${why} The trigger continues with the events after sequence ${end}; those up to it that are new since ${at} were not started.`;
+const logEnds = (at: string, end: number, reachedSequence: number): string =>
+	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${reachedSequence}). ${why} The trigger continues with the events after sequence ${end}; those up to it that are new since ${at} were not started.`;
 
 const otherLog = (at: string, sequence: number): string =>
 	`Events may be missing: since ${at}, the event log no longer matches what this trigger has read. ${why} Events of the restored log up to sequence ${sequence} may not have started the workflow; the trigger continues with those after it.`;

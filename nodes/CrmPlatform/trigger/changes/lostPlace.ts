@@ -36,9 +36,9 @@ export async function findLostPlace(
 		// A filter may match rarely; a publish does not wait for the whole log.
 		if (++searched >= maxSearched) break;
 	}
-	const asked = places.filter((place) => place < chosen.length);
-	const started = await Promise.all(asked.map(async (place) => await hasStarted(chosen[place]!)));
-	const first = asked.find((_, i) => started[i]);
+	const availablePlaces = places.filter((place) => place < chosen.length);
+	const started = await Promise.all(availablePlaces.map(async (place) => await hasStarted(chosen[place]!)));
+	const first = availablePlaces.find((_, i) => started[i]);
 	if (first === undefined) return undefined;
 	const { sequence } = chosen[first]!;
 	let floor = sequence - 1;

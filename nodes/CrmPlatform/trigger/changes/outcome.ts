@@ -42,8 +42,8 @@ export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | 
 
 /** Reports a group that is set aside, and the outcome of its last execution. */
 export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Group, outcome: Outcome): NodeOperationError {
-	const what = kind === 'events' ? 'event' : 'record';
-	const them = ids.length === 1 ? `The ${what} ${ids[0]} was` : `${ids.length} ${what}s were`;
+	const noun = kind === 'events' ? 'event' : 'record';
+	const subject = ids.length === 1 ? `The ${noun} ${ids[0]} was` : `${ids.length} ${noun}s were`;
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	const isUnknown = outcome === 'unknown';
 	const notBegun = `n8n ended ${unbegun} executions before they began`;
@@ -51,7 +51,7 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Grou
 	const advice = isUnknown
 		? 'Check what the execution has done, and retry it if it has not finished'
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
-	return new NodeOperationError(node, `${them} set aside: ${why}`, {
+	return new NodeOperationError(node, `${subject} set aside: ${why}`, {
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
 	});
 }
@@ -59,32 +59,32 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Grou
 /** Reports events or records that cannot be read, so that no execution starts for them yet. */
 export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): NodeOperationError {
 	const ids = failures.flatMap((failure) => failure.ids);
-	const what = kind === 'events' ? 'event' : 'record';
-	const them = ids.length === 1 ? `The ${what} ${ids[0]}` : `${ids.length} ${what}s`;
+	const noun = kind === 'events' ? 'event' : 'record';
+	const subject = ids.length === 1 ? `The ${noun} ${ids[0]}` : `${ids.length} ${noun}s`;
 	const [failure] = failures;
 	const reason = failure?.error.message ?? '';
 	if (fate === 'waits') {
-		return new NodeOperationError(node, `${them} could not be read yet: ${reason}`, {
+		return new NodeOperationError(node, `${subject} could not be read yet: ${reason}`, {
 			description: `The trigger tries again and continues with the others meanwhile (${ids.join(', ')}).`,
 		});
 	}
-	return new NodeOperationError(node, `${them} ${ids.length === 1 ? 'was' : 'were'} set aside and started no execution: ${reason}`, {
+	return new NodeOperationError(node, `${subject} ${ids.length === 1 ? 'was' : 'were'} set aside and started no execution: ${reason}`, {
 		description: `The trigger continues with the others. Check what the credential may read, and handle it yourself (${ids.join(', ')}).`,
 	});
 }
 
 /** Reports open records that a new beginning has left behind. */
 export function elsewhereError(node: INode, records: string[]): NodeOperationError {
-	const them = records.length === 1 ? `The open record ${records[0]} was` : `${records.length} open records were`;
-	return new NodeOperationError(node, `${them} set aside because the trigger now begins elsewhere`, {
+	const subject = records.length === 1 ? `The open record ${records[0]} was` : `${records.length} open records were`;
+	return new NodeOperationError(node, `${subject} set aside because the trigger now begins elsewhere`, {
 		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events since a date before them. Retry failed executions in the list, and read the other records by ID.`,
 	});
 }
 
 /** Reports an execution that has begun and whose end n8n does not report. */
 export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
-	const them = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
-	return new NodeOperationError(node, `n8n has not reported for an hour how the execution for ${them} ended`, {
+	const subject = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
+	return new NodeOperationError(node, `n8n has not reported for an hour how the execution for ${subject} ended`, {
 		description:
 			'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',
 	});

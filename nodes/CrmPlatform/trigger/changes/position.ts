@@ -187,21 +187,21 @@ export function firstSequenceToRead({ floor, sequence }: Position): number {
 }
 
 /** Event types and patterns of all choices that may still match events. */
-export function typesToRead({ choice: now, past }: Position): string[] {
-	return [...new Set([now, ...past.map((one) => one.choice)].flatMap(({ events }) => events))].sort();
+export function typesToRead({ choice: currentChoice, past }: Position): string[] {
+	return [...new Set([currentChoice, ...past.map((pastChoice) => pastChoice.choice)].flatMap(({ events }) => events))].sort();
 }
 
 /** The choice that was current when an event happened; undefined if none includes the event. */
-export function choiceFor({ since, choice: now, past }: Position, event: CrmEvent): Choice | undefined {
+export function choiceFor({ since, choice: currentChoice, past }: Position, event: CrmEvent): Choice | undefined {
 	if (Date.parse(event.timestamp) < Date.parse(since)) return undefined;
-	for (const { choice: then, at, upTo, until = Infinity, byTime } of past) {
+	for (const { choice: pastChoice, at, upTo, until = Infinity, byTime } of past) {
 		const isBefore = Date.parse(event.timestamp) <= at + maxLag;
 		const isEarlier = byTime ? isBefore : event.sequence <= upTo;
 		if (!isEarlier && (event.sequence > until || !isBefore)) continue;
-		if (isChosen(then, event)) return then;
+		if (isChosen(pastChoice, event)) return pastChoice;
 		if (isEarlier) return undefined;
 	}
-	return isChosen(now, event) ? now : undefined;
+	return isChosen(currentChoice, event) ? currentChoice : undefined;
 }
 
 const isChosen = ({ events, filter }: Choice, event: CrmEvent): boolean =>

@@ -37,12 +37,12 @@ export async function openDispatcher(
 	beginning: Beginning,
 	clock: Clock,
 ): Promise<Dispatcher> {
-	for (const [one, dispatcher] of dispatchers) if (dispatcher.isIdleSince(clock.now() - maxTimeKept)) dispatchers.delete(one);
+	for (const [dispatcherName, dispatcher] of dispatchers) if (dispatcher.isIdleSince(clock.now() - maxTimeKept)) dispatchers.delete(dispatcherName);
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
-	const known = dispatchers.get(name);
+	const existingDispatcher = dispatchers.get(name);
 	const stored = storedPosition(n8n);
-	const isKnown = known !== undefined && known.position.revision >= (stored?.revision ?? 0);
-	const latestPosition = isKnown ? known.position : stored;
+	const isKnown = existingDispatcher !== undefined && existingDispatcher.position.revision >= (stored?.revision ?? 0);
+	const latestPosition = isKnown ? existingDispatcher.position : stored;
 	// At a restart, n8n itself starts published triggers.
 	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
 	const start = { isRestart, now: clock.now() };
@@ -56,13 +56,13 @@ export async function openDispatcher(
 	else if (isOlder || !latestPosition) notice = await findAgain(n8n, log, resumed, beginning, clock, isRestart);
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
-	known?.stop();
-	const dispatcher = isKnown ? known : new Dispatcher(n8n, position, options, clock);
+	existingDispatcher?.stop();
+	const dispatcher = isKnown ? existingDispatcher : new Dispatcher(n8n, position, options, clock);
 	if (isKnown) {
 		// A change of a record outside the scope has started nothing.
-		if (known.position.start !== position.start && known.position.start.startsWith('records ')) known.read.clear();
-		Object.assign(known.position, { backfill: undefined, newest: undefined, ...position, open: known.position.open });
-		known.reopen(n8n, options);
+		if (existingDispatcher.position.start !== position.start && existingDispatcher.position.start.startsWith('records ')) existingDispatcher.read.clear();
+		Object.assign(existingDispatcher.position, { backfill: undefined, newest: undefined, ...position, open: existingDispatcher.position.open });
+		existingDispatcher.reopen(n8n, options);
 	}
 	dispatchers.set(name, dispatcher);
 	// n8n stores it at the end of the activation.

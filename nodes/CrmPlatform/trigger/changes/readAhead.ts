@@ -13,8 +13,8 @@ export class ReadAhead {
 		const left = maxOpen - open;
 		if (left <= 0 && !this.isFull) warn(full);
 		this.isFull = left <= 0;
-		const most = Math.max(2, Math.floor(maxAhead / groupSize));
-		return this.isFull || startable > most / 2 ? 0 : Math.min(most - startable, left);
+		const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
+		return this.isFull || startable > maxGroups / 2 ? 0 : Math.min(maxGroups - startable, left);
 	}
 }
 

@@ -24,8 +24,8 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 'contact')));
 	const description = resource && (await api.describe(resource.path));
 	const { types } = await api.describeEvents();
-	const about = types.filter(({ collection }) => collection !== undefined && isSamePath(collection, resource?.path));
-	if (!resource || !description?.list || about.length === 0) {
+	const matchingTypes = types.filter(({ collection }) => collection !== undefined && isSamePath(collection, resource?.path));
+	if (!resource || !description?.list || matchingTypes.length === 0) {
 		throw new Error('The service cannot list these records or their changes. Choose Events.');
 	}
 	const { list, fields } = description;
@@ -49,7 +49,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 		query[list.fields] = [...new Set(['id', ...[list.created, list.changed].flatMap((time) => time?.field ?? []), ...output.map(({ path: [name] }) => name)])];
 	}
 	return {
-		eventTypes: about.map(({ type }) => type.replace(parameter, key)),
+		eventTypes: matchingTypes.map(({ type }) => type.replace(parameter, key)),
 		scope: {
 			path,
 			list,
@@ -63,7 +63,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 const parameter = /\{\w+\}/g;
 
 /** Whether two paths are the same but for the names of their parameters. */
-const isSamePath = (one: string, other = ''): boolean => one.replace(parameter, '{}') === other.replace(parameter, '{}');
+const isSamePath = (a: string, b = ''): boolean => a.replace(parameter, '{}') === b.replace(parameter, '{}');
 
 /** Parameters are read as in an execution with one empty item: a trigger's take no item. */
 function asExecution(n8n: ITriggerFunctions): IExecuteFunctions {

@@ -23,11 +23,11 @@ export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataO
  * a filter by a field that the record lacks) counts as a match.
  */
 export function isOutside(record: IDataObject, filters: Query): boolean {
-	return Object.entries(filters).some(([parameter, given]) => {
+	return Object.entries(filters).some(([parameter, filterValue]) => {
 		const { name, comparison } = comparedBy(parameter);
 		const value = fieldOf(record, name);
-		const wanted = [given].flat().map(String);
-		return value !== undefined && wanted.length > 0 && wanted.every((one) => differs(value, comparison, one));
+		const expectedValues = [filterValue].flat().map(String);
+		return value !== undefined && expectedValues.length > 0 && expectedValues.every((expected) => differs(value, comparison, expected));
 	});
 }
 
@@ -39,30 +39,30 @@ function fieldOf(record: IDataObject, name: string): unknown {
 	return isObject(inner) ? (fieldOf(inner, rest.join('.')) ?? null) : undefined;
 }
 
-function differs(value: unknown, comparison: Comparison, wanted: string): boolean {
+function differs(value: unknown, comparison: Comparison, expected: string): boolean {
 	const isEmpty = value === null || value === '' || (Array.isArray(value) && value.length === 0);
-	if (comparison === 'empty') return isEmpty !== (wanted === 'true');
+	if (comparison === 'empty') return isEmpty !== (expected === 'true');
 	if (isEmpty) return true;
-	if (Array.isArray(value)) return value.every((one) => differs(one, comparison, wanted));
+	if (Array.isArray(value)) return value.every((entry) => differs(entry, comparison, expected));
 	if (typeof value === 'object') return false;
-	const [text, sought] = [folded(String(value)), folded(wanted)];
-	if (comparison === 'is') return !sought.split(',').some((one) => isSame(text, one.trim())) && !isSame(text, sought);
+	const [text, sought] = [folded(String(value)), folded(expected)];
+	if (comparison === 'is') return !sought.split(',').some((alternative) => isSame(text, alternative.trim())) && !isSame(text, sought);
 	if (comparison === 'contains') return !text.includes(sought);
 	if (comparison === 'starts_with') return !text.startsWith(sought);
-	const order = compared(String(value), wanted);
+	const order = compared(String(value), expected);
 	if (order === undefined) return false;
 	return !{ gte: order >= 0, gt: order > 0, lte: order <= 0, lt: order < 0 }[comparison];
 }
 
-const isSame = (one: string, other: string): boolean => one === other || compared(one, other) === 0;
+const isSame = (a: string, b: string): boolean => a === b || compared(a, b) === 0;
 
 /** As numbers or instants; undefined if they are neither. */
-function compared(one: string, other: string): number | undefined {
-	if (one.trim() === '' || other.trim() === '') return undefined;
-	const numbers = Number(one) - Number(other);
+function compared(a: string, b: string): number | undefined {
+	if (a.trim() === '' || b.trim() === '') return undefined;
+	const numbers = Number(a) - Number(b);
 	if (!Number.isNaN(numbers)) return numbers;
-	if (![one, other].every((text) => /^\d{4}-\d\d-\d\d/.test(text))) return undefined;
-	const instants = Date.parse(one) - Date.parse(other);
+	if (![a, b].every((text) => /^\d{4}-\d\d-\d\d/.test(text))) return undefined;
+	const instants = Date.parse(a) - Date.parse(b);
 	return Number.isNaN(instants) ? undefined : instants;
 }
 

@@ -29,10 +29,10 @@ export async function sharedLook(
 	clock: Clock,
 	newest: () => Promise<Newest | undefined>,
 ): Promise<SharedLook> {
-	const known = looks.get(view);
+	const cachedLook = looks.get(view);
 	const now = clock.now();
-	const isFresh = known !== undefined && now >= known.at && now - known.at < maxAge;
-	const look = isFresh ? known : { at: now, newest: newest(), share: sharing() };
+	const isFresh = cachedLook !== undefined && now >= cachedLook.at && now - cachedLook.at < maxAge;
+	const look = isFresh ? cachedLook : { at: now, newest: newest(), share: sharing() };
 	for (const [other, { at }] of looks) if (now - at > maxTimeKept) looks.delete(other);
 	looks.set(view, look);
 	// After a failure, the next caller queries the service.

@@ -14,21 +14,21 @@ export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** 
 
 /** Groups that are due, in order, without those behind another group of the same record. */
 export function firstOfRecords(open: Group[], isDue: (group: Group) => boolean): Group[] {
-	const busy = new Set<string>();
+	const busyRecords = new Set<string>();
 	return open.filter((group) => {
-		const isFree = !group.records.some((record) => busy.has(record));
-		for (const record of group.records) busy.add(record);
+		const isFree = !group.records.some((record) => busyRecords.has(record));
+		for (const record of group.records) busyRecords.add(record);
 		return isFree && isDue(group);
 	});
 }
 
 /** Whether an earlier group has to end first to keep the sequence. Only unreadable groups let later ones pass. */
 export function isBehind(group: Group, open: Group[], unread: ReadonlyMap<string, number>): boolean {
-	const held = new Set<string>();
-	for (const one of open) {
-		if (one === group) return false;
-		if (!unread.has(one.name) && !one.records.some((record) => held.has(record))) return true;
-		for (const record of one.records) held.add(record);
+	const busyRecords = new Set<string>();
+	for (const openGroup of open) {
+		if (openGroup === group) return false;
+		if (!unread.has(openGroup.name) && !openGroup.records.some((record) => busyRecords.has(record))) return true;
+		for (const record of openGroup.records) busyRecords.add(record);
 	}
 	return false;
 }

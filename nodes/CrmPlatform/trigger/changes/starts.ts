@@ -63,7 +63,7 @@ function noteWhere(run: IRun | undefined): void {
 /** Starts executions, and follows them until their outcome is known. */
 export class Starts {
 	private readonly open = new Map<string, OpenStart>();
-	private lastOutAt = 0;
+	private lastOutcomeAt = 0;
 	private count = 0;
 	/** When an execution without items was started (Unix epoch ms). */
 	private probedAt = -Infinity;
@@ -92,7 +92,7 @@ export class Starts {
 	check(n8n: ITriggerFunctions): void {
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
-		const observations = { ...seen, lastOutAt: this.lastOutAt, timeout };
+		const observations = { ...seen, lastOutcomeAt: this.lastOutcomeAt, timeout };
 		const { repeat, report, timedOut, doubtful } = checkStarts([...this.open.values()], observations, this.clock.now());
 		for (const start of repeat) {
 			start.repeats += 1;
@@ -124,7 +124,7 @@ export class Starts {
 			return again();
 		}
 		const number = (this.count += 1);
-		const ended = () => this.cameOut(number);
+		const ended = () => this.noteOutcome(number);
 		this.run(n8n, [], undefined, { ended, failed: again });
 	}
 
@@ -133,39 +133,39 @@ export class Starts {
 		start.turns.push(turn);
 		Object.assign(start, { number: turn, at: this.clock.now(), overtakenAt: undefined });
 		this.run(n8n, start.items, executionKey(n8n, start.group), {
-			ended: (outcome, run) => void this.come(start, turn, outcome, async () => await this.outcomeOf(n8n, start, outcome, run)),
+			ended: (outcome, run) => void this.handleOutcome(start, turn, outcome, async () => await this.outcomeOf(n8n, start, outcome, run)),
 			failed: (error) => {
 				const outcome = outcomeOfError(error);
 				if (outcome === 'not started' && !endedUnseen(error)) seen.failedAt = this.clock.now();
-				void this.come(start, turn, outcome);
+				void this.handleOutcome(start, turn, outcome);
 			},
 		});
 	}
 
 	private run(n8n: ITriggerFunctions, items: INodeExecutionData[], key: string | undefined, { ended, failed }: Answers): void {
-		const told = new AbortController();
+		const runWait = new AbortController();
 		const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
 		done.promise.then(
 			(run) => {
-				told.abort();
+				runWait.abort();
 				noteWhere(run);
 				ended(executionOutcome(run), run);
 			},
 			(error: Error) => {
-				told.abort();
+				runWait.abort();
 				failed(error);
 			},
 		);
 		const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
-		const comeByAnswer = async (): Promise<void> => {
+		const endByAnswer = async (): Promise<void> => {
 			const outcome = outcomeOfAnswer(await answer.promise);
 			if (outcome === undefined) return;
-			await this.clock.sleep(maxTimeWithoutRun, told.signal);
-			if (told.signal.aborted) return;
+			await this.clock.sleep(maxTimeWithoutRun, runWait.signal);
+			if (runWait.signal.aborted) return;
 			seen.onWorkers = true;
 			ended(outcome);
 		};
-		comeByAnswer().catch(() => undefined);
+		endByAnswer().catch(() => undefined);
 		n8n.emit([items], answer, done as never, key);
 	}
 
@@ -180,7 +180,7 @@ export class Starts {
 	 * @param turn which of the attempts to start it has come out
 	 * @param ask tells more of the outcome; n8n is asked about the turn that counts only
 	 */
-	private async come(start: OpenStart, turn: number, first: Outcome, ask = async () => first): Promise<void> {
+	private async handleOutcome(start: OpenStart, turn: number, first: Outcome, ask = async () => first): Promise<void> {
 		if (this.open.get(start.group.name) !== start) return;
 		const counts = (): boolean => turn === start.number || first === 'succeeded';
 		const outcome = counts() ? await ask() : first;
@@ -202,25 +202,25 @@ export class Starts {
 		start.hasBegun ||= isKnown;
 		if (isKnown) start.seenAt ??= this.clock.now();
 		const ask = start.earlier.get(start.number);
-		if (ask) void ask().then((outcome) => void this.come(start, start.number, outcome));
+		if (ask) void ask().then((outcome) => void this.handleOutcome(start, start.number, outcome));
 		else if (isKnown) this.settleBegun(start);
 	}
 
 	/** While others reach an outcome, this one will, too, and keeps its slot until then. */
 	private settleBegun(start: OpenStart): void {
-		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutAt >= settlingTime) this.settle(start, 'unknown');
+		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutcomeAt >= settlingTime) this.settle(start, 'unknown');
 	}
 
 	private settle(start: OpenStart, outcome: Outcome): void {
 		this.open.delete(start.group.name);
 		// An execution that was not started proves nothing about the queue.
-		if (outcome !== 'not started') this.cameOut(start.number);
+		if (outcome !== 'not started') this.noteOutcome(start.number);
 		start.settle(outcome);
 	}
 
-	private cameOut(number: number): void {
-		this.lastOutAt = this.clock.now();
-		for (const start of this.open.values()) if (start.number < number) start.overtakenAt ??= this.lastOutAt;
+	private noteOutcome(number: number): void {
+		this.lastOutcomeAt = this.clock.now();
+		for (const start of this.open.values()) if (start.number < number) start.overtakenAt ??= this.lastOutcomeAt;
 	}
 }
 

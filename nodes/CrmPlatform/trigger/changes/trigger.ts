@@ -47,7 +47,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
-		const choiceOf = (one: Connection): TriggerChoice => (scope ? { ...choice, records: recordReader(one, scope) } : choice);
+		const choiceOf = (connection: Connection): TriggerChoice => (scope ? { ...choice, records: recordReader(connection, scope) } : choice);
 		let isClosed = false;
 		const open = async (service: Service): Promise<ITriggerResponse> =>
 			await startReading(n8n, service, choiceOf(service.api), async () => {

@@ -27,7 +27,7 @@ export interface SeenOfN8n {
 
 export interface Observations extends SeenOfN8n {
 	/** When the outcome of a start of this trigger was last known. */
-	lastOutAt?: number;
+	lastOutcomeAt?: number;
 	/** Timeout (ms) of executions of this workflow; undefined if its settings have none. */
 	timeout?: number | undefined;
 }
@@ -63,21 +63,21 @@ const reportAfter = 60 * 60_000;
  */
 export function checkStarts<Start extends UnsettledStart>(
 	starts: readonly Start[],
-	{ onWorkers, lastOutAt = 0, failedAt, timeout }: Observations,
+	{ onWorkers, lastOutcomeAt = 0, failedAt, timeout }: Observations,
 	now: number,
 ): { repeat: Start[]; report: Start[]; timedOut: Start[]; doubtful?: Start | undefined } {
 	if (onWorkers === false) return { repeat: [], report: [], timedOut: [] };
-	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((one, other) => one.number - other.number);
+	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((a, b) => a.number - b.number);
 	const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
 
 	const repeat = open.filter(({ at, overtakenAt }) => {
 		const wasFailing = failedAt !== undefined && failedAt >= at - settlingTime && isPast(failedAt, settlingTime);
 		return isPast(overtakenAt, settlingTime) || (wasFailing && isPast(at, settlingTime));
 	});
-	const [longest] = open;
-	if (repeat.length === 0 && longest) {
-		const lastSign = Math.max(longest.at, lastOutAt);
-		if (isPast(lastSign, maxSilence * 2 ** longest.repeats)) repeat.push(longest);
+	const [oldestStart] = open;
+	if (repeat.length === 0 && oldestStart) {
+		const lastSign = Math.max(oldestStart.at, lastOutcomeAt);
+		if (isPast(lastSign, maxSilence * 2 ** oldestStart.repeats)) repeat.push(oldestStart);
 	}
 	const isUnknown = onWorkers === undefined;
 	const report = starts.filter(

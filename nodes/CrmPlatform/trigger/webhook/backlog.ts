@@ -31,19 +31,19 @@ export function recoverHours(n8n: TriggerFunctions): number | undefined {
  */
 export async function deliveredUntil(
 	api: Connection,
-	{ own, now }: FoundSubscription,
-	{ deliveredUntil: known, changed, deliversTo }: SubscriptionState,
+	{ own: subscription, now }: FoundSubscription,
+	{ deliveredUntil: previousUntil, changed, deliversTo }: SubscriptionState,
 ): Promise<string> {
 	// Earlier events do not belong to this trigger, and a recovered event is queued later than it happened.
-	const begin = known ?? own.created_at;
+	const begin = previousUntil ?? subscription.created_at;
 	// It is unknown since when the subscription differs. It may have been paused for a while, or subscribed to
 	// other events.
-	if (own.status !== 'active' || own.updated_at !== changed) return begin;
+	if (subscription.status !== 'active' || subscription.updated_at !== changed) return begin;
 	// Events that another address has accepted were not delivered here.
-	if (deliversTo === undefined || !isAddress(own.url, deliversTo)) return begin;
+	if (deliversTo === undefined || !isAddress(subscription.url, deliversTo)) return begin;
 	// If the service does not answer, refuses, or contradicts itself, as a replica may, fewer events count as
 	// delivered.
-	const oldest = await oldestUndelivered(api, own).catch(() => undefined);
+	const oldest = await oldestUndelivered(api, subscription).catch(() => undefined);
 	if (oldest === undefined) return begin;
 	// `now` was read earlier: later events count as not delivered.
 	return new Date(Math.max(Math.min(now, oldest) - recoveryOverlap, Date.parse(begin))).toISOString();
@@ -106,14 +106,14 @@ const delivery = z.object({ attempts: z.array(z.object({ response_status: z.numb
  * Whether deliveries fail. A service that does not report since when may list a delivery that this trigger has
  * refused with 401 and that is still to be retried.
  */
-export async function isFailing(api: Connection, own: Subscription): Promise<boolean> {
-	if (own.failing_since !== undefined) return own.failing_since !== null;
-	return await isRefused(api, own).catch(() => false);
+export async function isFailing(api: Connection, subscription: Subscription): Promise<boolean> {
+	if (subscription.failing_since !== undefined) return subscription.failing_since !== null;
+	return await isRefused(api, subscription).catch(() => false);
 }
 
-async function isRefused(api: Connection, own: Subscription): Promise<boolean> {
+async function isRefused(api: Connection, subscription: Subscription): Promise<boolean> {
 	let read = 0;
-	for await (const record of undelivered(api, own, ['pending'])) {
+	for await (const record of undelivered(api, subscription, ['pending'])) {
 		if (delivery.safeParse(record).data?.attempts.at(-1)?.response_status === 401) return true;
 		if (++read >= maxSearched) return false;
 	}
@@ -126,10 +126,10 @@ async function isRefused(api: Connection, own: Subscription): Promise<boolean> {
  *
  * @throws Error where the service does not tell
  */
-async function oldestUndelivered(api: Connection, own: Subscription): Promise<number | undefined> {
+async function oldestUndelivered(api: Connection, subscription: Subscription): Promise<number | undefined> {
 	let oldest = Infinity;
 	let read = 0;
-	for await (const { event_type: type, event_id: event } of undelivered(api, own, ['pending', 'failed'])) {
+	for await (const { event_type: type, event_id: event } of undelivered(api, subscription, ['pending', 'failed'])) {
 		if (type === 'webhook.test') continue;
 		// A recovered delivery was queued later than its event happened.
 		const happened = read++ < maxRead && typeof event === 'string' ? await timeOf(api, event) : NaN;

@@ -18,38 +18,38 @@ import { inTurn } from './turns';
 export const subscriptionLifecycle = {
 	/** Whether there is nothing left to do for `create`. */
 	async checkExists(this: IHookFunctions): Promise<boolean> {
-		const wanted = requestOf(this);
+		const subscriptionRequest = requestOf(this);
 		const state = readSubscription(this);
 		if (isStart(this) && state.id !== undefined && state.secret !== undefined) {
 			// The trigger starts even if the service does not answer; `watchSubscription` does the rest.
-			storeSubscription(this, { ...state, ...wanted });
+			storeSubscription(this, { ...state, ...subscriptionRequest });
 			return true;
 		}
 		// `create` recovers missed events, so it has to run.
 		if (recoverHours(this) !== undefined) return false;
-		const found = await findOwnSubscription(await connect(this), state.id, wanted.url);
-		return found !== undefined && matchesRequest(found.own, wanted, state);
+		const found = await findOwnSubscription(await connect(this), state.id, subscriptionRequest.url);
+		return found !== undefined && matchesRequest(found.own, subscriptionRequest, state);
 	},
 
 	/** @throws NodeApiError or NodeOperationError where the trigger would end up without an active subscription */
 	async create(this: IHookFunctions): Promise<boolean> {
 		return await inTurn(this, async () => {
 			const api = await connect(this);
-			const wanted = requestOf(this);
-			const known = readSubscription(this);
-			const { own, state, isFirst } = await openSubscription(this, api, wanted, known);
-			if (own.status !== 'active') throw inactive(this, own);
+			const subscriptionRequest = requestOf(this);
+			const storedState = readSubscription(this);
+			const { own: subscription, state, isFirst } = await openSubscription(this, api, subscriptionRequest, storedState);
+			if (subscription.status !== 'active') throw inactive(this, subscription);
 			const hours = recoverHours(this);
 			// Without recovery, events missed until now stay missed, even if recovery is turned on later.
 			const since = hours === undefined ? undefined : state.deliveredUntil;
-			const opened = { ...state, deliveredUntil: since ?? own.created_at };
+			const opened = { ...state, deliveredUntil: since ?? subscription.created_at };
 			// Deliveries may arrive immediately.
 			storeSubscription(this, opened);
 			const gap = isFirst ? undefined : await recoverEvents(this, api, opened, hours);
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
 			if (gap && hours !== undefined) warn(describeGap(gap));
-			if (isStart(this) && known.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
-			storeSubscription(this, { ...opened, changed: own.updated_at });
+			if (isStart(this) && storedState.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
+			storeSubscription(this, { ...opened, changed: subscription.updated_at });
 			return true;
 		});
 	},

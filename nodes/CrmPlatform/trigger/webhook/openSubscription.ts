@@ -24,52 +24,52 @@ import {
 export async function openSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	wanted: SubscriptionRequest,
+	subscriptionRequest: SubscriptionRequest,
 	state: SubscriptionState,
 ): Promise<{ own: Subscription; state: SubscriptionState; isFirst: boolean }> {
-	const found = await findOwnSubscription(api, state.id, wanted.url);
+	const found = await findOwnSubscription(api, state.id, subscriptionRequest.url);
 	const isFirst = !found && state.deliveredUntil === undefined;
-	const isOurs = found && (isAddress(found.own.url, wanted.url) || isMoved(found.own, wanted, state));
+	const isOurs = found && (isAddress(found.own.url, subscriptionRequest.url) || isMoved(found.own, subscriptionRequest, state));
 	if (found && !isOurs && found.own.status === 'paused') return { own: found.own, state, isFirst };
-	const updated = found && isOurs ? await updateSubscription(api, found.own, wanted) : undefined;
-	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, wanted));
-	const known = { ...state };
+	const updated = found && isOurs ? await updateSubscription(api, found.own, subscriptionRequest) : undefined;
+	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, subscriptionRequest));
+	const baseState = { ...state };
 	// Events accepted at n8n's old address were accepted by n8n.
-	if (isOurs && !isKept) known.deliveredUntil = await deliveredUntil(api, found, state);
+	if (isOurs && !isKept) baseState.deliveredUntil = await deliveredUntil(api, found, state);
 	const opened = isKept
-		? { own: updated, secret: knownSecret(updated, state), hint: undefined }
-		: await (found ? replaceSubscription(n8n, api, found.own, wanted) : subscribe(n8n, api, wanted));
+		? { subscription: updated, secret: knownSecret(updated, state), hint: undefined }
+		: await (found ? replaceSubscription(n8n, api, found.own, subscriptionRequest) : subscribe(n8n, api, subscriptionRequest));
 	const isUsable = opened.secret !== undefined || opened.own.status !== 'active';
-	const { own, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.own, wanted);
-	const deliversTo = isAddress(own.url, wanted.url) ? wanted.url : state.deliversTo;
-	const subscribed = { ...known, ...wanted, id: own.id, deliversTo, changed: undefined };
-	if (secret === undefined || secret === state.secret) return { own, state: subscribed, isFirst };
-	const hints = [found?.own.secret_hint, hint].filter((one) => typeof one === 'string');
-	return { own, state: { ...subscribed, secret, hints }, isFirst };
+	const { own: subscription, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.own, subscriptionRequest);
+	const deliversTo = isAddress(subscription.url, subscriptionRequest.url) ? subscriptionRequest.url : state.deliversTo;
+	const subscribed = { ...baseState, ...subscriptionRequest, id: subscription.id, deliversTo, changed: undefined };
+	if (secret === undefined || secret === state.secret) return { own: subscription, state: subscribed, isFirst };
+	const hints = [found?.own.secret_hint, hint].filter((value) => typeof value === 'string');
+	return { own: subscription, state: { ...subscribed, secret, hints }, isFirst };
 }
 
 /** Whether n8n's address has changed since it subscribed, and the subscription has not. */
-export const isMoved = (own: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionState): boolean =>
-	!isAddress(own.url, url) && deliversTo !== undefined && isAddress(own.url, deliversTo);
+export const isMoved = (subscription: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionState): boolean =>
+	!isAddress(subscription.url, url) && deliversTo !== undefined && isAddress(subscription.url, deliversTo);
 
-export const matchesRequest = (own: Subscription, wanted: SubscriptionRequest, state: SubscriptionState): boolean =>
-	own.status === 'active' && isFor(own, wanted) && secretState(own, state) !== 'replaced';
+export const matchesRequest = (subscription: Subscription, subscriptionRequest: SubscriptionRequest, state: SubscriptionState): boolean =>
+	subscription.status === 'active' && isFor(subscription, subscriptionRequest) && secretState(subscription, state) !== 'replaced';
 
-const isFor = (own: Subscription, { url, events }: SubscriptionRequest): boolean =>
-	isAddress(own.url, url) && areEvents(own.events, events) && own.status !== 'disabled';
+const isFor = (subscription: Subscription, { url, events }: SubscriptionRequest): boolean =>
+	isAddress(subscription.url, url) && areEvents(subscription.events, events) && subscription.status !== 'disabled';
 
 /**
  * Whether the stored secret is the current one. The hint of the service may be masked, missing or unrelated; if
  * it is unreadable, the answer is unknown.
  */
-export function secretState(own: Subscription, { id, secret, hints = [] }: SubscriptionState): 'current' | 'replaced' | 'unknown' {
-	if (id !== own.id || secret === undefined) return 'replaced';
-	const hint = own.secret_hint ?? '';
+export function secretState(subscription: Subscription, { id, secret, hints = [] }: SubscriptionState): 'current' | 'replaced' | 'unknown' {
+	if (id !== subscription.id || secret === undefined) return 'replaced';
+	const hint = subscription.secret_hint ?? '';
 	const end = /[A-Za-z0-9+/=_-]*$/.exec(hint)?.[0] ?? '';
 	const isLegible = /[A-Za-z0-9+/]{2}=*$/.test(end);
 	if (isLegible && secret.endsWith(end)) return 'current';
 	return isLegible && !hints.includes(hint) ? 'replaced' : 'unknown';
 }
 
-const knownSecret = (own: Subscription, state: SubscriptionState): string | undefined =>
-	secretState(own, state) === 'current' ? state.secret : undefined;
+const knownSecret = (subscription: Subscription, state: SubscriptionState): string | undefined =>
+	secretState(subscription, state) === 'current' ? state.secret : undefined;

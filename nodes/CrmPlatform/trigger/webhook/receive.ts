@@ -53,9 +53,9 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	if (ignoredBecause !== undefined) return answer(n8n, 200, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
-		const taken = deliveries.take(`${nameOf(n8n)}:${event.id}`, responseOf(n8n));
-		if (taken === 'known') return answer(n8n, 200, 'This event has already started the workflow');
-		if (taken === 'under way') return answer(n8n, 503, 'This event is being processed');
+		const deliveryState = deliveries.take(`${nameOf(n8n)}:${event.id}`, responseOf(n8n));
+		if (deliveryState === 'known') return answer(n8n, 200, 'This event has already started the workflow');
+		if (deliveryState === 'under way') return answer(n8n, 503, 'This event is being processed');
 	}
 	return await start(n8n, event);
 }

@@ -27,10 +27,10 @@ export class RefusalMemory {
 
 	/** @returns whether to notify the user: once, until a delivery is accepted again */
 	refuse(trigger: string, now: number): boolean {
-		const known = this.refusals.get(trigger) ?? { since: now, isReported: false };
+		const entry = this.refusals.get(trigger) ?? { since: now, isReported: false };
 		if (this.refusals.size >= capacity) this.refusals.clear();
-		const isDue = !known.isReported && now - known.since >= reportAfter;
-		this.refusals.set(trigger, { ...known, isReported: known.isReported || isDue });
+		const isDue = !entry.isReported && now - entry.since >= reportAfter;
+		this.refusals.set(trigger, { ...entry, isReported: entry.isReported || isDue });
 		return isDue;
 	}
 }

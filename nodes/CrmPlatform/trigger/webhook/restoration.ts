@@ -26,17 +26,17 @@ import {
  */
 export async function updateSubscription(
 	api: Connection,
-	own: Subscription,
+	subscription: Subscription,
 	{ url, events }: SubscriptionRequest,
 ): Promise<Subscription> {
 	const change: IDataObject = {};
-	if (!isAddress(own.url, url)) change.url = url;
-	if (!areEvents(own.events, events)) change.events = events;
-	if (own.status === 'disabled') change.status = 'active';
+	if (!isAddress(subscription.url, url)) change.url = url;
+	if (!areEvents(subscription.events, events)) change.events = events;
+	if (subscription.status === 'disabled') change.status = 'active';
 	const update = (await api.describe('/webhooks'))?.update;
-	if (Object.keys(change).length === 0 || !update || update.replaces) return own;
-	const changed = await undefinedIfRefused(api.send({ method: 'PATCH', path: subscriptionPath(own.id), body: change }));
-	return changed ? parseSubscription(changed.body) : own;
+	if (Object.keys(change).length === 0 || !update || update.replaces) return subscription;
+	const changed = await undefinedIfRefused(api.send({ method: 'PATCH', path: subscriptionPath(subscription.id), body: change }));
+	return changed ? parseSubscription(changed.body) : subscription;
 }
 
 async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined> {
@@ -55,27 +55,27 @@ async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined
 export async function replaceSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	former: Subscription,
-	wanted: SubscriptionRequest,
+	formerSubscription: Subscription,
+	subscriptionRequest: SubscriptionRequest,
 ): Promise<SecretOf> {
-	const end = async (one: Subscription): Promise<void> => {
-		await unsubscribe(api, one).catch((error: Error) => {
+	const end = async (subscription: Subscription): Promise<void> => {
+		await unsubscribe(api, subscription).catch((error: Error) => {
 			// The new subscription exists, and a repetition would create another.
-			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${one.id} in the CRM Platform. The trigger no longer needs it and could not delete it: ${error.message}`);
+			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${subscription.id} in the CRM Platform. The trigger no longer needs it and could not delete it: ${error.message}`);
 		});
 	};
 	// The response to an earlier request may have been lost, and its secret with it.
-	const lost: Subscription[] = [];
-	for await (const one of ownAt(api, wanted.url)) if (one.id !== former.id) lost.push(one);
-	for (const one of lost) await end(one);
-	const made = await subscribe(n8n, api, wanted).catch(async (error: unknown) => {
+	const lostSubscriptions: Subscription[] = [];
+	for await (const subscription of ownAt(api, subscriptionRequest.url)) if (subscription.id !== formerSubscription.id) lostSubscriptions.push(subscription);
+	for (const subscription of lostSubscriptions) await end(subscription);
+	const replacement = await subscribe(n8n, api, subscriptionRequest).catch(async (error: unknown) => {
 		// A service may accept each address only once.
-		if (!isAnsweredWith(error, 409) || !isAddress(former.url, wanted.url)) return explainUnreached(n8n, former, error);
-		await unsubscribe(api, former);
-		return await subscribe(n8n, api, wanted);
+		if (!isAnsweredWith(error, 409) || !isAddress(formerSubscription.url, subscriptionRequest.url)) return explainUnreached(n8n, formerSubscription, error);
+		await unsubscribe(api, formerSubscription);
+		return await subscribe(n8n, api, subscriptionRequest);
 	});
-	await end(former);
-	return made;
+	await end(formerSubscription);
+	return replacement;
 }
 
 /**
@@ -87,17 +87,17 @@ export async function replaceSubscription(
 export async function renewSecret(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	own: Subscription,
-	wanted: SubscriptionRequest,
+	subscription: Subscription,
+	subscriptionRequest: SubscriptionRequest,
 ): Promise<SecretOf> {
 	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
 	if (rotate) {
-		const request = { method: 'POST', path: `${subscriptionPath(own.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
+		const request = { method: 'POST', path: `${subscriptionPath(subscription.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
 		const renewed = secretIn((await undefinedIfRefused(api.send(request)))?.body);
-		if (renewed.secret !== undefined) return { own, ...renewed };
+		if (renewed.secret !== undefined) return { own: subscription, ...renewed };
 	}
-	await unsubscribe(api, own);
-	const renewed = await subscribe(n8n, api, wanted);
+	await unsubscribe(api, subscription);
+	const renewed = await subscribe(n8n, api, subscriptionRequest);
 	if (renewed.secret !== undefined) return renewed;
 	throw new Error('The service returned no signing secret, so deliveries could not be verified.');
 }

@@ -42,7 +42,7 @@ export function explainForged(
 
 	const isGenuine = keys.some((key) => {
 		const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest();
-		return signature.split(' ').some((one) => isSame(one, expected));
+		return signature.split(' ').some((versionedSignature) => isSame(versionedSignature, expected));
 	});
 	return isGenuine ? undefined : doubtful.signature;
 }
@@ -52,8 +52,8 @@ export const isSecret = (text: string): boolean => /^(whsec_)?[A-Za-z0-9+/_-]{16
 
 const bytesOf = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
 
-function isSame(versioned: string, expected: Buffer): boolean {
-	const [version, signature = ''] = versioned.split(',');
-	const given = Buffer.from(signature, 'base64');
-	return version === 'v1' && given.length === expected.length && timingSafeEqual(given, expected);
+function isSame(versionedSignature: string, expected: Buffer): boolean {
+	const [version, signature = ''] = versionedSignature.split(',');
+	const actual = Buffer.from(signature, 'base64');
+	return version === 'v1' && actual.length === expected.length && timingSafeEqual(actual, expected);
 }

@@ -58,7 +58,7 @@ export const refusalStatuses = [400, 403, 404, 405, 409, 410, 422, 501];
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
 /** Whether two addresses are equal: a service may return another spelling. */
-export const isAddress = (one: unknown, other: string): boolean => one === other || hrefOf(one) === hrefOf(other);
+export const isAddress = (a: unknown, b: string): boolean => a === b || hrefOf(a) === hrefOf(b);
 
 const hrefOf = (address: unknown): string => {
 	const text = String(address);
@@ -85,10 +85,10 @@ export async function findOwnSubscription(
 	id: string | undefined,
 	url: string,
 ): Promise<FoundSubscription | undefined> {
-	const made = id === undefined ? undefined : await findSubscription(api, id);
-	if (made) return made;
+	const foundById = id === undefined ? undefined : await findSubscription(api, id);
+	if (foundById) return foundById;
 	// Read again to get the time, and because the list may be outdated.
-	for await (const own of ownAt(api, url)) return await findSubscription(api, own.id);
+	for await (const candidate of ownAt(api, url)) return await findSubscription(api, candidate.id);
 	return undefined;
 }
 
@@ -118,13 +118,13 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 export async function subscribe(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	wanted: SubscriptionRequest,
+	subscriptionRequest: SubscriptionRequest,
 ): Promise<SecretOf> {
 	const create = (await api.describe('/webhooks'))?.create;
 	// For people who read the service's list of subscriptions.
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
-	const request = { method: 'POST', path: collection, body: { ...wanted, description }, ...newKeyFor(create) } as const;
-	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, wanted.url, error));
+	const request = { method: 'POST', path: collection, body: { ...subscriptionRequest, description }, ...newKeyFor(create) } as const;
+	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, subscriptionRequest.url, error));
 	return { own: parseSubscription(body), ...secretIn(body) };
 }
 
@@ -149,9 +149,9 @@ export function parseSubscription(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
 	const [field] = parsed.error.issues[0]?.path ?? [];
-	const what = field === undefined ? 'it is empty or not a JSON object' : `its ${String(field)} is missing or has the wrong type`;
+	const problem = field === undefined ? 'it is empty or not a JSON object' : `its ${String(field)} is missing or has the wrong type`;
 	throw new Error(
-		`The response of the service is not a webhook: ${what}. Check that the base URL in the credential is the address of the API.`,
+		`The response of the service is not a webhook: ${problem}. Check that the base URL in the credential is the address of the API.`,
 	);
 }
 
@@ -162,11 +162,11 @@ const refusal = z.object({
 /** @throws NodeOperationError where the service refuses n8n's address, otherwise the error itself */
 function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, error: unknown): never {
 	const parsed = refusal.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
-	const about = parsed.data?.errors.find(({ pointer }) => pointer === '/url');
-	if (!about) throw error;
+	const urlError = parsed.data?.errors.find(({ pointer }) => pointer === '/url');
+	if (!urlError) throw error;
 	throw new NodeOperationError(
 		n8n.getNode(),
-		`The service cannot deliver to this n8n at ${url}: ${about.detail ?? 'it rejected the URL'}`,
+		`The service cannot deliver to this n8n at ${url}: ${urlError.detail ?? 'it rejected the URL'}`,
 		{
 			description:
 				'No event reaches this trigger. The service needs a public HTTPS URL: set N8N_WEBHOOK_URL in n8n and publish the workflow again, or use the CRM Platform Poll Trigger, which works without one.',

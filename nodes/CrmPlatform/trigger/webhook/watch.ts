@@ -62,9 +62,9 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	/** Once for each problem: as a failed execution, which starts the error workflow. */
 	const report = (error: unknown): void => {
 		const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;
-		const shown = isKnown ? error : new NodeOperationError(n8n.getNode(), error as Error);
-		if (reported !== shown.message) n8n.saveFailedExecution(shown);
-		reported = shown.message;
+		const nodeError = isKnown ? error : new NodeOperationError(n8n.getNode(), error as Error);
+		if (reported !== nodeError.message) n8n.saveFailedExecution(nodeError);
+		reported = nodeError.message;
 	};
 
 	const look = async (): Promise<void> => {
@@ -73,16 +73,16 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		// The workflow is not published, or its publish has failed.
 		if (signal.aborted || id === undefined || url === undefined || events === undefined) return;
 		const api = await connect(n8n, clock);
-		const wanted = { url, events };
+		const subscriptionRequest = { url, events };
 		const found = await findSubscription(api, id);
-		const seen = found?.own;
-		const fails = seen !== undefined && (await isFailing(api, seen));
+		const subscription = found?.own;
+		const fails = subscription !== undefined && (await isFailing(api, subscription));
 		// Deliveries may fail because another client has replaced the secret, which the service does not
 		// report.
-		const isDoubtful = fails && !isRenewed && seen.status === 'active' && secretState(seen, state) === 'unknown';
-		if (!found || isDoubtful || !matchesRequest(found.own, wanted, state)) {
+		const isDoubtful = fails && !isRenewed && subscription.status === 'active' && secretState(subscription, state) === 'unknown';
+		if (!found || isDoubtful || !matchesRequest(found.own, subscriptionRequest, state)) {
 			isWell = false;
-			const opened = await openSubscription(n8n, api, wanted, state);
+			const opened = await openSubscription(n8n, api, subscriptionRequest, state);
 			if (opened.own.status !== 'active') {
 				// It may have been moved to n8n's new address.
 				if (opened.state.deliversTo !== state.deliversTo) keep(opened.state, true);
@@ -90,7 +90,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 				return;
 			}
 			isRenewed = true;
-			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, seen, wanted, state);
+			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, subscription, subscriptionRequest, state);
 			n8n.logger.warn(`${n8n.getNode().name}: ${restored}`);
 			// Before the recovery, which is repeated if it fails.
 			keep(opened.state, true);
@@ -149,13 +149,13 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	};
 }
 
-function describeRestored(id: string, seen: Subscription | undefined, wanted: SubscriptionRequest, state: SubscriptionState): string {
-	if (!seen) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
-	if (isMoved(seen, wanted, state)) {
-		return `n8n has a new address. The webhook ${id} now delivers to ${wanted.url} instead of ${seen.url}. Events that another program accepted at the old address are not delivered again`;
+function describeRestored(id: string, subscription: Subscription | undefined, subscriptionRequest: SubscriptionRequest, state: SubscriptionState): string {
+	if (!subscription) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
+	if (isMoved(subscription, subscriptionRequest, state)) {
+		return `n8n has a new address. The webhook ${id} now delivers to ${subscriptionRequest.url} instead of ${subscription.url}. Events that another program accepted at the old address are not delivered again`;
 	}
-	const what = seen.status === 'active' ? 'changed' : seen.status;
-	return `The webhook ${id} was ${what} in the CRM Platform. The trigger has restored it`;
+	const change = subscription.status === 'active' ? 'changed' : subscription.status;
+	return `The webhook ${id} was ${change} in the CRM Platform. The trigger has restored it`;
 }
 
 const describeRenewed = (id: string): string =>

@@ -11,5 +11,5 @@ export const newSecret = (prefix: string): string =>
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 /** Compares two texts in constant time. */
-export const isSameSecret = (one: string, other: string): boolean =>
-	timingSafeEqual(hashOf(one), hashOf(other));
+export const isSameSecret = (a: string, b: string): boolean =>
+	timingSafeEqual(hashOf(a), hashOf(b));

@@ -19,14 +19,14 @@ const complementOf = ({ isEveryoneBut, users }: Audience): Audience => ({
 });
 
 /** The users in both sets. */
-export function intersectionOf(one: Audience, other: Audience): Audience {
-	if (!one.isEveryoneBut) return onlyUsers(...one.users.filter((user) => isInAudience(other, user)));
-	if (!other.isEveryoneBut) return intersectionOf(other, one);
-	return { isEveryoneBut: true, users: [...new Set([...one.users, ...other.users])] };
+export function intersectionOf(first: Audience, second: Audience): Audience {
+	if (!first.isEveryoneBut) return onlyUsers(...first.users.filter((user) => isInAudience(second, user)));
+	if (!second.isEveryoneBut) return intersectionOf(second, first);
+	return { isEveryoneBut: true, users: [...new Set([...first.users, ...second.users])] };
 }
 
 /** The users in the first set who are not in the second. */
-export const subtract = (one: Audience, other: Audience): Audience => intersectionOf(one, complementOf(other));
+export const subtract = (first: Audience, second: Audience): Audience => intersectionOf(first, complementOf(second));
 
 /** The users in at least one of the sets. */
 export const unionOf = (sets: Audience[]): Audience => complementOf(sets.map(complementOf).reduce(intersectionOf, everyone));

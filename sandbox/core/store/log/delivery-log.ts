@@ -113,17 +113,17 @@ export class Deliveries {
 		limit: number,
 	): Promise<{ deliveries: Delivery[]; hasMore: boolean; total: number }> {
 		const values = [webhookId, ...statuses];
-		const which = `webhook_id = ? AND status IN (${statuses.map(() => '?').join()})`;
+		const where = `webhook_id = ? AND status IN (${statuses.map(() => '?').join()})`;
 		const after = before === undefined ? '' : 'AND deliveries.id < ?';
 		const page = {
-			sql: `${select} WHERE ${which} ${after} ORDER BY deliveries.id DESC LIMIT ?`,
+			sql: `${select} WHERE ${where} ${after} ORDER BY deliveries.id DESC LIMIT ?`,
 			values: [...values, ...(before === undefined ? [] : [before]), limit + 1],
 			isPage: true,
 		};
-		const count = { sql: `SELECT count(*) AS total FROM deliveries WHERE ${which}`, values };
-		const [rows, counted] = await this.reader.read([page, count]);
-		const { page: some, hasMore } = pageOf(rows!, limit);
-		return { deliveries: some.map(deliveryOf), hasMore, total: counted![0]!['total'] as number };
+		const count = { sql: `SELECT count(*) AS total FROM deliveries WHERE ${where}`, values };
+		const [rows, countRows] = await this.reader.read([page, count]);
+		const { page: pageRows, hasMore } = pageOf(rows!, limit);
+		return { deliveries: pageRows.map(deliveryOf), hasMore, total: countRows![0]!['total'] as number };
 	}
 
 	/** The deliveries of some events, to all subscriptions. */

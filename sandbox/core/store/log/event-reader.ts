@@ -79,19 +79,19 @@ export class EventReader {
 	/**
 	 * Reads a page, and counts all events that meet the conditions, without blocking other requests.
 	 *
-	 * @param beyond excludes the events of earlier pages
+	 * @param cursorConditions excludes the events of earlier pages
 	 */
 	async list(
 		conditions: Condition[],
-		beyond: Condition[],
+		cursorConditions: Condition[],
 		limit: number,
 		descending: boolean,
 	): Promise<EventPage & { total: number }> {
 		const { sql, values } = allOf([...conditions, ...this.visible]);
 		const count = { sql: `SELECT count(*) AS total FROM events WHERE ${sql}`, values };
-		const page = this.pageQuery([...conditions, ...beyond], limit + 1, descending);
-		const [rows, counted] = await this.reader.read([page, count]);
-		return { ...eventsOf(rows!, limit), total: counted![0]!['total'] as number };
+		const page = this.pageQuery([...conditions, ...cursorConditions], limit + 1, descending);
+		const [rows, countRows] = await this.reader.read([page, count]);
+		return { ...eventsOf(rows!, limit), total: countRows![0]!['total'] as number };
 	}
 
 	private pageQuery(conditions: Condition[], limit: number, descending: boolean): Query {

@@ -8,7 +8,7 @@ export class QueryCache {
 	/** The number of changes of the table so far. */
 	changes = 0;
 	private readonly database: DatabaseSync;
-	private readonly known = new Map<string, unknown>();
+	private readonly values = new Map<string, unknown>();
 	private readonly dataVersion: StatementSync;
 	private version = 0;
 
@@ -25,18 +25,18 @@ export class QueryCache {
 			if (version !== this.version) this.clear();
 			this.version = version;
 		}
-		return this.known.get(shortened(key)) as T | undefined;
+		return this.values.get(shortened(key)) as T | undefined;
 	}
 
 	set(key: string, value: unknown): void {
-		if (this.known.size >= maxRemembered) this.known.clear();
-		this.known.set(shortened(key), value);
+		if (this.values.size >= maxRemembered) this.values.clear();
+		this.values.set(shortened(key), value);
 	}
 
 	/** Returns the cached value, or reads and caches it. */
 	getOrRead<T>(key: string, read: () => T): T {
-		const known = this.get<T>(key);
-		if (known !== undefined) return known;
+		const cachedValue = this.get<T>(key);
+		if (cachedValue !== undefined) return cachedValue;
 		const value = read();
 		this.set(key, value);
 		return value;
@@ -44,7 +44,7 @@ export class QueryCache {
 
 	clear(): void {
 		this.changes += 1;
-		if (this.known.size > 0) this.known.clear();
+		if (this.values.size > 0) this.values.clear();
 	}
 }
 

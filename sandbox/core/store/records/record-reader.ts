@@ -172,15 +172,15 @@ export class RecordReader {
 		const { changes } = memory;
 		const key = this.totalKey(conditions, includeDeleted);
 		const isCacheable = this.isCountCacheable(conditions);
-		const known =
+		const knownTotal =
 			this.storedTotal(conditions, includeDeleted) ?? (isCacheable ? memory.get<number>(key) : undefined);
 		const queries = query ? [query] : [];
-		if (known === undefined) queries.push(this.countQuery(conditions, includeDeleted));
+		if (knownTotal === undefined) queries.push(this.countQuery(conditions, includeDeleted));
 		const read = queries.length > 0 ? await reader.read(queries) : [];
 		const isUnchanged = changes === memory.changes;
 		// What was counted before a write does not fit a page that was read after it.
-		if (known !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
-		const total = known ?? totalOf(read.at(-1)!);
+		if (knownTotal !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
+		const total = knownTotal ?? totalOf(read.at(-1)!);
 		if (isCacheable && isUnchanged) memory.set(key, total);
 		return { rows: query ? read[0]! : [], total };
 	}

@@ -17,11 +17,11 @@ export const hasSearchIndex = hasCustomFields;
 
 /** The SQL after CREATE TABLE. */
 export function tableDefinition(resource: Resource, columns: Column[]): string {
-	const typed = columns.map(({ name, isText }) => `${quoted(name)} ${isText ? 'TEXT' : 'REAL'}`);
-	if (resource.states?.timed) typed.push(`${nextStepAt} TEXT NOT NULL`);
+	const columnDefinitions = columns.map(({ name, isText }) => `${quoted(name)} ${isText ? 'TEXT' : 'REAL'}`);
+	if (resource.states?.timed) columnDefinitions.push(`${nextStepAt} TEXT NOT NULL`);
 	// The document comes last, so that scanning the columns before it does not touch it.
 	return `${sqlName(resource)} (
-		id TEXT PRIMARY KEY, search TEXT NOT NULL, ${typed.join(', ')}, document TEXT NOT NULL
+		id TEXT PRIMARY KEY, search TEXT NOT NULL, ${columnDefinitions.join(', ')}, document TEXT NOT NULL
 	)`;
 }
 
@@ -43,8 +43,8 @@ export function indexDefinitions(resource: Resource): Map<string, string> {
 		define('INDEX', `by_${field}`, [field, 'id']);
 	}
 	for (const [name, fields] of Object.entries(unique)) {
-		const given = fields.map((field) => `${quoted(field)} <> ''`).join(' AND ');
-		define('UNIQUE INDEX', `one_per_${name}`, fields, `WHERE ${live} AND ${given}`);
+		const presenceCondition = fields.map((field) => `${quoted(field)} <> ''`).join(' AND ');
+		define('UNIQUE INDEX', `one_per_${name}`, fields, `WHERE ${live} AND ${presenceCondition}`);
 	}
 	if (resource.states?.timed) {
 		define('INDEX', 'by_next_step', [nextStepAt, 'id'], `WHERE ${nextStepAt} <> ''`);

@@ -146,9 +146,9 @@ function createTable(database: DatabaseSync, resource: Resource, columns: Column
 	const tables = [tableDefinition(resource, columns)];
 	if (hasCustomFields(resource)) tables.push(valueIndexDefinition(resource));
 	const stored = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
-	const known = tables.map((definition) => stored.get(definition.split(' ')[0]!)?.['sql']);
-	const isSame = tables.every((definition, i) => known[i] === `CREATE TABLE ${definition}`);
-	if (!isSame && known.some((sql) => sql !== undefined)) throw new OfAnotherVersion();
+	const existingDefinitions = tables.map((definition) => stored.get(definition.split(' ')[0]!)?.['sql']);
+	const isSame = tables.every((definition, i) => existingDefinitions[i] === `CREATE TABLE ${definition}`);
+	if (!isSame && existingDefinitions.some((sql) => sql !== undefined)) throw new OfAnotherVersion();
 	new Transactions(database, () => undefined).run(() =>
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER) WITHOUT ROWID;

@@ -52,8 +52,8 @@ export class BackgroundReader {
 	/** A thread that does nothing, or the one with the least to do. */
 	private freeThread(): ThreadReader {
 		this.threads = this.threads.filter(({ isRunning }) => isRunning);
-		const [least] = this.threads.toSorted((one, other) => one.load - other.load);
-		if (least && (least.load === 0 || this.threads.length >= maxThreads)) return least;
+		const [leastBusy] = this.threads.toSorted((a, b) => a.load - b.load);
+		if (leastBusy && (leastBusy.load === 0 || this.threads.length >= maxThreads)) return leastBusy;
 		const thread = new ThreadReader({ path: this.path, isPatient: true });
 		this.threads.push(thread);
 		return thread;

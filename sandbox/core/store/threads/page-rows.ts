@@ -7,11 +7,11 @@ export const maxPageSize = 2_000_000;
 /** Reads the rows of a query; of a page, no more than fit and one that shows that there are more. */
 export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>): Row[];
 /** @returns undefined if they have more text than `most` */
-export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>, most: number): Row[] | undefined;
+export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>, maxSize: number): Row[] | undefined;
 export function readRows(
 	statement: StatementSync,
 	{ values, isPage }: Pick<Query, 'values' | 'isPage'>,
-	most = Infinity,
+	maxSize = Infinity,
 ): Row[] | undefined {
 	if (!isPage) return statement.all(...values);
 	const rows: Row[] = [];
@@ -19,7 +19,7 @@ export function readRows(
 	for (const row of statement.iterate(...values)) {
 		rows.push(row);
 		size += sizeOf(row);
-		if (size > most) return undefined;
+		if (size > maxSize) return undefined;
 		if (size > maxPageSize && rows.length > 1) break;
 	}
 	return rows;

@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-const mostRecent = 200;
+const maxStatements = 200;
 
 /** Longer ones are those of lists with hundreds of values, and are hardly asked twice. */
-const maxTimeKept = 4000;
+const maxSqlLength = 4000;
 
 /**
  * A cache of prepared statements by their SQL: preparing one takes longer than finding a record with
@@ -18,12 +18,12 @@ export class PreparedStatements {
 	}
 
 	get(sql: string): StatementSync {
-		const known = this.recent.get(sql) ?? this.database.prepare(sql);
-		if (sql.length > maxTimeKept) return known;
+		const statement = this.recent.get(sql) ?? this.database.prepare(sql);
+		if (sql.length > maxSqlLength) return statement;
 		// The least recently used statement is first, and is evicted first.
 		this.recent.delete(sql);
-		this.recent.set(sql, known);
-		if (this.recent.size > mostRecent) this.recent.delete(this.recent.keys().next().value!);
-		return known;
+		this.recent.set(sql, statement);
+		if (this.recent.size > maxStatements) this.recent.delete(this.recent.keys().next().value!);
+		return statement;
 	}
 }

@@ -63,7 +63,7 @@ function visibleToUser(userId: string, resource: Resource): Condition[] {
 		};
 	});
 	const either = [{ sql: `+"${visibility.user}" = ?`, values: [userId] }, ...seen];
-	const sql = either.map((one) => one.sql).join(' OR ');
+	const sql = either.map((condition) => condition.sql).join(' OR ');
 	return [{ sql, values: either.flatMap(({ values }) => values), readsOtherTables: true }];
 }
 
