@@ -89,7 +89,7 @@ export interface Parts {
 
 /** Runs the node in n8n-core's own execution context. */
 export async function runIn(parts: Parts, setup: Setup): Promise<Run> {
-	const { context, counted: counters } = contextIn(parts, setup);
+	const { context, counters } = contextIn(parts, setup);
 	const output = await parts.node.execute!.call(context as unknown as IExecuteFunctions);
 	const [items = []] = output as INodeExecutionData[][];
 	return { items, hints: context.hints.map(({ message }) => message), ...counters };
@@ -99,7 +99,7 @@ export async function runIn(parts: Parts, setup: Setup): Promise<Run> {
 export function contextIn(
 	parts: Parts,
 	setup: Setup,
-): { context: ExecuteContext; counted: { decryptions: number } } {
+): { context: ExecuteContext; counters: { decryptions: number } } {
 	const { workflow, node, additionalData, counted: counters } = workflowIn(parts, setup);
 	const items = (setup.items ?? [{}]).map((json, item) => ({
 		json,
@@ -123,7 +123,7 @@ export function contextIn(
 		[],
 		setup.abort,
 	);
-	return { context, counted: counters };
+	return { context, counters };
 }
 
 /** A workflow of this node alone, with what n8n brings to it. */

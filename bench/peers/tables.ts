@@ -100,7 +100,7 @@ function usedUpTable(usedUp: Record<Subject, UsedUp[]>): string {
 function ahead({ works, fresh, freshCount }: PeerResults): string {
 	const rows = [
 		...works.map((work) => ({
-			what: `${named(work)}${work.network.tls ? '' : ', without TLS'}`,
+			label: `${named(work)}${work.network.tls ? '' : ', without TLS'}`,
 			value: (subject: Subject) => work.figures[subject].ms,
 			show: seconds,
 		})),
@@ -115,7 +115,7 @@ function ahead({ works, fresh, freshCount }: PeerResults): string {
 			show: which === 'peakMb' ? (value: number) => `${Math.round(value)}` : seconds,
 		})),
 	];
-	const lines = rows.flatMap(({ what: label, value, show }) => {
+	const lines = rows.flatMap(({ label, value, show }) => {
 		const faster = others
 			.filter((subject) => value(subject) < value(ours))
 			.map((subject) => `${subject} ${show(value(subject))}`);

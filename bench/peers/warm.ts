@@ -44,7 +44,7 @@ export async function measureWork(
 	for (const subject of subjects) parts.set(subject, await partsOf(subject, task, count, measure));
 
 	const samples = new Map<Subject, Samples>(
-		subjects.map((subject) => [subject, { unit: [], whole: [] }]),
+		subjects.map((subject) => [subject, { unit: [], fullRuns: [] }]),
 	);
 	const order = [...subjects];
 	for (let round = 0; round < rounds; round++) {

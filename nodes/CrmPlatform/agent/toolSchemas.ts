@@ -64,9 +64,9 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 		}),
 		act: () => ({
 			description: `Take a step: ${kinds
-				.map((toolKind) => ({ one: toolKind, actions: actionsOf(toolKind, verbs).map(({ option }) => option.value) }))
+				.map((toolKind) => ({ toolKind, actions: actionsOf(toolKind, verbs).map(({ option }) => option.value) }))
 				.filter(({ actions }) => actions.length > 0)
-				.map(({ one: toolKind, actions }) => `${toolKind.name}: ${actions.join(', ')}`)
+				.map(({ toolKind, actions }) => `${toolKind.name}: ${actions.join(', ')}`)
 				.join('; ')}.${previews} ${dataNotice}`,
 			schema: z.object({
 				kind: z.enum(namesOf(kinds.filter((toolKind) => actionsOf(toolKind, verbs).length > 0))),

@@ -45,7 +45,7 @@ export interface Connection {
 	describeEvents(): Promise<EventCatalog>;
 	/** Whether the description is the service's own, and not the packaged one; true before it is loaded. */
 	isSelfDescribed(): boolean;
-	/** @throws Error in the user's words where `what` needs the service's description, which could not be read */
+	/** @throws Error in the user's words where `feature` needs the service's description, which could not be read */
 	requireDescription(feature: string): void;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;

@@ -45,7 +45,7 @@ function partsIn(record: IDataObject, part: string): Part[] {
 	const names = partObjects.map(nameOf);
 	const words = names.map(foldedName);
 	const isOnly = (word: string) => word !== '' && words.filter((other) => other === word).length === 1;
-	return partObjects.map(({ id }, i) => ({ whole: record.id, wholeName: nameOf(record), id, name: names[i]!, isOnly: isOnly(words[i]!) }));
+	return partObjects.map(({ id }, i) => ({ ownerId: record.id, ownerName: nameOf(record), id, name: names[i]!, isOnly: isOnly(words[i]!) }));
 }
 
 /** @param owners ids of the records it may be a part of, where they are known */

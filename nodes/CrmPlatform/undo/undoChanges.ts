@@ -69,7 +69,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		linkFields.set(`${verb} ${collection}`, fields);
 		return fields;
 	};
-	await links.lookUp(api, planned.filter(isWritten).map((undo) => ({ fields: fieldsOf(undo), one: undo })));
+	await links.lookUp(api, planned.filter(isWritten).map((undo) => ({ fields: fieldsOf(undo), undo })));
 	const toBeCreated = new Set(planned.filter(({ action }) => action === 'create').map(({ history: { collection, id } }) => `${collection}/${id}`));
 	const resolve = (undo: Undoing, pending = new Set<string>()): Undoing => {
 		if (!undo.action || undo.action === 'delete') return undo;

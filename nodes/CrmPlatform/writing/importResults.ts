@@ -12,15 +12,15 @@ import type { Refusal } from './importReport';
  * Reads the outcome of the rows of a job. A row without a readable result stays unknown: if it counted as
  * refused, it would be imported again and so written twice.
  *
- * @param sent the rows, in the order of the job's lines
- * @param ended the job
+ * @param sentRows, in the order of the job's lines
+ * @param ended the finished job
  * @throws NodeApiError where the results cannot be read
  */
 export async function readImportResults(
 	execution: Execution,
 	plan: ImportPlan,
 	{ path }: StartedJob,
-	{ sent: sentRows, ended }: { sent: PlannedRow[]; ended: IDataObject },
+	{ sentRows, ended }: { sentRows: PlannedRow[]; ended: IDataObject },
 ): Promise<void> {
 	const distinctResults = new Map<string, IDataObject>();
 	for await (const part of readJobResults(execution, path, sentRows.length, plan.description.withoutRecords)) {

@@ -50,7 +50,7 @@ export async function importSlice(
 		for (const planned of sentRows) Object.assign(planned, { line: undefined, refusal: undefined });
 		slices.jobs.push(started.id);
 		const ended = await waitForJob(execution, plan.item, started, slices.stopped);
-		await readImportResults(execution, plan, started, { sent: sentRows, ended });
+		await readImportResults(execution, plan, started, { sentRows, ended });
 	}
 	return rows;
 }

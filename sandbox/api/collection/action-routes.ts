@@ -9,7 +9,7 @@ import { answerWrite } from './answer-write.ts';
 
 /** The routes of a resource's actions: what can be done to a record beside setting its fields. */
 export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
-	const { Singular, one: singular } = namesOf(resource);
+	const { Singular, singular } = namesOf(resource);
 	return Object.entries(resource.actions ?? {}).map(([name, action]) => endpoint({
 		method: 'POST',
 		path: `/v1/${resource.name}/{id}/${name}`,

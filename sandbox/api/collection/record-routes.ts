@@ -43,7 +43,7 @@ export const collectionRoutes = (service: Service): ApiRoute[] =>
 /** How to read the records of one resource. */
 export function readEndpoints(service: Service, resource: Resource) {
 	const { store } = service;
-	const { Plural, Singular, one: singular, plural, withArticle } = namesOf(resource);
+	const { Plural, Singular, singular, plural, withArticle } = namesOf(resource);
 	const findFilter = filterFinder(store, resource);
 	const path = `/v1/${resource.name}`;
 	const isOpen = hasCustomFields(resource);
@@ -111,7 +111,7 @@ export function readEndpoints(service: Service, resource: Resource) {
 
 /** How to write the records of one resource, one at a time. */
 export function writeEndpoints(service: Service, resource: Resource) {
-	const { Singular, one: singular, withArticle } = namesOf(resource);
+	const { Singular, singular, withArticle } = namesOf(resource);
 	const tag = resource.name;
 	const path = `/v1/${resource.name}`;
 	const updated = { 200: success(`The updated ${singular}.`, Singular, 'ETag') };

@@ -11,7 +11,7 @@ import { existingRecord, updateRecord } from '../../domain/records/write.ts';
 /** The routes that add a tag to a record and remove it; none if the records have no tags. */
 export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 	if (!hasTags(resource)) return [];
-	const { Singular, one: singular, withArticle } = namesOf(resource);
+	const { Singular, singular, withArticle } = namesOf(resource);
 	const retagging = (
 		about: Pick<Endpoint, 'method' | 'id' | 'summary'>,
 		retag: (ids: string[], tagId: string) => string[],

@@ -7,7 +7,7 @@ import { capital, namesOf } from '../../core/schemas/names.ts';
 
 /** The schemas of one resource: record, list, and the bodies of writes and batches. */
 export function resourceSchemas(resource: Resource): Record<string, JsonSchema> {
-	const { Singular, one: singular, plural, withArticle } = namesOf(resource);
+	const { Singular, singular, plural, withArticle } = namesOf(resource);
 	const { properties = {}, required = [] } = jsonSchema(resource.input, 'input');
 	const writable = Object.entries(properties);
 	// An absent field keeps its value, so its default does not apply.

@@ -6,7 +6,7 @@ export interface Names {
 	Plural: string;
 	Singular: string;
 	plural: string;
-	one: string;
+	singular: string;
 	/** With its article: `a contact`, `an activity`. */
 	withArticle: string;
 }
@@ -19,7 +19,7 @@ export function namesOf({ name: path, object }: Resource): Names {
 		Plural: pascal(name),
 		Singular: pascal(object),
 		plural: name.replaceAll('-', ' '),
-		one: singular,
+		singular,
 		withArticle: `${/^([aeio]|u(?!s))/.test(singular) ? 'an' : 'a'} ${singular}`,
 	};
 }

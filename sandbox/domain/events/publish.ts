@@ -37,7 +37,7 @@ export function publishChange(
 	if (change !== 'updated' || !stored) {
 		publish(writing, change, fullAudience(writing, record), record);
 	} else {
-		const { stayed: remaining, left: lost, came: gained } = audiences(writing, record, stored);
+		const { remaining, lost, gained } = audiences(writing, record, stored);
 		publish(writing, 'updated', remaining, record, stored);
 		const { version, updated_at: at } = record;
 		publish(writing, 'deleted', lost, { ...stored, version, updated_at: at, deleted_at: at });
@@ -56,7 +56,7 @@ const recordsAtOnce = 20;
  * the messages of a contact.
  */
 function publishSeenThrough(writing: Writing, record: StoredRecord, stored: StoredRecord): void {
-	const { left: lost, came: gained } = audiences(writing, record, stored);
+	const { lost, gained } = audiences(writing, record, stored);
 	if (isEmptyAudience(lost.audience) && isEmptyAudience(gained.audience)) return;
 	for (const { resource, field } of visibleVia(writing.resource)) {
 		const table = writing.store.unrestricted.table(resource.name)!;
@@ -71,7 +71,7 @@ function publishSeenThrough(writing: Writing, record: StoredRecord, stored: Stor
 	}
 }
 
-/** @param stored the record that `seen` is seen through, before its change */
+/** @param stored the record that `visibleRecord` is seen through, before its change */
 function publishSight(writing: Writing, visibleRecord: StoredRecord, stored: StoredRecord, at: string): void {
 	const { audience: after } = fullAudience(writing, visibleRecord);
 	const before = audienceOf(writing.resource, visibleRecord, (name, id) =>
@@ -92,7 +92,7 @@ export function publishDomainEvents(
 		when?.(record, stored),
 	);
 	if (triggeredEvents.length === 0) return;
-	const { stayed: remaining, came: gained } = audiences(writing, record, stored ?? record);
+	const { remaining, gained } = audiences(writing, record, stored ?? record);
 	for (const [name] of triggeredEvents) {
 		publish(writing, name, remaining, record, stored);
 		publish(writing, name, gained, record);
@@ -146,8 +146,8 @@ function audiences(writing: Writing, record: StoredRecord, stored: StoredRecord)
 	const { audience: before } = fullAudience(writing, stored);
 	const { audience: after } = fullAudience(writing, record);
 	return {
-		stayed: { audience: intersectionOf(before, after), isForAccount: true },
-		left: { audience: subtract(before, after), isForAccount: false },
-		came: { audience: subtract(after, before), isForAccount: false },
+		remaining: { audience: intersectionOf(before, after), isForAccount: true },
+		lost: { audience: subtract(before, after), isForAccount: false },
+		gained: { audience: subtract(after, before), isForAccount: false },
 	};
 }

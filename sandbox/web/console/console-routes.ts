@@ -65,7 +65,7 @@ export function consoleRoutes(service: Service): Route[] {
 		const fields = refusal?.fields ?? (await formFields(visitor.store, resource, stored));
 		const texts = refusal?.submittedTexts ?? startOf(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refusal ? formErrors(resource, fields, refusal.problem) : noErrors;
-		const { one: label } = resourceLabels(visitor.store, resource);
+		const { singular: label } = resourceLabels(visitor.store, resource);
 		const to = stored ? recordPath(resource, stored) : recordsPath(resource.name);
 		const title = stored ? `Edit ${titleOf(resource, stored)}` : `New ${label.toLowerCase()}`;
 		const body = await recordForm(visitor, {
@@ -166,7 +166,7 @@ export function consoleRoutes(service: Service): Route[] {
 		page(listPath, async (c, visitor) => {
 			const resource = resourceIn(c, visitor);
 			const body = await listBody(service, visitor, resource, new URL(c.req.url));
-			return visitor.show(resourceLabels(visitor.store, resource).many, body);
+			return visitor.show(resourceLabels(visitor.store, resource).plural, body);
 		}),
 		page(`${listPath}/new`, (c, visitor) => showForm(c, visitor, resourceIn(c, visitor), undefined)),
 		page(detailPath, async (c, visitor) => {

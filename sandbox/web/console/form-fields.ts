@@ -97,7 +97,7 @@ const customizable = (store: StoreView): Array<[name: string, label: string]> =>
 	const objectResources = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
 	return [...resources.filter(hasCustomFields), ...objectResources].map((resource) => [
 		resource.name,
-		resourceLabels(store, resource).many,
+		resourceLabels(store, resource).plural,
 	]);
 };
 

@@ -21,7 +21,7 @@ export async function homeBody(service: Service, visitor: Visitor, origin: strin
 		const total = await store.table(resource.name)!.countAside([]);
 		return html`<li>
 			<a class="card" href="${recordsPath(resource.name)}">
-				<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(store, resource).many}
+				<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(store, resource).plural}
 			</a>
 		</li>`;
 	});

@@ -48,7 +48,7 @@ export async function listBody(
 	const { cursor: next, total } = page;
 	const data = await inTurns(page.data, parseRecord);
 	const path = recordsPath(resource.name);
-	const { one: singular, many: plural } = resourceLabels(visitor.store, resource);
+	const { singular, plural } = resourceLabels(visitor.store, resource);
 	const to = (change: Record<string, string | undefined>) => {
 		const entries = Object.entries({ ...Object.fromEntries(parameters), ...change });
 		const present = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);

@@ -33,7 +33,7 @@ export async function recordBody(
 	record: StoredRecord,
 	notice: Html | '' = '',
 ): Promise<Html> {
-	const { many: plural } = resourceLabels(visitor.store, resource);
+	const { plural } = resourceLabels(visitor.store, resource);
 	const object = resource.name === customFields.name ? objectOf(visitor.store, String(record['resource'])) : undefined;
 	return html`<p class="quiet">
 			<a href="${recordsPath(resource.name)}">${plural}</a>
@@ -141,7 +141,7 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 	const add = (other: Resource, values: Record<string, string>) =>
 		may(visitor, 'create', other)
 			? html`<a href="${recordsPath(other.name)}/new?${new URLSearchParams(values).toString()}"
-					aria-label="New ${resourceLabels(store, other).one.toLowerCase()}">New</a>`
+					aria-label="New ${resourceLabels(store, other).singular.toLowerCase()}">New</a>`
 			: '';
 	const naming = resources.flatMap((other) =>
 		other.lookups
@@ -153,7 +153,7 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 			const names = { sql: `${quoted(field)} = ?`, values: [id] };
 			const query = new URLSearchParams({ [field]: id }).toString();
 			return html`<li class="row">
-				<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).many}
+				<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).plural}
 					<small>by ${other.properties[field]!.title}</small></a>
 				<span>${await store.table(other.name)!.countAside([names])}</span>
 				${add(other, { [field]: id })}
@@ -165,7 +165,7 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 	);
 	const byLink = linking.map(
 		(other) => html`<li class="row">
-			<span class="grow">${resourceLabels(store, other).many}</span>
+			<span class="grow">${resourceLabels(store, other).plural}</span>
 			${add(other, { 'links.0.resource': resource.name, 'links.0.id': id })}
 		</li>`,
 	);

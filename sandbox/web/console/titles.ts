@@ -47,11 +47,11 @@ export function objectOf(store: StoreView, records: string): StoredRecord | unde
 }
 
 /** What the records of a resource are called: `Contact` and `Contacts`. */
-export function resourceLabels(store: StoreView, resource: Resource): { one: string; many: string } {
+export function resourceLabels(store: StoreView, resource: Resource): { singular: string; plural: string } {
 	const object = objectOf(store, resource.name);
-	if (object) return { one: String(object['label_singular']), many: String(object['label_plural']) };
-	const { one: singular, plural } = namesOf(resource);
-	return { one: capital(singular), many: capital(plural) };
+	if (object) return { singular: String(object['label_singular']), plural: String(object['label_plural']) };
+	const { singular, plural } = namesOf(resource);
+	return { singular: capital(singular), plural: capital(plural) };
 }
 
 /**

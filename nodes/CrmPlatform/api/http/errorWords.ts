@@ -6,7 +6,7 @@ interface ErrorWords {
 }
 
 /** What happened (empty if the service's own text suffices), and what to do. */
-type Telling = readonly [happened: string, advice: string, own?: typeof forPrograms];
+type Telling = readonly [happened: string, advice: string, audience?: typeof forPrograms];
 
 /** The service's text is meant for programmers. */
 const forPrograms = 'forPrograms';

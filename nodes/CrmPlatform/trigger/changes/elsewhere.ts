@@ -27,10 +27,10 @@ interface Leaving {
 export async function leaveElsewhere({ n8n, position, isRunning, options, clock, signal }: Leaving): Promise<Array<{ group: Group; isStarted: boolean }>> {
 	const open = position.open.filter((group) => isElsewhere(group, position) && !isRunning(group));
 	const isKnown = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
-	const left = await Promise.all(open.map(async (group) => ({ group, known: await isKnown(group) })));
+	const left = await Promise.all(open.map(async (group) => ({ group, isAttemptStarted: await isKnown(group) })));
 	if (signal.aborted) return [];
 	const records = new Set<string>();
-	const groups = left.map(({ group, known: isAttemptStarted }) => {
+	const groups = left.map(({ group, isAttemptStarted }) => {
 		const isStarted = isAttemptStarted || group.attempt > 1 || group.unbegun > 0;
 		const isDone = isAttemptStarted && options.doneWhen !== 'succeeded';
 		const lost = isStarted ? group.records : recordsNotRead(group, position);

@@ -31,7 +31,7 @@ export function recoverHours(n8n: TriggerFunctions): number | undefined {
  */
 export async function deliveredUntil(
 	api: Connection,
-	{ own: subscription, now }: FoundSubscription,
+	{ subscription, now }: FoundSubscription,
 	{ deliveredUntil: previousUntil, changed, deliversTo }: SubscriptionState,
 ): Promise<string> {
 	// Earlier events do not belong to this trigger, and a recovered event is queued later than it happened.

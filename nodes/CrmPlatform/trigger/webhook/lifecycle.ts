@@ -28,7 +28,7 @@ export const subscriptionLifecycle = {
 		// `create` recovers missed events, so it has to run.
 		if (recoverHours(this) !== undefined) return false;
 		const found = await findOwnSubscription(await connect(this), state.id, subscriptionRequest.url);
-		return found !== undefined && matchesRequest(found.own, subscriptionRequest, state);
+		return found !== undefined && matchesRequest(found.subscription, subscriptionRequest, state);
 	},
 
 	/** @throws NodeApiError or NodeOperationError where the trigger would end up without an active subscription */
@@ -37,7 +37,7 @@ export const subscriptionLifecycle = {
 			const api = await connect(this);
 			const subscriptionRequest = requestOf(this);
 			const storedState = readSubscription(this);
-			const { own: subscription, state, isFirst } = await openSubscription(this, api, subscriptionRequest, storedState);
+			const { subscription, state, isFirst } = await openSubscription(this, api, subscriptionRequest, storedState);
 			if (subscription.status !== 'active') throw inactive(this, subscription);
 			const hours = recoverHours(this);
 			// Without recovery, events missed until now stay missed, even if recovery is turned on later.
@@ -62,7 +62,7 @@ export const subscriptionLifecycle = {
 			const ended: SubscriptionState = {};
 			const until = found && !isTest(this) ? await deliveredUntil(api, found, state) : state.deliveredUntil;
 			if (until !== undefined) ended.deliveredUntil = until;
-			if (found) await unsubscribe(api, found.own);
+			if (found) await unsubscribe(api, found.subscription);
 			storeSubscription(this, ended);
 			return true;
 		});

@@ -26,26 +26,26 @@ export async function openSubscription(
 	api: Connection,
 	subscriptionRequest: SubscriptionRequest,
 	state: SubscriptionState,
-): Promise<{ own: Subscription; state: SubscriptionState; isFirst: boolean }> {
+): Promise<{ subscription: Subscription; state: SubscriptionState; isFirst: boolean }> {
 	const found = await findOwnSubscription(api, state.id, subscriptionRequest.url);
 	const isFirst = !found && state.deliveredUntil === undefined;
-	const isOurs = found && (isAddress(found.own.url, subscriptionRequest.url) || isMoved(found.own, subscriptionRequest, state));
-	if (found && !isOurs && found.own.status === 'paused') return { own: found.own, state, isFirst };
-	const updated = found && isOurs ? await updateSubscription(api, found.own, subscriptionRequest) : undefined;
+	const isOurs = found && (isAddress(found.subscription.url, subscriptionRequest.url) || isMoved(found.subscription, subscriptionRequest, state));
+	if (found && !isOurs && found.subscription.status === 'paused') return { subscription: found.subscription, state, isFirst };
+	const updated = found && isOurs ? await updateSubscription(api, found.subscription, subscriptionRequest) : undefined;
 	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, subscriptionRequest));
 	const baseState = { ...state };
 	// Events accepted at n8n's old address were accepted by n8n.
 	if (isOurs && !isKept) baseState.deliveredUntil = await deliveredUntil(api, found, state);
 	const opened = isKept
 		? { subscription: updated, secret: knownSecret(updated, state), hint: undefined }
-		: await (found ? replaceSubscription(n8n, api, found.own, subscriptionRequest) : subscribe(n8n, api, subscriptionRequest));
-	const isUsable = opened.secret !== undefined || opened.own.status !== 'active';
-	const { own: subscription, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.own, subscriptionRequest);
+		: await (found ? replaceSubscription(n8n, api, found.subscription, subscriptionRequest) : subscribe(n8n, api, subscriptionRequest));
+	const isUsable = opened.secret !== undefined || opened.subscription.status !== 'active';
+	const { subscription, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.subscription, subscriptionRequest);
 	const deliversTo = isAddress(subscription.url, subscriptionRequest.url) ? subscriptionRequest.url : state.deliversTo;
 	const subscribed = { ...baseState, ...subscriptionRequest, id: subscription.id, deliversTo, changed: undefined };
-	if (secret === undefined || secret === state.secret) return { own: subscription, state: subscribed, isFirst };
-	const hints = [found?.own.secret_hint, hint].filter((value) => typeof value === 'string');
-	return { own: subscription, state: { ...subscribed, secret, hints }, isFirst };
+	if (secret === undefined || secret === state.secret) return { subscription, state: subscribed, isFirst };
+	const hints = [found?.subscription.secret_hint, hint].filter((value) => typeof value === 'string');
+	return { subscription, state: { ...subscribed, secret, hints }, isFirst };
 }
 
 /** Whether n8n's address has changed since it subscribed, and the subscription has not. */

@@ -94,7 +94,7 @@ export async function renewSecret(
 	if (rotate) {
 		const request = { method: 'POST', path: `${subscriptionPath(subscription.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
 		const renewed = secretIn((await undefinedIfRefused(api.send(request)))?.body);
-		if (renewed.secret !== undefined) return { own: subscription, ...renewed };
+		if (renewed.secret !== undefined) return { subscription, ...renewed };
 	}
 	await unsubscribe(api, subscription);
 	const renewed = await subscribe(n8n, api, subscriptionRequest);

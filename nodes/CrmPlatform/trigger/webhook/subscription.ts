@@ -34,7 +34,7 @@ export type Subscription = z.infer<typeof subscription>;
 const shownSecret = subscription.pick({ secret_hint: true }).extend({ secret: z.string().nullish() });
 
 export interface SecretOf {
-	own: Subscription;
+	subscription: Subscription;
 	/** Undefined if the answer has none that can verify a delivery. */
 	secret: string | undefined;
 	/** The end of the secret, as the response shows it. */
@@ -71,7 +71,7 @@ export const areEvents = (some: string[], others: string[]): boolean =>
 
 /** A subscription as stored in the service at a time (Unix epoch ms of the service's clock). */
 export interface FoundSubscription {
-	own: Subscription;
+	subscription: Subscription;
 	now: number;
 }
 
@@ -111,7 +111,7 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 	// The header Date has whole seconds (RFC 9110 section 6.6.1), rounded down.
 	const date = Date.parse(found.headers.date ?? '');
 	// Without the header, a minute compensates for the difference between the clocks.
-	return { own: parseSubscription(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
+	return { subscription: parseSubscription(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
 }
 
 /** Creates a subscription. */
@@ -125,7 +125,7 @@ export async function subscribe(
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
 	const request = { method: 'POST', path: collection, body: { ...subscriptionRequest, description }, ...newKeyFor(create) } as const;
 	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, subscriptionRequest.url, error));
-	return { own: parseSubscription(body), ...secretIn(body) };
+	return { subscription: parseSubscription(body), ...secretIn(body) };
 }
 
 /** Deletes a subscription, if it is there. */

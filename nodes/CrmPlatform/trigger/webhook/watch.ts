@@ -75,18 +75,18 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 		const api = await connect(n8n, clock);
 		const subscriptionRequest = { url, events };
 		const found = await findSubscription(api, id);
-		const subscription = found?.own;
+		const subscription = found?.subscription;
 		const fails = subscription !== undefined && (await isFailing(api, subscription));
 		// Deliveries may fail because another client has replaced the secret, which the service does not
 		// report.
 		const isDoubtful = fails && !isRenewed && subscription.status === 'active' && secretState(subscription, state) === 'unknown';
-		if (!found || isDoubtful || !matchesRequest(found.own, subscriptionRequest, state)) {
+		if (!found || isDoubtful || !matchesRequest(found.subscription, subscriptionRequest, state)) {
 			isWell = false;
 			const opened = await openSubscription(n8n, api, subscriptionRequest, state);
-			if (opened.own.status !== 'active') {
+			if (opened.subscription.status !== 'active') {
 				// It may have been moved to n8n's new address.
 				if (opened.state.deliversTo !== state.deliversTo) keep(opened.state, true);
-				report(inactive(n8n, opened.own));
+				report(inactive(n8n, opened.subscription));
 				return;
 			}
 			isRenewed = true;
@@ -97,11 +97,11 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 			const gap = await recoverEvents(n8n, api, opened.state, hours);
 			if (gap) report(new Error(`${restored}. ${describeGap(gap)}`));
 			else if (isDoubtful) report(new Error(restored));
-			storeSubscription(n8n, { ...opened.state, changed: opened.own.updated_at });
+			storeSubscription(n8n, { ...opened.state, changed: opened.subscription.updated_at });
 			isWell = true;
 			return;
 		}
-		const { updated_at: changed } = found.own;
+		const { updated_at: changed } = found.subscription;
 		// Since the last check, the subscription may have been paused or changed to other events.
 		const isChanged = changed !== state.changed;
 		// The service may wait hours before it retries deliveries that failed while n8n was down.
