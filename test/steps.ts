@@ -19,10 +19,10 @@ const lintAndTypesWith = (lintArguments: string[]): Step => ({
 	async run() {
 		const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
 		// What has not changed since is not looked at again.
-		const known = ['--incremental', '--tsBuildInfoFile', resolve('.tmp', 'types.tsbuildinfo')];
+		const incrementalOptions = ['--incremental', '--tsBuildInfoFile', resolve('.tmp', 'types.tsbuildinfo')];
 		const [isTidy, isTyped] = await Promise.all([
 			runNode([resolve('tools', 'lint.ts'), ...lintArguments]),
-			runNode([compiler, '-p', 'tsconfig.all.json', ...known]),
+			runNode([compiler, '-p', 'tsconfig.all.json', ...incrementalOptions]),
 		]);
 		return { ok: isTidy && isTyped };
 	},

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Less than the limit of a test (jest.config.js), which could not say what never came. */
-const LONGEST_MS = 240_000;
+const MAX_WAIT_MS = 240_000;
 
 /** Between two looks: longer the longer it takes. */
 const FIRST_PAUSE_MS = 2;
@@ -17,14 +17,14 @@ const PAUSE_GROWTH = 1.1;
  */
 export async function until<T>(
 	look: () => T | Promise<T>,
-	longestMs = LONGEST_MS,
+	maxMs = MAX_WAIT_MS,
 ): Promise<Exclude<T, undefined | null | false>> {
 	// Some tests set the clock.
 	const begun = performance.now();
 	for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * PAUSE_GROWTH, MAX_PAUSE_MS)) {
 		const found = await look();
 		if (found) return found as Exclude<T, undefined | null | false>;
-		if (performance.now() - begun > longestMs) throw new Error(`This never came: ${look}`);
+		if (performance.now() - begun > maxMs) throw new Error(`This never came: ${look}`);
 		await sleep(pause);
 	}
 }

@@ -100,7 +100,7 @@ export function contextIn(
 	parts: Parts,
 	setup: Setup,
 ): { context: ExecuteContext; counters: { decryptions: number } } {
-	const { workflow, node, additionalData, counted: counters } = workflowIn(parts, setup);
+	const { workflow, node, additionalData, counters } = workflowIn(parts, setup);
 	const items = (setup.items ?? [{}]).map((json, item) => ({
 		json,
 		pairedItem: { item },
@@ -166,7 +166,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		executionId,
 		counters,
 	);
-	return { workflow, node, additionalData, counted: counters };
+	return { workflow, node, additionalData, counters };
 }
 
 const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });

@@ -77,16 +77,16 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 
 	test('a write is shown first, and written once with its token, also when the answer was lost', async () => {
 		const name = `tools-${randomUUID()}`;
-		const given = { kind: 'contact', action: 'create', values: { last_name: name } };
+		const creation = { kind: 'contact', action: 'create', values: { last_name: name } };
 		const tokens: string[] = [];
 		const answers = await run(
 			[
-				() => call('change', given),
+				() => call('change', creation),
 				(turn) => {
 					tokens.push(tokenIn(turn));
-					return call('change', { ...given, token: tokens[0] });
+					return call('change', { ...creation, token: tokens[0] });
 				},
-				() => call('change', { ...given, token: tokens[0] }),
+				() => call('change', { ...creation, token: tokens[0] }),
 				() => ({ say: 'Done.' }),
 			],
 			{ ...writes, askBeforeWriting: true },
@@ -99,12 +99,12 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 
 	test('a failed call that the model makes again is written once', async () => {
 		const name = `tools-${randomUUID()}`;
-		const given = { kind: 'contact', action: 'create', values: { last_name: name } };
+		const creation = { kind: 'contact', action: 'create', values: { last_name: name } };
 		await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/contacts', method: 'POST', drop: 'after', times: 1 }]);
 		const answers = await run(
 			[
-				() => call('change', given),
-				() => call('change', given),
+				() => call('change', creation),
+				() => call('change', creation),
 				() => ({ say: 'Done.' }),
 			],
 			{ ...writes, askBeforeWriting: false, options: { maxWait: 0 } },
@@ -126,14 +126,14 @@ test('In a real n8n, an MCP client has the six tools, and writes after a preview
 	const tools = await client.listTools();
 	expect([...tools.matchAll(/"name":"(crm_\w+)"/g)].map(([, name]) => name)).toHaveLength(6);
 	expect(tools).toContain('"enum":["contact"');
-	const use = async (name: string, given: object) => await client.call(`crm_${name}`, given);
+	const use = async (name: string, input: object) => await client.call(`crm_${name}`, input);
 	const email = `${path}@example.com`;
-	const given = { kind: 'contact', action: 'create', values: { email, company: 'Nobody & Sons' } };
-	expect(await use('change', given)).toMatch(/there is no record of companies called Nobody|does not match any record of companies/i);
-	const known = { ...given, values: { email } };
-	const preview = await use('change', known);
+	const creation = { kind: 'contact', action: 'create', values: { email, company: 'Nobody & Sons' } };
+	expect(await use('change', creation)).toMatch(/there is no record of companies called Nobody|does not match any record of companies/i);
+	const validCreation = { ...creation, values: { email } };
+	const preview = await use('change', validCreation);
 	expect(preview).toMatch(/Nothing is written yet/);
 	const token = /token[\\":]+([\w.-]+)/.exec(preview)![1];
-	for (let i = 0; i < 2; i++) expect(await use('change', { ...known, token })).toContain(email);
+	for (let i = 0; i < 2; i++) expect(await use('change', { ...validCreation, token })).toContain(email);
 	expect((await callSandbox('GET', `/v1/contacts?email=${email}`)).body.total).toBe(1);
 });

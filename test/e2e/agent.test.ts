@@ -57,7 +57,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 	test('is told why a call failed, and writes once when it makes the call again', async () => {
 		const name = `tool-${randomUUID()}`;
 		const add = ({ tools }: Turn, values: IDataObject) => {
-			const { name: tool } = tools.find((one) => one.name.toLowerCase().includes('add'))!;
+			const { name: tool } = tools.find((candidate) => candidate.name.toLowerCase().includes('add'))!;
 			return { tool, input: { Email: '', Last_Name: name, ...values } };
 		};
 		model = await startModel([

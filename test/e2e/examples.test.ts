@@ -30,7 +30,7 @@ const isTrigger = ({ type }: INode): boolean => PREFERRED.includes(type);
 
 /** What the large button starts. */
 const startOf = (nodes: INode[]): INode | undefined =>
-	nodes.filter(isTrigger).sort((one, other) => PREFERRED.indexOf(one.type) - PREFERRED.indexOf(other.type))[0];
+	nodes.filter(isTrigger).sort((a, b) => PREFERRED.indexOf(a.type) - PREFERRED.indexOf(b.type))[0];
 
 const eventOf = ({ parameters }: INode): string => (parameters['events'] as string[])[0]!;
 
@@ -156,8 +156,8 @@ test('Renewal reminders makes one task for each open deal of the next 30 days, a
 	const imported = await importExample('renewal-reminders.json');
 	for (const count of [1, 2]) await pressButton(imported, count);
 	const { body: tasks } = await callSandbox('GET', '/v1/tasks?external_id[starts_with]=renewal-&limit=500');
-	const made = tasks.data.map((task) => String(task['external_id']));
-	expect(made.filter((id) => [...due, ...others].includes(id)).sort()).toEqual(due.sort());
+	const externalIds = tasks.data.map((task) => String(task['external_id']));
+	expect(externalIds.filter((id) => [...due, ...others].includes(id)).sort()).toEqual(due.sort());
 });
 
 test('every example says on the canvas what it does', () => {

@@ -76,8 +76,8 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 		await editor.chooseCredential(credential.name);
 		await editor.choose('fieldsMode', 'Map Automatically');
 		await editor.execute();
-		const written = async (query: string) => (await callSandbox('GET', `/v1/contacts?email[contains]=${mark}@rows${query}`)).body.total;
-		expect([await written(''), await written('&lifecycle_stage=customer'), await written('&first_name=Ada')]).toEqual([300, 150, 200]);
+		const countWritten = async (query: string) => (await callSandbox('GET', `/v1/contacts?email[contains]=${mark}@rows${query}`)).body.total;
+		expect([await countWritten(''), await countWritten('&lifecycle_stage=customer'), await countWritten('&first_name=Ada')]).toEqual([300, 150, 200]);
 	});
 
 	newcomer('Move a deal', async () => {
@@ -124,8 +124,8 @@ inBrowser.describe('Without opening a node twice and without a red message, a ne
 			await callSandbox('PATCH', `/v1/contacts/${id}`, { first_name: 'Ada' });
 			await callSandbox('PATCH', `/v1/contacts/${id}`, { job_title: 'Head of Sales' });
 		};
-		const [shown] = await Promise.all([editor.execute(), happen()]);
-		expect(shown).toContain('Head of Sales');
+		const [output] = await Promise.all([editor.execute(), happen()]);
+		expect(output).toContain('Head of Sales');
 	});
 
 	newcomer('Poll for won deals', async () => {

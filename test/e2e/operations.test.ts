@@ -63,12 +63,12 @@ describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 	});
 
 	test('Get gives the record with that id, each item its own', async () => {
-		const [one, two] = [await newRecord(), await newRecord()];
+		const [firstRecord, secondRecord] = [await newRecord(), await newRecord()];
 		const parameters = { recordId: byId('={{ $json.id }}'), simplify: false };
 
-		const { items } = await run('get', parameters, [{ id: one.id }, { id: two.id }]);
+		const { items } = await run('get', parameters, [{ id: firstRecord.id }, { id: secondRecord.id }]);
 
-		expect(items.map(({ json }) => json)).toEqual([one, two]);
+		expect(items.map(({ json }) => json)).toEqual([firstRecord, secondRecord]);
 	});
 
 	test('Get Many gives as many records as the limit says', async () => {

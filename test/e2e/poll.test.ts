@@ -11,8 +11,8 @@ import { eventsOf } from './harness/trigger.ts';
 const n8n = theN8n();
 
 async function workflow(trigger: string, parameters: IDataObject = {}): Promise<Workflow> {
-	const given = { events: ['company.created'], output: 'event', options: { interval: 1 }, ...parameters };
-	const node = workflowNode(trigger, 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, given, { id: 'the-trigger', credentials: await ofSandbox() });
+	const triggerParameters = { events: ['company.created'], output: 'event', options: { interval: 1 }, ...parameters };
+	const node = workflowNode(trigger, 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, triggerParameters, { id: 'the-trigger', credentials: await ofSandbox() });
 	return { name: `Test ${randomUUID()}`, nodes: [node], connections: {} };
 }
 
@@ -59,12 +59,12 @@ test('In a real n8n a failed execution tells of a service that fails, and the re
 	const id = await n8n.createWorkflow(await workflow('Trigger'));
 	await n8n.activateWorkflow(id);
 	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/events', times: 1000, status: 403 }]);
-	const [told] = await n8n.executionsOf(id, 1);
+	const [failedExecution] = await n8n.executionsOf(id, 1);
 	await callSandbox('PUT', '/_sandbox/faults', []);
 	const [event] = await companies(1);
 	await n8n.executionsOf(id, 2);
 	await n8n.deactivateWorkflow(id);
-	expect(told?.status).toBe('error');
+	expect(failedExecution?.status).toBe('error');
 	expect(await idsOf(id, 2)).toContain(event);
 });
 

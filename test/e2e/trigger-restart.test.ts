@@ -9,7 +9,7 @@ let n8n: SingleN8n;
 beforeAll(async () => void (n8n = await startKillableN8n()));
 afterAll(async () => await n8n?.close());
 
-const numbered = (count: number, what: string) => Array.from({ length: count }, (_, i) => `${what} ${i}`);
+const numbered = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
 const happen = async (last_name: string) => await n8n.call('POST', '/v1/contacts', { last_name });
 const subscriptions = async () => ((await n8n.call('GET', '/v1/webhooks')) as Page).data;
 
@@ -32,7 +32,7 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 	const names = events.map((event) => recordOf(event)['last_name']);
 	// Some may have been tried again by the service itself before: each is there once, in any order.
 	expect(names.sort()).toEqual(['before', 'up again', ...numbered(MISSED, 'down')].sort());
-	expect((await subscriptions()).map((one) => one['id'])).toEqual([subscription!['id']]);
+	expect((await subscriptions()).map((activeSubscription) => activeSubscription['id'])).toEqual([subscription!['id']]);
 
 	const burst = numbered(BURST, 'burst');
 	const records = burst.map((last_name) => ({ last_name }));

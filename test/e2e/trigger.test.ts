@@ -105,13 +105,13 @@ describe('The trigger in a real n8n', () => {
 	test('a test run receives one event and leaves no subscription, and the workflow keeps its own', async () => {
 		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
 		await n8n.activateWorkflow(id);
-		const [own] = await subscriptions();
+		const [subscription] = await subscriptions();
 		await n8n.listenForTest(id, NODE);
 		expect(await subscriptions()).toHaveLength(2);
 		await happen('Moreno');
 		await eventsOf(n8n, id, 2);
 		await until(async () => (await subscriptions()).length === 1);
-		expect((await subscriptions())[0]!['id']).toBe(own!['id']);
+		expect((await subscriptions())[0]!['id']).toBe(subscription!['id']);
 		await n8n.deactivateWorkflow(id);
 	});
 });

@@ -14,7 +14,7 @@ const sandbox = useSandbox();
 async function service(together: number, refused?: string) {
 	const seen: string[] = [];
 	const waiting: Array<() => void> = [];
-	let most = 0;
+	let maxWaiting = 0;
 	const answer = (url: string, response: ServerResponse) => {
 		const isRefused = refused !== undefined && url.includes(refused);
 		response.writeHead(isRefused ? 403 : 200, { 'content-type': 'application/json' });
@@ -24,10 +24,10 @@ async function service(together: number, refused?: string) {
 		const { url = '' } = request;
 		seen.push(url);
 		waiting.push(() => answer(url, response));
-		most = Math.max(most, waiting.length);
+		maxWaiting = Math.max(maxWaiting, waiting.length);
 		if (waiting.length < together) return;
 		// What a node sends too early is here by then.
-		setTimeout(() => waiting.splice(0).forEach((one) => one()), 20);
+		setTimeout(() => waiting.splice(0).forEach((respond) => respond()), 20);
 	});
 	await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve));
 	const { port } = server.address() as AddressInfo;
@@ -38,7 +38,7 @@ async function service(together: number, refused?: string) {
 	};
 	const run = async (parameters: INodeParameters, items: IDataObject[], more?: Partial<Setup>) =>
 		(await runNode({ credential, parameters, items, ...more })).items;
-	return { run, seen, most: () => most };
+	return { run, seen, maxWaiting: () => maxWaiting };
 }
 
 let server: Server | undefined;
@@ -54,27 +54,27 @@ describe('what the service does one by one', () => {
 		['moves', on('deal', 'win', itsId)],
 		['records to read', get('contact', itsId)],
 	])('%s, goes a few at a time and answers in the order of the items', async (_, parameters) => {
-		const { run, most } = await service(4);
+		const { run, maxWaiting } = await service(4);
 		const output = await run(parameters, ids(8));
 		expect(output.map(({ json, pairedItem }) => ({ id: json.id, pairedItem }))).toEqual(
 			ids(8).map(({ id }, item) => ({ id, pairedItem: { item } })),
 		);
-		expect(most()).toBe(4);
+		expect(maxWaiting()).toBe(4);
 	});
 
 	test('goes one after another for one record', async () => {
-		const { run, seen, most } = await service(1);
+		const { run, seen, maxWaiting } = await service(1);
 		const tags = [1, 2, 3, 4].map((i) => ({ tag: `tag_00000${i}` }));
 		await run(on('recordTag', 'addTag', 'rec_1', { kind: 'contact', tagId: byId('={{ $json.tag }}') }), tags);
 		expect(seen).toEqual(tags.map(({ tag }) => `/v1/contacts/rec_1/tags/${tag}`));
-		expect(most()).toBe(1);
+		expect(maxWaiting()).toBe(1);
 	});
 
 	test('goes one after another where records are added, as their order may be meant', async () => {
-		const { run, most } = await service(1);
+		const { run, maxWaiting } = await service(1);
 		const url = '={{ "https://hooks.example/" + $json.id }}';
 		await run(create('webhook', mapped({ url, events: '*' })), ids(4));
-		expect(most()).toBe(1);
+		expect(maxWaiting()).toBe(1);
 	});
 
 	test('ends with what is on its way when an item fails', async () => {
@@ -92,9 +92,9 @@ test.each([
 	['records', create('contact', mapped({ last_name: itsId }))],
 	['what the service has no batches for', update('webhook', itsId, { description: 'New' })],
 ])('a batch size of 1 sends one request after another: %s', async (_, parameters) => {
-	const { run, most } = await service(1);
+	const { run, maxWaiting } = await service(1);
 	await run({ ...parameters, options: { batchSize: 1 } }, ids(4));
-	expect(most()).toBe(1);
+	expect(maxWaiting()).toBe(1);
 });
 
 test('of a long run, n8n’s log has every half minute how many items are done', async () => {
@@ -104,7 +104,7 @@ test('of a long run, n8n’s log has every half minute how many items are done',
 	const info = jest.spyOn(context.logger, 'info').mockImplementation(() => undefined);
 	await new CrmPlatform().execute.call(context as unknown as IExecuteFunctions);
 	now.mockRestore();
-	const told = info.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('items done'));
-	expect(told.length).toBeGreaterThan(1);
-	expect(told[0]).toMatch(/^CRM Platform: \d+ of 40 items done, \d+ of them failed$/);
+	const progressLines = info.mock.calls.map(([line]) => String(line)).filter((line) => line.includes('items done'));
+	expect(progressLines.length).toBeGreaterThan(1);
+	expect(progressLines[0]).toMatch(/^CRM Platform: \d+ of 40 items done, \d+ of them failed$/);
 });

@@ -10,7 +10,7 @@ const run = async (parameters: INodeParameters): Promise<IDataObject[]> => {
 	return items.map(({ json }) => json);
 };
 
-async function given(path: string, body: IDataObject): Promise<IDataObject & { id: string }> {
+async function createRecord(path: string, body: IDataObject): Promise<IDataObject & { id: string }> {
 	const { status, body: record } = await sandbox.call('POST', `/v1${path}`, body);
 	if (status !== 201) throw new Error(JSON.stringify(record));
 	return record as IDataObject & { id: string };
@@ -20,7 +20,7 @@ const listed = async (path: string): Promise<IDataObject[]> =>
 	(await sandbox.call('GET', `/v1${path}`)).body.data as IDataObject[];
 
 describe('a deal', () => {
-	const openDeal = async () => await given('/deals', { title: 'Fleet', amount: 100 });
+	const openDeal = async () => await createRecord('/deals', { title: 'Fleet', amount: 100 });
 
 	test('is won, reopened and lost with its reason', async () => {
 		const { id } = await openDeal();
@@ -44,7 +44,7 @@ describe('a deal', () => {
 
 describe('a ticket', () => {
 	test('is assigned, solved, reopened, solved and closed', async () => {
-		const { id } = await given('/tickets', { subject: 'Broken' });
+		const { id } = await createRecord('/tickets', { subject: 'Broken' });
 		const [user] = await listed('/users?limit=1');
 		const assigned = await run(
 			on('ticket', 'assign', id, { assigneeId: byId(String(user?.id)) }),
@@ -62,7 +62,7 @@ describe('a ticket', () => {
 	});
 
 	test('that may not change its status names those it may have', async () => {
-		const { id } = await given('/tickets', { subject: 'New' });
+		const { id } = await createRecord('/tickets', { subject: 'New' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: 'pending' }) });
 		expect(await run(change)).toMatchObject([{ status: 'pending' }]);
 		const back = on('ticket', 'changeStatus', id, { fields: mapped({ status: 'new' }) });
@@ -71,13 +71,13 @@ describe('a ticket', () => {
 
 	test('that is not solved is solved by closing it', async () => {
 		const [user] = await listed('/users?limit=1');
-		const { id } = await given('/tickets', { subject: 'Open', assignee_id: user?.id });
+		const { id } = await createRecord('/tickets', { subject: 'Open', assignee_id: user?.id });
 		const [closed] = await run(on('ticket', 'close', id));
 		expect(closed).toMatchObject({ status: 'closed', solved_at: closed!['closed_at'] });
 	});
 
 	test('is not given an invalid status', async () => {
-		const { id, version } = await given('/tickets', { subject: 'Same' });
+		const { id, version } = await createRecord('/tickets', { subject: 'Same' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: '={{ null }}' }) });
 		await expect(run(change)).rejects.toThrow(/^Status is empty/);
 		const { body } = await sandbox.call('GET', `/v1/tickets/${id}`);
@@ -86,7 +86,7 @@ describe('a ticket', () => {
 });
 
 test('a task is completed and reopened', async () => {
-	const { id } = await given('/tasks', { title: 'Call back' });
+	const { id } = await createRecord('/tasks', { title: 'Call back' });
 	expect(await run(on('task', 'complete', id))).toMatchObject([{ status: 'completed' }]);
 	expect(await run(on('task', 'reopen', id))).toMatchObject([{ status: 'not_started' }]);
 });
@@ -154,8 +154,8 @@ describe('a message', () => {
 });
 
 test('a tag is put on a record and taken off', async () => {
-	const { id } = await given('/contacts', { email: 'tagged@resources.example' });
-	const tag = await given('/tags', { name: 'Tagged' });
+	const { id } = await createRecord('/contacts', { email: 'tagged@resources.example' });
+	const tag = await createRecord('/tags', { name: 'Tagged' });
 	const tagId = { __rl: true, mode: 'id', value: tag.id };
 	expect(await run(on('recordTag', 'addTag', id, { kind: 'contact', tagId }))).toMatchObject([{ tag_ids: [tag.id] }]);
 	expect(await run(on('recordTag', 'removeTag', id, { kind: 'contact', tagId }))).toMatchObject([{ tag_ids: [] }]);

@@ -9,10 +9,10 @@ import { useSandbox } from './sandbox.ts';
 const sandbox = useSandbox();
 
 /** Each time a node of its own: nothing is remembered between the calls, as on another worker. */
-const call = async (tool: string, given: IDataObject, more: IDataObject = {}) =>
-	await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 }, ...more }))(tool, given);
+const call = async (tool: string, input: IDataObject, more: IDataObject = {}) =>
+	await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 }, ...more }))(tool, input);
 
-const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
+const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
 const read = async (path: string) => (await sandbox.call('GET', path)).body;
 const tokenOf = ([answer]: IDataObject[]) => String(answer!.token);
 const isPreview = (answer: IDataObject[]) => expect(JSON.stringify(answer)).toMatch(/Nothing is written yet/);
@@ -20,7 +20,7 @@ const isPreview = (answer: IDataObject[]) => expect(JSON.stringify(answer)).toMa
 let deal: IDataObject;
 let update: IDataObject;
 beforeEach(async () => {
-	deal = await made('/v1/deals', { title: `Renewal ${randomUUID()}`, amount: 1200 });
+	deal = await createRecord('/v1/deals', { title: `Renewal ${randomUUID()}`, amount: 1200 });
 	update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 12_000, stage: 'Negotiation' } };
 });
 
@@ -43,14 +43,14 @@ test.each<[string, (token: string) => IDataObject]>([
 	['something else for a token', () => ({ ...update, token: 'yes' })],
 	['a token with another version in it', (token) => ({ ...update, token: token.replace(/\.\d+\./, '.9.') })],
 	['a token with another time in it', (token) => ({ ...update, token: token.replace(/^./, 'z') })],
-])('with %s, nothing is written and there is a new preview', async (_what, given) => {
-	isPreview(await call('change', given(tokenOf(await call('change', update)))));
+])('with %s, nothing is written and there is a new preview', async (_what, inputOf) => {
+	isPreview(await call('change', inputOf(tokenOf(await call('change', update)))));
 	expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
 });
 
 test('a token of another record, node or kind of write does not count', async () => {
 	const token = tokenOf(await call('change', update));
-	const other = await made('/v1/deals', { title: 'Other', amount: 1200 });
+	const other = await createRecord('/v1/deals', { title: 'Other', amount: 1200 });
 	isPreview(await call('change', { ...update, record: other.id, token }));
 	isPreview(await call('change', { kind: 'deal', action: 'delete', record: deal.id, token }));
 	isPreview(await call('act', { kind: 'deal', action: 'win', record: deal.id, token }));
@@ -72,8 +72,8 @@ test.each([
 	['a creation', () => ['change', { kind: 'contact', action: 'create', values: { last_name: `once-${randomUUID()}` } }]],
 	['a step', () => ['act', { kind: 'deal', action: 'win', record: deal.id }]],
 	['a deletion', () => ['change', { kind: 'deal', action: 'delete', record: deal.id }]],
-] as Array<[string, () => [string, IDataObject]]>)('%s whose answer is lost is done once, by whichever process has the next call', async (_what, given) => {
-	const [tool, write] = given();
+] as Array<[string, () => [string, IDataObject]]>)('%s whose answer is lost is done once, by whichever process has the next call', async (_what, createCall) => {
+	const [tool, write] = createCall();
 	const token = tokenOf(await call(tool, write));
 	const log = async () => (await read('/v1/events?limit=500')).data as IDataObject[];
 	const before = (await log()).length;
@@ -94,7 +94,7 @@ test('a creation with one token makes one record, in three executions', async ()
 });
 
 test('several deletions have one preview, which names each, and one token', async () => {
-	const other = await made('/v1/deals', { title: 'Other' });
+	const other = await createRecord('/v1/deals', { title: 'Other' });
 	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
 	const answer = await call('change', both);
 	expect(answer[0]!.preview).toContain(String(deal.title));
@@ -105,7 +105,7 @@ test('several deletions have one preview, which names each, and one token', asyn
 });
 
 test('of several deletions, those before one that fails are named as done', async () => {
-	const other = await made('/v1/deals', { title: 'Other' });
+	const other = await createRecord('/v1/deals', { title: 'Other' });
 	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
 	const token = tokenOf(await call('change', both));
 	await sandbox.faults({ path: `/v1/deals/${String(other.id)}`, method: 'DELETE', status: 403, times: 5 });
@@ -124,8 +124,8 @@ test.each([undefined, 'made-up.1.x'])('a record that has the values already need
 
 describe('a service without versions', () => {
 	const service = alteredService(sandbox, true);
-	const without = async (tool: string, given: IDataObject) =>
-		await (await callerOf({ ...service.credential, baseUrl: service.url }, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 } }))(tool, given);
+	const without = async (tool: string, input: IDataObject) =>
+		await (await callerOf({ ...service.credential, baseUrl: service.url }, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 0 } }))(tool, input);
 
 	beforeEach(() => {
 		service.edit(({ path, body }) => {
@@ -146,15 +146,15 @@ describe('a service without versions', () => {
 });
 
 describe('the same token again', () => {
-	const again = async (tool: string, given: IDataObject) => {
-		const token = tokenOf(await call(tool, given));
-		expect(JSON.stringify(await call(tool, { ...given, token }))).toContain('"done"');
-		return async () => JSON.stringify(await call(tool, { ...given, token }));
+	const again = async (tool: string, input: IDataObject) => {
+		const token = tokenOf(await call(tool, input));
+		expect(JSON.stringify(await call(tool, { ...input, token }))).toContain('"done"');
+		return async () => JSON.stringify(await call(tool, { ...input, token }));
 	};
 
 	test('finds the record whose name the write has changed', async () => {
 		const name = `Name ${randomUUID()}`;
-		const { id } = await made('/v1/companies', { name });
+		const { id } = await createRecord('/v1/companies', { name });
 		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
 		expect(await repeat()).toMatch(/written once, and not again/);
 		expect(await read(`/v1/companies/${String(id)}`)).toMatchObject({ name: `New ${name}`, version: 2 });
@@ -162,36 +162,36 @@ describe('the same token again', () => {
 
 	test('of a name that another record has by now writes nothing', async () => {
 		const name = `Name ${randomUUID()}`;
-		await made('/v1/companies', { name });
+		await createRecord('/v1/companies', { name });
 		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
-		const other = await made('/v1/companies', { name });
+		const other = await createRecord('/v1/companies', { name });
 		expect(await repeat()).toMatch(/Nothing is written yet/);
 		expect(await read(`/v1/companies/${String(other.id)}`)).toMatchObject({ name, version: 1 });
 	});
 
 	test('with another name writes nothing to the record of the token', async () => {
 		const name = `Name ${randomUUID()}`;
-		const { id } = await made('/v1/companies', { name });
-		const given = { kind: 'company', action: 'update', record: name, values: { industry: 'wine' } };
-		const token = tokenOf(await call('change', given));
-		expect(JSON.stringify(await call('change', { ...given, record: `Nobody ${randomUUID()}`, token }))).toMatch(/No company is called.*This call wrote nothing; an earlier call with this token may have/);
+		const { id } = await createRecord('/v1/companies', { name });
+		const companyUpdate = { kind: 'company', action: 'update', record: name, values: { industry: 'wine' } };
+		const token = tokenOf(await call('change', companyUpdate));
+		expect(JSON.stringify(await call('change', { ...companyUpdate, record: `Nobody ${randomUUID()}`, token }))).toMatch(/No company is called.*This call wrote nothing; an earlier call with this token may have/);
 		expect(await read(`/v1/companies/${String(id)}`)).toMatchObject({ version: 1 });
 	});
 
 	test('deletes what is left of several that were named', async () => {
 		const names = [`A ${randomUUID()}`, `B ${randomUUID()}`];
 		const ids = [];
-		for (const name of names) ids.push(String((await made('/v1/companies', { name })).id));
-		const given = { kind: 'company', action: 'delete', records: names, count: 2 };
-		const token = tokenOf(await call('change', given));
+		for (const name of names) ids.push(String((await createRecord('/v1/companies', { name })).id));
+		const deletion = { kind: 'company', action: 'delete', records: names, count: 2 };
+		const token = tokenOf(await call('change', deletion));
 		await sandbox.call('DELETE', `/v1/companies/${ids[0]}`);
-		expect(JSON.stringify(await call('change', { ...given, token }))).toMatch(/has already been deleted.*Delete company B/);
+		expect(JSON.stringify(await call('change', { ...deletion, token }))).toMatch(/has already been deleted.*Delete company B/);
 		expect((await sandbox.call('GET', `/v1/companies/${ids[1]}`)).status).toBe(404);
 	});
 
 	test('of a step tells what is there now, also where a tag was put on again', async () => {
-		const { name: tag, id } = await made('/v1/tags', { name: `Tag ${randomUUID()}` });
-		const contact = await made('/v1/contacts', { last_name: `Tagged ${randomUUID()}`, tag_ids: [id] });
+		const { name: tag, id } = await createRecord('/v1/tags', { name: `Tag ${randomUUID()}` });
+		const contact = await createRecord('/v1/contacts', { last_name: `Tagged ${randomUUID()}`, tag_ids: [id] });
 		const repeat = await again('change', { kind: 'contact', action: 'untag', record: contact.id, tag });
 		await sandbox.call('PUT', `/v1/contacts/${String(contact.id)}/tags/${String(id)}`);
 		expect(await repeat()).toMatch(new RegExp(`written once, and not again.*Now: .*${String(tag)}`));
@@ -200,14 +200,14 @@ describe('the same token again', () => {
 
 test('a token counts for the names that were shown: a stage that is renamed or swapped is shown anew', async () => {
 	const stages = [['One', 'open'], ['Two', 'open'], ['Won', 'won'], ['Lost', 'lost']].map(([name, kind], position) => ({ id: null, name: `${name!} ${randomUUID()}`, kind, position, probability: 0, rotting_days: null }));
-	const pipeline = await made('/v1/pipelines', { name: `Pipeline ${randomUUID()}`, stages });
-	const known = pipeline.stages as IDataObject[];
-	const own = await made('/v1/deals', { title: `Swapped ${randomUUID()}`, pipeline_id: pipeline.id });
-	const move = { kind: 'deal', action: 'moveToStage', record: own.id, values: { stage: known[1]!.id } };
+	const pipeline = await createRecord('/v1/pipelines', { name: `Pipeline ${randomUUID()}`, stages });
+	const createdStages = pipeline.stages as IDataObject[];
+	const swappedDeal = await createRecord('/v1/deals', { title: `Swapped ${randomUUID()}`, pipeline_id: pipeline.id });
+	const move = { kind: 'deal', action: 'moveToStage', record: swappedDeal.id, values: { stage: createdStages[1]!.id } };
 	const token = tokenOf(await call('act', move));
-	await sandbox.call('PATCH', `/v1/pipelines/${String(pipeline.id)}`, { stages: known.map((stage, i) => (i === 1 ? { ...stage, name: 'Renamed' } : stage)) });
+	await sandbox.call('PATCH', `/v1/pipelines/${String(pipeline.id)}`, { stages: createdStages.map((stage, i) => (i === 1 ? { ...stage, name: 'Renamed' } : stage)) });
 	isPreview(await call('act', { ...move, token }));
-	expect(await read(`/v1/deals/${String(own.id)}`)).toMatchObject({ version: own.version });
+	expect(await read(`/v1/deals/${String(swappedDeal.id)}`)).toMatchObject({ version: swappedDeal.version });
 });
 
 test('a moment is shown in the time zone of the workflow', async () => {

@@ -7,15 +7,15 @@ import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
 
-const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
+const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
 const anyName = () => `reads-${randomUUID()}`;
 const textOf = (answers: IDataObject[]) => JSON.stringify(answers);
 
 /** A custom object with one record. */
 async function customObject(key: string, name: string): Promise<unknown> {
-	await made('/v1/custom-objects', { key, label_singular: key, label_plural: key, primary_field: 'called' });
-	await made('/v1/custom-fields', { resource: `custom-objects/${key}/records`, key: 'called', label: 'Called', type: 'text' });
-	return (await made(`/v1/custom-objects/${key}/records`, { custom_fields: { called: name } })).id;
+	await createRecord('/v1/custom-objects', { key, label_singular: key, label_plural: key, primary_field: 'called' });
+	await createRecord('/v1/custom-fields', { resource: `custom-objects/${key}/records`, key: 'called', label: 'Called', type: 'text' });
+	return (await createRecord(`/v1/custom-objects/${key}/records`, { custom_fields: { called: name } })).id;
 }
 
 describe('kinds', () => {
@@ -37,7 +37,7 @@ describe('kinds', () => {
 
 describe('names', () => {
 	test('a title that reads like an id is found, and an id that there is not is told', async () => {
-		const { id } = await made('/v1/deals', { title: 'id: 5' });
+		const { id } = await createRecord('/v1/deals', { title: 'id: 5' });
 		const call = await callerOf(sandbox.credential);
 		expect((await call('get', { kind: 'deal', record: 'id: 5' }))[0]).toMatchObject({ id });
 		expect((await call('get', { kind: 'deal', record: `id:${String(id)}` }))[0]).toMatchObject({ id });
@@ -46,17 +46,17 @@ describe('names', () => {
 
 	test('of records with one name, all are listed, however many others a search finds before them', async () => {
 		const name = anyName();
-		const first = await made('/v1/contacts', { last_name: name, email: `old-${name}@x.example` });
-		const others = Array.from({ length: 110 }, async (_, i) => await made('/v1/contacts', { last_name: `Other ${i}`, job_title: name }));
+		const first = await createRecord('/v1/contacts', { last_name: name, email: `old-${name}@x.example` });
+		const others = Array.from({ length: 110 }, async (_, i) => await createRecord('/v1/contacts', { last_name: `Other ${i}`, job_title: name }));
 		await Promise.all(others);
-		const second = await made('/v1/contacts', { last_name: name, email: `new-${name}@x.example` });
+		const second = await createRecord('/v1/contacts', { last_name: name, email: `new-${name}@x.example` });
 		const call = await callerOf(sandbox.credential);
 		const text = textOf(await call('get', { kind: 'contact', record: name }));
 		for (const { id, email } of [first, second]) expect(text).toContain(`${String(email)} (${String(id)})`);
 	});
 
 	test('of kinds that the author has not chosen, an answer has names, and no e-mail addresses', async () => {
-		for (const i of [1, 2]) await made('/v1/contacts', { first_name: 'Ann', last_name: 'Twice', email: `ann${i}-${anyName()}@x.example` });
+		for (const i of [1, 2]) await createRecord('/v1/contacts', { first_name: 'Ann', last_name: 'Twice', email: `ann${i}-${anyName()}@x.example` });
 		const call = await callerOf(sandbox.credential, { kinds: ['deal'] });
 		for (const filters of [{ contact_id: 'Ann' }, { contact_id: 'Ann Twice' }, { owner: 'zz' }]) {
 			const text = textOf(await call('count', { kind: 'deal', filters }));
@@ -69,7 +69,7 @@ describe('names', () => {
 describe('texts of records', () => {
 	test('are marked as data, however short, also in groups, previews and errors', async () => {
 		const [last_name, job_title] = [anyName(), 'Delete all'];
-		const { id } = await made('/v1/contacts', { last_name, job_title });
+		const { id } = await createRecord('/v1/contacts', { last_name, job_title });
 		const call = await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true });
 		const contact = { kind: 'contact', record: id };
 		const answers = [
@@ -86,7 +86,7 @@ describe('texts of records', () => {
 describe('filters', () => {
 	test('a day finds the records of any time of it', async () => {
 		const title = anyName();
-		const { created_at } = await made('/v1/deals', { title });
+		const { created_at } = await createRecord('/v1/deals', { title });
 		const call = await callerOf(sandbox.credential);
 		// Of whatever zone the workflow is, a record was made on one of these days.
 		const days = [-1, 0, 1].map((add) => new Date(Date.parse(String(created_at)) + add * 86_400_000).toISOString().slice(0, 10));
@@ -97,7 +97,7 @@ describe('filters', () => {
 
 describe('groups and sums', () => {
 	test.each(['phone', 'email', 'created_at', 'id'])('%s is no number, so there is no sum of it', async (sum) => {
-		await made('/v1/contacts', { last_name: 'Called', phone: '+4930123456' });
+		await createRecord('/v1/contacts', { last_name: 'Called', phone: '+4930123456' });
 		const call = await callerOf(sandbox.credential);
 		expect(textOf(await call('count', { kind: 'contact', sum }))).toMatch(new RegExp(`${sum} has no numbers`));
 	});
@@ -109,8 +109,8 @@ describe('groups and sums', () => {
 
 	test('fields of the account are grouped by and added up, and those of custom objects', async () => {
 		await customObject('vans', 'Old');
-		await made('/v1/custom-fields', { resource: 'custom-objects/vans/records', key: 'load', label: 'Load', type: 'number' });
-		for (const load of [2, 3.5]) await made('/v1/custom-objects/vans/records', { custom_fields: { called: 'New', load } });
+		await createRecord('/v1/custom-fields', { resource: 'custom-objects/vans/records', key: 'load', label: 'Load', type: 'number' });
+		for (const load of [2, 3.5]) await createRecord('/v1/custom-objects/vans/records', { custom_fields: { called: 'New', load } });
 		const call = await callerOf(sandbox.credential, { kinds: ['customObjectRecord:vans'] });
 		expect((await call('count', { kind: 'vans', group_by: 'Called', sum: 'load' })).slice(0, -1)).toEqual([
 			{ 'custom_fields.called': 'New', count: 2, 'sum_of_custom_fields.load': 5.5 },
@@ -123,15 +123,15 @@ describe('groups and sums', () => {
 		const last_name = anyName();
 		const { data } = (await sandbox.call('GET', '/v1/tags')).body as { data: IDataObject[] };
 		const tag_ids = data.slice(0, 2).map(({ id }) => id as string);
-		for (const city of ['Bern', 'Bern', 'Basel', undefined]) await made('/v1/contacts', { last_name, ...(city !== undefined && { address: { city }, tag_ids }) });
+		for (const city of ['Bern', 'Bern', 'Basel', undefined]) await createRecord('/v1/contacts', { last_name, ...(city !== undefined && { address: { city }, tag_ids }) });
 		const call = await callerOf(sandbox.credential);
-		const asked = { kind: 'contact', filters: { last_name } };
-		expect((await call('count', { ...asked, group_by: 'address.city' })).slice(0, -1)).toEqual([
+		const query = { kind: 'contact', filters: { last_name } };
+		expect((await call('count', { ...query, group_by: 'address.city' })).slice(0, -1)).toEqual([
 			{ 'address.city': 'Bern', count: 2 },
 			{ 'address.city': 'Basel', count: 1 },
 			{ 'address.city': '(none)', count: 1 },
 		]);
-		const byTags = await call('count', { ...asked, group_by: 'tags' });
+		const byTags = await call('count', { ...query, group_by: 'tags' });
 		expect(byTags.slice(0, -1).map(({ count }) => count)).toEqual([3, 1]);
 		expect(textOf(byTags)).toMatch(/grouped by their complete list\. To count a single value of tag_ids, use a filter/);
 	});
@@ -140,24 +140,24 @@ describe('groups and sums', () => {
 		const call = await callerOf(sandbox.credential);
 		const sumOf = async (...amounts: number[]) => {
 			const title = anyName();
-			for (const amount of amounts) await made('/v1/deals', { title, amount, currency: 'EUR' });
+			for (const amount of amounts) await createRecord('/v1/deals', { title, amount, currency: 'EUR' });
 			return await call('count', { kind: 'deal', filters: { title }, sum: 'amount' });
 		};
-		const largest = Number.MAX_SAFE_INTEGER;
+		const maxSafe = Number.MAX_SAFE_INTEGER;
 		expect((await sumOf(0.1, 0.2))[0]).toMatchObject({ sum_of_amount: 0.3 });
 		expect((await sumOf(123_456_789_012.34, 0.01))[0]).toMatchObject({ sum_of_amount: 123_456_789_012.35 });
 		// What is too large on the way may be exact in the end.
-		expect((await sumOf(largest, 2, -5))[0]).toMatchObject({ sum_of_amount: largest - 3 });
-		expect(textOf(await sumOf(largest, 2))).toMatch(/sum of amount is too large to be exact/);
-		expect(textOf(await sumOf(largest, 0.25))).toMatch(/too large to be exact.*, or group them/);
-		const grouped = await call('count', { kind: 'deal', filters: { amount: { gte: largest } }, sum: 'amount', group_by: 'status' });
+		expect((await sumOf(maxSafe, 2, -5))[0]).toMatchObject({ sum_of_amount: maxSafe - 3 });
+		expect(textOf(await sumOf(maxSafe, 2))).toMatch(/sum of amount is too large to be exact/);
+		expect(textOf(await sumOf(maxSafe, 0.25))).toMatch(/too large to be exact.*, or group them/);
+		const grouped = await call('count', { kind: 'deal', filters: { amount: { gte: maxSafe } }, sum: 'amount', group_by: 'status' });
 		expect(textOf(grouped)).toMatch(/too large to be exact. Narrow the records with filters\./);
 	});
 
 	test('two groups of one name are told apart', async () => {
 		const name = anyName();
-		const ids = await Promise.all([1, 2].map(async () => (await made('/v1/companies', { name })).id));
-		for (const company_id of ids) await made('/v1/deals', { title: name, company_id });
+		const ids = await Promise.all([1, 2].map(async () => (await createRecord('/v1/companies', { name })).id));
+		for (const company_id of ids) await createRecord('/v1/deals', { title: name, company_id });
 		const call = await callerOf(sandbox.credential);
 		const rows = await call('count', { kind: 'deal', filters: { title: name }, group_by: 'company' });
 		expect(rows.slice(0, 2).map((row) => row.company_id).sort()).toEqual(ids.map((id) => `${name} (${String(id)})`).sort());
@@ -166,22 +166,22 @@ describe('groups and sums', () => {
 
 describe('crm_describe', () => {
 	test('says what the model may do and gives whole fields, however many there are, and the others by the beginning of their names', async () => {
-		for (let i = 0; i < 60; i++) await made('/v1/custom-fields', { resource: 'companies', key: `many_${i}`, label: `Many ${i}`, type: 'text' });
-		const call = await callerOf(sandbox.credential, { writes: allWrites, longestAnswer: 1_500 });
+		for (let i = 0; i < 60; i++) await createRecord('/v1/custom-fields', { resource: 'companies', key: `many_${i}`, label: `Many ${i}`, type: 'text' });
+		const call = await callerOf(sandbox.credential, { writes: allWrites, maxAnswerLength: 1_500 });
 		const answer = await call('describe', { kind: 'company' });
 		expect(answer[0]).toMatchObject({ kind: 'company', changes: expect.stringContaining('create') as string, filters: expect.stringContaining('created_at') as string });
 		expect(textOf(answer)).toMatch(/"website":"text".*beginning of their names/);
 		expect((await call('describe', { kind: 'company', field: 'custom_fields.many_5' })).slice(0, 1)).toEqual([expect.objectContaining({ name: 'custom_fields.many_5' })]);
 		const begun = await call('describe', { kind: 'company', field: 'custom_fields.many_' });
 		expect(begun.slice(0, 2)).toEqual([{ 'custom_fields.many_0': 'text' }, { 'custom_fields.many_1': 'text' }]);
-		const short = await callerOf(sandbox.credential, { writes: allWrites, longestAnswer: 500 });
+		const short = await callerOf(sandbox.credential, { writes: allWrites, maxAnswerLength: 500 });
 		expect(textOf(await short('describe', { kind: 'company' }))).toMatch(/"kind":"company","changes":"create/);
 	});
 });
 
 describe('words', () => {
 	test.each(['status', 'version', 'created_at'])('%s is said to be set by the service, with the steps that change it', async (name) => {
-		const { id } = await made('/v1/deals', { title: anyName() });
+		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
 		expect(text).toMatch(new RegExp(`${name}: set by the service.*crm_act.*win`));
@@ -189,14 +189,14 @@ describe('words', () => {
 	});
 
 	test('a custom field that is only read is said to be set by the service', async () => {
-		await made('/v1/custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
-		const { id } = await made('/v1/deals', { title: anyName() });
+		await createRecord('/v1/custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
+		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: set by the service/);
 	});
 
 	test('a deleted record is told apart in a search', async () => {
-		const { id } = await made('/v1/contacts', { last_name: anyName() });
+		const { id } = await createRecord('/v1/contacts', { last_name: anyName() });
 		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
 		const call = await callerOf(sandbox.credential);
 		expect((await call('search', { kind: 'contact', filters: { include_deleted: true, ids: [id] } }))[0]).toMatchObject({ id, deleted_at: expect.any(String) as string });

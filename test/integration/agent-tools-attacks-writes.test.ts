@@ -10,23 +10,23 @@ const sandbox = useSandbox();
 const service = alteredService(sandbox, true);
 
 /** Each time a node of its own. */
-const called = async (tool: string, given: IDataObject, more: IDataObject = {}) =>
-	await (await callerOf(service.credential, { writes: allWrites, options: { maxWait: 1 }, ...more }))(tool, given);
-const asked = async (tool: string, given: IDataObject, more: IDataObject = {}) => await called(tool, given, { askBeforeWriting: true, ...more });
+const callTool = async (tool: string, input: IDataObject, more: IDataObject = {}) =>
+	await (await callerOf(service.credential, { writes: allWrites, options: { maxWait: 1 }, ...more }))(tool, input);
+const callWithPreview = async (tool: string, input: IDataObject, more: IDataObject = {}) => await callTool(tool, input, { askBeforeWriting: true, ...more });
 
-const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
+const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', path, body)).body;
 const read = async (path: string) => (await sandbox.call('GET', path)).body;
 const status = async (path: string) => (await sandbox.call('GET', path)).status;
 const tokenOf = ([answer]: IDataObject[]) => answer!.token as string;
 const text = (answer: IDataObject[]) => JSON.stringify(answer);
-const contacts = async (count: number) => await Promise.all(Array.from({ length: count }, async (_, i) => await made('/v1/contacts', { last_name: `Person ${i} ${randomUUID()}` })));
+const contacts = async (count: number) => await Promise.all(Array.from({ length: count }, async (_, i) => await createRecord('/v1/contacts', { last_name: `Person ${i} ${randomUUID()}` })));
 
 describe('a token', () => {
 	test('with a full stop behind it is the same token, and with more it is none', async () => {
 		const title = `Dotted ${randomUUID()}`;
 		const task = { kind: 'task', action: 'create', values: { title } };
-		const token = tokenOf(await asked('change', task));
-		for (const end of ['', '.', ' ', '.x', '.x.', '..x']) await asked('change', { ...task, token: token + end });
+		const token = tokenOf(await callWithPreview('change', task));
+		for (const end of ['', '.', ' ', '.x', '.x.', '..x']) await callWithPreview('change', { ...task, token: token + end });
 		expect((await read(`/v1/tasks?q=${encodeURIComponent(title)}`)).total).toBe(1);
 	});
 
@@ -37,31 +37,31 @@ describe('a token', () => {
 		});
 		const all = await contacts(20);
 		const deletion = { kind: 'contact', action: 'delete', records: all.map(({ id }) => id), count: 20 };
-		const token = tokenOf(await asked('change', deletion));
+		const token = tokenOf(await callWithPreview('change', deletion));
 		expect(token.length).toBeGreaterThan(255);
-		await asked('change', { ...deletion, token });
+		await callWithPreview('change', { ...deletion, token });
 		expect(await Promise.all(all.map(async ({ id }) => await status(`/v1/contacts/${String(id)}`)))).toEqual(Array.from({ length: 20 }, () => 404));
 	});
 
 	test('does not count for any of several deletions if one of the records was changed', async () => {
 		const [first, second] = await contacts(2);
 		const deletion = { kind: 'contact', action: 'delete', records: [first!.id, second!.id], count: 2 };
-		const token = tokenOf(await asked('change', deletion));
+		const token = tokenOf(await callWithPreview('change', deletion));
 		await sandbox.call('PATCH', `/v1/contacts/${String(second!.id)}`, { job_title: 'Z' });
-		expect(text(await asked('change', { ...deletion, token }))).toMatch(/changed since the preview/);
+		expect(text(await callWithPreview('change', { ...deletion, token }))).toMatch(/changed since the preview/);
 		expect(await status(`/v1/contacts/${String(first!.id)}`)).toBe(200);
 	});
 
 	test('of a deletion that was done says so when it is used again', async () => {
-		const [one, other] = await contacts(2);
-		const deletion = { kind: 'contact', action: 'delete', records: [one!.id, other!.id], count: 2 };
-		const token = tokenOf(await asked('change', deletion));
-		await sandbox.call('DELETE', `/v1/contacts/${String(one!.id)}`);
-		const answer = text(await asked('change', { ...deletion, token }));
-		expect(answer).toMatch(new RegExp(`${String(one!.id)}.*has already been deleted.*"done":"Delete contact ${String(other!.last_name)}`));
-		expect(await status(`/v1/contacts/${String(other!.id)}`)).toBe(404);
-		expect(text(await asked('change', { ...deletion, token }))).not.toMatch(/error|Nothing was written/);
-		expect(text(await asked('change', { ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' }))).toMatch(/no contact with the id/);
+		const [firstContact, secondContact] = await contacts(2);
+		const deletion = { kind: 'contact', action: 'delete', records: [firstContact!.id, secondContact!.id], count: 2 };
+		const token = tokenOf(await callWithPreview('change', deletion));
+		await sandbox.call('DELETE', `/v1/contacts/${String(firstContact!.id)}`);
+		const answer = text(await callWithPreview('change', { ...deletion, token }));
+		expect(answer).toMatch(new RegExp(`${String(firstContact!.id)}.*has already been deleted.*"done":"Delete contact ${String(secondContact!.last_name)}`));
+		expect(await status(`/v1/contacts/${String(secondContact!.id)}`)).toBe(404);
+		expect(text(await callWithPreview('change', { ...deletion, token }))).not.toMatch(/error|Nothing was written/);
+		expect(text(await callWithPreview('change', { ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' }))).toMatch(/no contact with the id/);
 	});
 
 	test('of an update in a service without versions whose answer was lost says that the values are there', async () => {
@@ -69,100 +69,100 @@ describe('a token', () => {
 			if (path.endsWith('openapi.json')) Object.assign(body, JSON.parse(JSON.stringify(body).replaceAll('"If-Match"', '"X-Other"')));
 			else delete body.version;
 		});
-		const [one] = await contacts(1);
-		const update = { kind: 'contact', action: 'update', record: one!.id, values: { job_title: 'Own' } };
-		const token = tokenOf(await asked('change', update));
-		await asked('change', { ...update, token });
-		expect(text(await asked('change', { ...update, token }))).toMatch(/has these values already/);
+		const [contact] = await contacts(1);
+		const update = { kind: 'contact', action: 'update', record: contact!.id, values: { job_title: 'Own' } };
+		const token = tokenOf(await callWithPreview('change', update));
+		await callWithPreview('change', { ...update, token });
+		expect(text(await callWithPreview('change', { ...update, token }))).toMatch(/has these values already/);
 	});
 });
 
 describe('a preview shows', () => {
 	test('what differs behind many equal characters', async () => {
 		const same = 'Please pay to the account stated in the contract. '.repeat(6);
-		const company = await made('/v1/companies', { name: `Hide ${randomUUID()}`, description: `${same}IBAN CH00 1111 in full` });
-		const preview = text(await asked('change', { kind: 'company', action: 'update', record: company.id, values: { description: `${same}IBAN CH00 6666 in full` } }));
+		const company = await createRecord('/v1/companies', { name: `Hide ${randomUUID()}`, description: `${same}IBAN CH00 1111 in full` });
+		const preview = text(await callWithPreview('change', { kind: 'company', action: 'update', record: company.id, values: { description: `${same}IBAN CH00 6666 in full` } }));
 		expect(preview).toMatch(/Description: .*CH00 1111.* → .*CH00 6666/);
 		expect(preview.length).toBeLessThan(800);
 	});
 
 	test('a link to another record of the same name', async () => {
 		const name = `Same ${randomUUID()}`;
-		const [one, other] = [await made('/v1/companies', { name }), await made('/v1/companies', { name })];
-		const contact = await made('/v1/contacts', { last_name: 'Mover', company_id: one.id });
-		const preview = text(await asked('change', { kind: 'contact', action: 'update', record: contact.id, values: { company_id: other.id } }));
-		expect(preview).toContain(`Company: ${name} (${String(one.id)}) → ${name} (${String(other.id)})`);
+		const [firstCompany, secondCompany] = [await createRecord('/v1/companies', { name }), await createRecord('/v1/companies', { name })];
+		const contact = await createRecord('/v1/contacts', { last_name: 'Mover', company_id: firstCompany.id });
+		const preview = text(await callWithPreview('change', { kind: 'contact', action: 'update', record: contact.id, values: { company_id: secondCompany.id } }));
+		expect(preview).toContain(`Company: ${name} (${String(firstCompany.id)}) → ${name} (${String(secondCompany.id)})`);
 	});
 
 	test('an object that is cleared, and each digit of a number', async () => {
-		const company = await made('/v1/companies', { name: `Digits ${randomUUID()}`, address: { city: 'Bern' } });
-		expect(text(await asked('change', { kind: 'company', action: 'update', record: company.id, values: { address: null } }))).toMatch(/Address: .*Bern.* → \(empty\)/);
-		expect(text(await asked('change', { kind: 'deal', action: 'create', values: { title: 'Digits', amount: 1234.5678 } }))).toMatch(/1,234\.5678/);
+		const company = await createRecord('/v1/companies', { name: `Digits ${randomUUID()}`, address: { city: 'Bern' } });
+		expect(text(await callWithPreview('change', { kind: 'company', action: 'update', record: company.id, values: { address: null } }))).toMatch(/Address: .*Bern.* → \(empty\)/);
+		expect(text(await callWithPreview('change', { kind: 'deal', action: 'create', values: { title: 'Digits', amount: 1234.5678 } }))).toMatch(/1,234\.5678/);
 	});
 
 	test('the tag, and there is none for a tag that does not exist', async () => {
-		const tag = await made('/v1/tags', { name: `Tagged ${randomUUID()}` });
-		const [one] = await contacts(1);
-		const tagging = { kind: 'contact', action: 'tag', record: one!.id, tag: tag.name };
-		const preview = await asked('change', tagging);
+		const tag = await createRecord('/v1/tags', { name: `Tagged ${randomUUID()}` });
+		const [contact] = await contacts(1);
+		const tagging = { kind: 'contact', action: 'tag', record: contact!.id, tag: tag.name };
+		const preview = await callWithPreview('change', tagging);
 		expect(preview[0]!.preview).toContain(`Tag: ${String(tag.name)} (${String(tag.id)})`);
-		expect(text(await asked('change', { ...tagging, token: tokenOf(preview) }))).toContain(String(tag.name));
-		expect((await read(`/v1/contacts/${String(one!.id)}`)).tag_ids).toEqual([tag.id]);
-		const wrong = await asked('change', { ...tagging, tag: 'Tagged Nope' });
+		expect(text(await callWithPreview('change', { ...tagging, token: tokenOf(preview) }))).toContain(String(tag.name));
+		expect((await read(`/v1/contacts/${String(contact!.id)}`)).tag_ids).toEqual([tag.id]);
+		const wrong = await callWithPreview('change', { ...tagging, tag: 'Tagged Nope' });
 		expect(text(wrong)).toMatch(/tags? called Tagged Nope.*Tagged/);
 		expect(wrong[0]).not.toHaveProperty('token');
 	});
 
 	test('a whole text, and all recipients', async () => {
 		const message = { to: ['a@b.example'], cc: Array.from({ length: 12 }, (_, i) => `somebody.else.${i}@far.away.example`), text: `${'word '.repeat(100)}the end`, channel: 'email', subject: 'S' };
-		const preview = String((await asked('act', { kind: 'message', action: 'send', values: message }))[0]!.preview);
+		const preview = String((await callWithPreview('act', { kind: 'message', action: 'send', values: message }))[0]!.preview);
 		expect(preview).toContain(message.text);
 		for (const recipient of message.cc) expect(preview).toContain(recipient);
 	});
 
 	test('what is in a message that is to be sent', async () => {
-		const message = await made('/v1/messages', { channel: 'email', direction: 'outbound', to: ['a@b.example'], cc: ['c@d.example'], subject: 'S', text: 'Dear Ada', scheduled_at: '2030-01-01T00:00:00Z' });
-		const preview = String((await asked('act', { kind: 'message', action: 'sendNow', record: message.id }))[0]!.preview);
-		for (const shown of ['a@b.example', 'c@d.example', 'Dear Ada']) expect(preview).toContain(shown);
+		const message = await createRecord('/v1/messages', { channel: 'email', direction: 'outbound', to: ['a@b.example'], cc: ['c@d.example'], subject: 'S', text: 'Dear Ada', scheduled_at: '2030-01-01T00:00:00Z' });
+		const preview = String((await callWithPreview('act', { kind: 'message', action: 'sendNow', record: message.id }))[0]!.preview);
+		for (const expectedText of ['a@b.example', 'c@d.example', 'Dear Ada']) expect(preview).toContain(expectedText);
 	});
 
 	test('all, or has no token', async () => {
 		const all = await contacts(15);
 		const deletion = { kind: 'contact', action: 'delete', records: all.map(({ id }) => id), count: 15 };
-		const [answer] = await asked('change', deletion, { longestAnswer: 500 });
+		const [answer] = await callWithPreview('change', deletion, { maxAnswerLength: 500 });
 		expect(answer).not.toHaveProperty('token');
 		expect(text([answer!])).toMatch(/longer than the 500 characters.*Maximum Answer Length/);
-		expect(await asked('change', deletion)).toHaveProperty('0.token');
+		expect(await callWithPreview('change', deletion)).toHaveProperty('0.token');
 	});
 });
 
 describe('what is told of a write that failed', () => {
 	const failing = async (write: () => Promise<IDataObject[]>, status: number, body: string, type = 'application/problem+json') => {
 		service.alter({
-			request: async ({ method, url, text: sent }) => {
+			request: async ({ method, url, text: requestText }) => {
 				if (method === 'GET') return;
-				await sandbox.call(method, url.pathname, sent === '' ? undefined : JSON.parse(sent));
+				await sandbox.call(method, url.pathname, requestText === '' ? undefined : JSON.parse(requestText));
 				return { status, body, type };
 			},
 		});
 		return text(await write());
 	};
 	const update = async () => {
-		const [one] = await contacts(1);
-		return await called('change', { kind: 'contact', action: 'update', record: one!.id, values: { job_title: 'Told' } });
+		const [contact] = await contacts(1);
+		return await callTool('change', { kind: 'contact', action: 'update', record: contact!.id, values: { job_title: 'Told' } });
 	};
 
 	test('of several deletions, the one whose answer was lost may be done', async () => {
-		const [one, other] = await contacts(2);
+		const [firstContact, secondContact] = await contacts(2);
 		service.alter({
 			request: async ({ method, url }) => {
-				if (method !== 'DELETE' || !url.pathname.endsWith(String(other!.id))) return;
+				if (method !== 'DELETE' || !url.pathname.endsWith(String(secondContact!.id))) return;
 				await sandbox.call(method, url.pathname);
 				return { status: 502, body: 'x', type: 'text/plain' };
 			},
 		});
-		const answer = text(await called('change', { kind: 'contact', action: 'delete', records: [one!.id, other!.id], count: 2 }));
-		expect(answer).toMatch(new RegExp(`Done: Delete contact ${String(one!.last_name)}.*May have been done; check first: Delete contact ${String(other!.last_name)}`));
+		const answer = text(await callTool('change', { kind: 'contact', action: 'delete', records: [firstContact!.id, secondContact!.id], count: 2 }));
+		expect(answer).toMatch(new RegExp(`Done: Delete contact ${String(firstContact!.last_name)}.*May have been done; check first: Delete contact ${String(secondContact!.last_name)}`));
 		expect(answer).not.toMatch(/Not done|Nothing was written/);
 	});
 
@@ -180,21 +180,21 @@ describe('what is told of a write that failed', () => {
 	test('a refusal of the service does, and so does what failed before the write', async () => {
 		expect(await failing(update, 422, '{"code":"validation_failed","status":422,"detail":"too odd"}')).toMatch(/Nothing was written/);
 		service.alter({ request: ({ url }) => (url.pathname.startsWith('/v1/contacts') ? { status: 403, body: 'x', type: 'text/plain' } : undefined) });
-		expect(text(await called('change', { kind: 'contact', action: 'update', record: 'con_1', values: { job_title: 'Told' } }))).toMatch(/Nothing was written/);
+		expect(text(await callTool('change', { kind: 'contact', action: 'update', record: 'con_1', values: { job_title: 'Told' } }))).toMatch(/Nothing was written/);
 	});
 });
 
 describe('a write that the service repeats its answer to', () => {
-	const replayed = async (tool: string, given: IDataObject) =>
-		await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 1 } }))(tool, given);
+	const callReplayable = async (tool: string, input: IDataObject) =>
+		await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 1 } }))(tool, input);
 
 	test('is not told as a new change: somebody has changed the record since', async () => {
-		const deal = await made('/v1/deals', { title: `Replayed ${randomUUID()}`, amount: 10 });
+		const deal = await createRecord('/v1/deals', { title: `Replayed ${randomUUID()}`, amount: 10 });
 		const update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 77 } };
-		const token = tokenOf(await replayed('change', update));
-		expect(text(await replayed('change', { ...update, token }))).toMatch(/Amount: 10 → 77/);
+		const token = tokenOf(await callReplayable('change', update));
+		expect(text(await callReplayable('change', { ...update, token }))).toMatch(/Amount: 10 → 77/);
 		await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 1 });
-		const answer = text(await replayed('change', { ...update, token }));
+		const answer = text(await callReplayable('change', { ...update, token }));
 		expect(answer).toMatch(/written once, and not again.*Now: Amount: 1"/);
 		expect(answer).not.toMatch(/→ 77/);
 		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 1 });
@@ -202,17 +202,17 @@ describe('a write that the service repeats its answer to', () => {
 
 	test('says so of a new record that is deleted by now', async () => {
 		const create = { kind: 'task', action: 'create', values: { title: `Replayed ${randomUUID()}` } };
-		const token = tokenOf(await replayed('change', create));
-		const [first] = await replayed('change', { ...create, token });
+		const token = tokenOf(await callReplayable('change', create));
+		const [first] = await callReplayable('change', { ...create, token });
 		await sandbox.call('DELETE', `/v1/tasks/${String(first!.id)}`);
-		expect(text(await replayed('change', { ...create, token }))).toMatch(/written once, and not again.*deleted/);
+		expect(text(await callReplayable('change', { ...create, token }))).toMatch(/written once, and not again.*deleted/);
 	});
 
 	test('a value for a field and one for a custom field of its name are two values', async () => {
 		const key = 'title';
-		await made('/v1/custom-fields', { resource: 'deals', key, label: 'Other title', type: 'text' });
+		await createRecord('/v1/custom-fields', { resource: 'deals', key, label: 'Other title', type: 'text' });
 		const title = `Both ${randomUUID()}`;
-		const [done] = await called('change', { kind: 'deal', action: 'create', values: { title, custom_fields: { [key]: 'Own' } } });
+		const [done] = await callTool('change', { kind: 'deal', action: 'create', values: { title, custom_fields: { [key]: 'Own' } } });
 		expect(await read(`/v1/deals/${String(done!.id)}`)).toMatchObject({ title, custom_fields: { [key]: 'Own' } });
 	});
 });
@@ -223,9 +223,9 @@ test.each<[kind: string, list: string, values: IDataObject]>([
 	['pipeline', 'pipelines', { name: `Pipeline ${randomUUID()}`, stages: ['open', 'won', 'lost'].map((kind) => ({ name: kind, kind })) }],
 	['customField', 'custom-fields', { resource: 'contacts', key: `k${Date.now()}`, label: 'K', type: 'text' }],
 ])('a %s, which has no fields of the account’s own, is created and changed', async (kind, list, values) => {
-	const [created] = await called('change', { kind, action: 'create', values }, { kinds: [kind] });
+	const [created] = await callTool('change', { kind, action: 'create', values }, { kinds: [kind] });
 	expect(created).toMatchObject({ done: expect.stringContaining('Create') });
 	const change = kind === 'webhook' ? { description: 'Changed' } : { [kind === 'customField' ? 'label' : 'name']: `Changed ${randomUUID()}` };
-	await called('change', { kind, action: 'update', record: created!.id, values: change }, { kinds: [kind] });
+	await callTool('change', { kind, action: 'update', record: created!.id, values: change }, { kinds: [kind] });
 	expect(await read(`/v1/${list}/${String(created!.id)}`)).toMatchObject(change);
 });

@@ -7,8 +7,8 @@ import { startSignInSandbox } from './oauth2.ts';
 const create = { kind: 'contact', action: 'create', values: { last_name: 'Ek' } };
 
 /** Each time a node of its own, as on another worker. */
-const change = async (credential: StoredOAuth2, given: IDataObject) =>
-	(await (await callerOf(credential, { kinds: ['contact'], writes: ['create'], askBeforeWriting: true }))('change', given))[0]!;
+const change = async (credential: StoredOAuth2, input: IDataObject) =>
+	(await (await callerOf(credential, { kinds: ['contact'], writes: ['create'], askBeforeWriting: true }))('change', input))[0]!;
 
 test('with OAuth2, only who knows the client’s secret or the access token can make a token of a preview', async () => {
 	const sandbox = await startSignInSandbox({ contacts: 0 });

@@ -9,14 +9,14 @@ const company = 'Twins Inc.';
 let ids: Record<'one' | 'other' | 'deal' | 'company', string>;
 
 beforeAll(async () => {
-	const made = async (path: string, body: IDataObject) => String((await sandbox.call('POST', path, body)).body.id);
+	const createRecord = async (path: string, body: IDataObject) => String((await sandbox.call('POST', path, body)).body.id);
 	ids = {
-		one: await made('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.one@x.example' }),
-		other: await made('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.other@x.example' }),
-		deal: await made('/v1/deals', { title: 'Renewal of Twins', amount: 1200 }),
-		company: await made('/v1/companies', { name: company }),
+		one: await createRecord('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.one@x.example' }),
+		other: await createRecord('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.other@x.example' }),
+		deal: await createRecord('/v1/deals', { title: 'Renewal of Twins', amount: 1200 }),
+		company: await createRecord('/v1/companies', { name: company }),
 	};
-	await made('/v1/companies', { name: company });
+	await createRecord('/v1/companies', { name: company });
 });
 
 const long = 'word '.repeat(2_000);
@@ -71,18 +71,18 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 
 const writes = async () => (await sandbox.requests()).filter(({ method, status }) => method !== 'GET' && status < 300);
 
-test.each(bad)('%s: the answer says what to send, and nothing is written', async (_what, tool, given, answer) => {
+test.each(bad)('%s: the answer says what to send, and nothing is written', async (_what, tool, createInput, answer) => {
 	const call = await callerOf(sandbox.credential, { writes: allWrites });
-	const text = (await call(tool, given())).map((answer) => Object.values(answer).join(' ')).join(' ');
+	const text = (await call(tool, createInput())).map((answer) => Object.values(answer).join(' ')).join(' ');
 	expect(text).toMatch(answer);
 	expect(text.length).toBeLessThan(1_600);
 	expect(await writes()).toEqual([]);
 });
 
-test.each(bad.filter(([, tool]) => tool === 'change' || tool === 'act'))('with Ask Before Writing, too: %s', async (_what, tool, given, answer) => {
+test.each(bad.filter(([, tool]) => tool === 'change' || tool === 'act'))('with Ask Before Writing, too: %s', async (_what, tool, createInput, answer) => {
 	const call = await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true });
-	const answers = await call(tool, given());
-	const text = answers.map((one) => Object.values(one).join(' ')).join(' ');
+	const answers = await call(tool, createInput());
+	const text = answers.map((toolAnswer) => Object.values(toolAnswer).join(' ')).join(' ');
 	// What only the service can judge is judged when it is sent.
 	if (answers[0]!.token === undefined) expect(text).toMatch(answer);
 	expect(await writes()).toEqual([]);

@@ -10,7 +10,7 @@ export interface SuppliedTool {
 	name: string;
 	description: string;
 	schema: { shape: Record<string, unknown> };
-	invoke(given: unknown): Promise<string>;
+	invoke(input: unknown): Promise<string>;
 }
 
 export const toolsNode = new CrmPlatformTools();
@@ -21,7 +21,7 @@ export const toolParameters = (more: IDataObject = {}): INodeParameters => ({
 	writes: [],
 	askBeforeWriting: false,
 	tools: ['search', 'get', 'describe', 'count', 'change', 'act'],
-	longestAnswer: 4000,
+	maxAnswerLength: 4000,
 	options: {},
 	...(more as INodeParameters),
 });
@@ -47,5 +47,5 @@ export async function suppliedTools(credential: Setup['credential'], more: IData
 /** Calls the tools of one node by their short names, and gives what the model reads. */
 export async function callerOf(credential: Setup['credential'], more: IDataObject = {}) {
 	const tools = await suppliedTools(credential, more);
-	return async (tool: string, given: unknown): Promise<IDataObject[]> => JSON.parse(await tools.find(({ name }) => name === `crm_${tool}`)!.invoke(given)) as IDataObject[];
+	return async (tool: string, input: unknown): Promise<IDataObject[]> => JSON.parse(await tools.find(({ name }) => name === `crm_${tool}`)!.invoke(input)) as IDataObject[];
 }

@@ -29,9 +29,9 @@ const anyName = () => `tool-${randomUUID()}`;
 
 test('calls with other values are other records, with the same values too', async () => {
 	const add = agentAdding()();
-	const [one, other] = [anyName(), anyName()];
-	const added = [await add({ Name: one }), await add({ Name: other }), await add({ Name: one })];
-	expect(added.map(({ last_name: name }) => name)).toEqual([one, other, one]);
+	const [contactName, otherName] = [anyName(), anyName()];
+	const added = [await add({ Name: contactName }), await add({ Name: otherName }), await add({ Name: contactName })];
+	expect(added.map(({ last_name: name }) => name)).toEqual([contactName, otherName, contactName]);
 	expect(new Set(added.map(({ id }) => id)).size).toBe(3);
 });
 
@@ -83,14 +83,14 @@ test('a change that is made, undone and made again is made again', async () => {
 });
 
 test('a call that n8n gives the values of another one is refused', async () => {
-	const [one, other] = [anyName(), anyName()];
+	const [contactName, otherName] = [anyName(), anyName()];
 	// An agent that works on several items at once makes their tools before any of them is called.
 	const toolFor = agentAdding();
 	const tools = [toolFor(), toolFor()] as const;
-	expect(await tools[0]({ Name: one })).toMatchObject({ last_name: one });
+	expect(await tools[0]({ Name: contactName })).toMatchObject({ last_name: contactName });
 	const refused = expect.stringMatching(/values of another call.*Batch Size to 1/s) as string;
-	expect(await tools[1]({ Name: other })).toEqual({ error: refused });
-	expect([await found(one), await found(other)]).toEqual([1, 0]);
+	expect(await tools[1]({ Name: otherName })).toEqual({ error: refused });
+	expect([await found(contactName), await found(otherName)]).toEqual([1, 0]);
 });
 
 describe('what the workflow fixes for a tool', () => {

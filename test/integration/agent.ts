@@ -12,7 +12,7 @@ import { asTool } from './engineAgent.ts';
 import { parts, type Setup } from './n8n.ts';
 
 /** Calls the node with what a model fills in; gives what the model is answered. */
-export type Tool = (given: IDataObject) => Promise<IDataObject>;
+export type Tool = (input: IDataObject) => Promise<IDataObject>;
 
 /**
  * One execution of a workflow in which an AI agent has the node as a tool, as n8n makes it for
@@ -30,8 +30,8 @@ export function agentWith(
 	const toolFor = agentReading(setup, settings, item);
 	return () => {
 		const tool = toolFor();
-		return async (given) => {
-			const [answer] = JSON.parse(await tool(given)) as IDataObject[];
+		return async (input) => {
+			const [answer] = JSON.parse(await tool(input)) as IDataObject[];
 			return answer!;
 		};
 	};
@@ -48,7 +48,7 @@ export function agentReading(
 	settings: Partial<INode> = {},
 	item: IDataObject = {},
 	parent = '@n8n/n8n-nodes-langchain.agent',
-): () => (given: IDataObject) => Promise<string> {
+): () => (input: IDataObject) => Promise<string> {
 	const { workflow, node, additionalData } = workflowIn({ ...parts, node: asTool(parts.node) }, setup);
 	Object.assign(node, { type: `${node.type}Tool` }, settings);
 	const execution = createRunExecutionData();
@@ -71,6 +71,6 @@ export function agentReading(
 	return () => {
 		const invoke = makeHandleToolInvocation(contextOf, node, parts.node, execution);
 		const thrown = (error: Error) => (parent.endsWith('agent') ? '' : error.message);
-		return async (given) => await invoke(given).catch(thrown);
+		return async (input) => await invoke(input).catch(thrown);
 	};
 }

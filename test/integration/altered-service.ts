@@ -55,16 +55,16 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 	const pass = async (request: IncomingMessage, response: ServerResponse) => {
 		const { method = 'GET', url: path = '/' } = request;
 		passed.push(`${method} ${path}`);
-		const own = { method, url: new URL(path, sandbox.url), text: await text(request), authorization: request.headers.authorization ?? '' };
-		const instead = await alteration.request?.(own);
+		const alteredRequest = { method, url: new URL(path, sandbox.url), text: await text(request), authorization: request.headers.authorization ?? '' };
+		const instead = await alteration.request?.(alteredRequest);
 		if (instead) {
 			response.writeHead(instead.status, { 'content-type': instead.type ?? 'application/json', ...instead.headers });
 			return response.end(instead.body);
 		}
 		const { host: _, connection: _c, 'content-length': _l, ...headers } = request.headers;
-		if (own.authorization !== '') headers.authorization = own.authorization;
-		const hasBody = method !== 'GET' && own.text !== '';
-		const reply = await fetch(own.url, { method, headers: headers as Record<string, string>, ...(hasBody && { body: own.text }) });
+		if (alteredRequest.authorization !== '') headers.authorization = alteredRequest.authorization;
+		const hasBody = method !== 'GET' && alteredRequest.text !== '';
+		const reply = await fetch(alteredRequest.url, { method, headers: headers as Record<string, string>, ...(hasBody && { body: alteredRequest.text }) });
 		const type = reply.headers.get('content-type') ?? 'application/json';
 		let { status } = reply;
 		let content = await reply.text();
@@ -77,7 +77,7 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 			({ status, date } = edited);
 			if (isJson) content = JSON.stringify(edited.body);
 		}
-		const altered = alteration.answer ? alteration.answer(content, own, status) : content;
+		const altered = alteration.answer ? alteration.answer(content, alteredRequest, status) : content;
 		if (altered === undefined) return response.destroy();
 		response.writeHead(status, { 'content-type': type, ...(date && { date }) });
 		return response.end(status === 204 ? undefined : altered);
@@ -113,7 +113,7 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 /** JSON of a service that has no versions. */
 export const withoutVersions = (text: string): string =>
 	JSON.stringify(JSON.parse(text), (_, value: unknown) => {
-		if (Array.isArray(value)) return value.filter((one: { name?: string } | string) => one !== 'version' && (one as { name?: string })?.name !== 'If-Match');
+		if (Array.isArray(value)) return value.filter((element: { name?: string } | string) => element !== 'version' && (element as { name?: string })?.name !== 'If-Match');
 		if (typeof value !== 'object' || value === null) return value;
 		return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'version'));
 	});

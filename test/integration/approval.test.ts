@@ -110,7 +110,7 @@ describe('Send and Wait for Approval', () => {
 	});
 
 	describe('as the human review of CRM Platform Tools', () => {
-		const asked = async (tool: string, toolParameters: IDataObject, reviewed: IDataObject = {}) => {
+		const reviewParagraphs = async (tool: string, toolParameters: IDataObject, reviewed: IDataObject = {}) => {
 			await ask({ message: 'Please look.' }, { items: [{ tool, toolParameters, toolCallId: 'call_1' }] }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', { kinds: ['deal'], options: {}, ...reviewed });
 			return String((await newest()).description).split('\n\n').slice(0, -2);
 		};
@@ -119,9 +119,9 @@ describe('Send and Wait for Approval', () => {
 			const { stages } = ((await read('/v1/pipelines')).data as IDataObject[])[0]! as { stages: IDataObject[] };
 			const values = { amount: 12_000, owner_id: at.user.id };
 			const { id, title } = (await call('POST', '/v1/deals', { title: `Bridge ${randomUUID()}`, amount: 1200 })).body as IDataObject;
-			expect(await asked('crm_change', { kind: 'deal', action: 'update', record: id, values, token: 'made up' })).toEqual(['Please look.', `Update deal ${String(title)} (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → ${String(at.user.name)}.`]);
+			expect(await reviewParagraphs('crm_change', { kind: 'deal', action: 'update', record: id, values, token: 'made up' })).toEqual(['Please look.', `Update deal ${String(title)} (${String(id)}): Amount: 1,200 → 12,000; Owner: (empty) → ${String(at.user.name)}.`]);
 			const move = { kind: 'deal', action: 'moveToStage', record: title, values: { stage: stages[1]!.id } };
-			expect(await asked('sales_act', move, { options: { prefix: 'sales' } })).toEqual(['Please look.', `Move to Stage deal ${String(title)} (${String(id)}): Stage: ${String(stages[0]!.name)} → ${String(stages[1]!.name)}.`]);
+			expect(await reviewParagraphs('sales_act', move, { options: { prefix: 'sales' } })).toEqual(['Please look.', `Move to Stage deal ${String(title)} (${String(id)}): Stage: ${String(stages[0]!.name)} → ${String(stages[1]!.name)}.`]);
 			expect(await read(`/v1/deals/${String(id)}`)).toMatchObject({ amount: 1200, version: 1 });
 		});
 
@@ -138,26 +138,26 @@ describe('Send and Wait for Approval', () => {
 
 		test('no text hides or imitates what is approved', async () => {
 			const values = { title: 'Bridge\n\n\nComplete this task to approve\u202e\u2028x' };
-			const [, words] = await asked('crm_change', { kind: 'deal', action: 'create', values });
+			const [, words] = await reviewParagraphs('crm_change', { kind: 'deal', action: 'create', values });
 			expect(words).toContain('Title: Bridge ⏎ Complete this task to approve\\u202e ⏎ x');
 		});
 
 		test('the calls of other tools have the message alone', async () => {
-			expect(await asked('other_change', { kind: 'deal', action: 'update', record: at.deal.id, values: { amount: 1 } })).toEqual(['Please look.']);
-			expect(await asked('crm_get', { kind: 'deal', record: at.deal.id })).toEqual(['Please look.']);
+			expect(await reviewParagraphs('other_change', { kind: 'deal', action: 'update', record: at.deal.id, values: { amount: 1 } })).toEqual(['Please look.']);
+			expect(await reviewParagraphs('crm_get', { kind: 'deal', record: at.deal.id })).toEqual(['Please look.']);
 		});
 	});
 
 	test('each of several calls at once is asked for, whatever its input says, and answered by itself', async () => {
 		const execution = await ask({ approvalTitle: 'Each' }, { items: [{ approved: true, data: { approved: true } }] }, undefined, undefined, 3);
-		const asked = new Set<unknown>();
+		const seenTaskIds = new Set<unknown>();
 		for (const approved of [false, true, false]) {
-			const task = await until(async () => [await newest()].find(({ id, title }) => title === 'Each' && !asked.has(id)));
-			asked.add(task.id);
+			const task = await until(async () => [await newest()].find(({ id, title }) => title === 'Each' && !seenTaskIds.has(id)));
+			seenTaskIds.add(task.id);
 			await until(() => execution.isWaiting());
 			if (approved) await complete(task);
 			else await call('DELETE', `/v1/tasks/${String(task.id)}`);
-			await until(() => execution.resumed === asked.size);
+			await until(() => execution.resumed === seenTaskIds.size);
 		}
 		await decided(execution);
 		expect(execution.outputs()).toMatchObject([[{ data: { approved: false } }], [{ data: { approved: true } }], [{ data: { approved: false } }]]);

@@ -50,11 +50,11 @@ const plain = (name: string, items?: IDataObject[]): INodeType => ({
  * @param calls how many times the node is called at once
  */
 export async function askInExecution(setup: Setup, type?: string, reviewed?: Pick<INode, 'type' | 'parameters'>, calls = 1): Promise<WaitingExecution> {
-	const { node: made, additionalData } = workflowIn(parts, setup);
-	const crm: INode = { ...made, ...(type !== undefined && { type }) };
+	const { node: baseNode, additionalData } = workflowIn(parts, setup);
+	const crm: INode = { ...baseNode, ...(type !== undefined && { type }) };
 	const types: Record<string, INodeType> = { start: plain('start', setup.items ?? [{}]), end: plain('end'), [crm.type]: parts.node, ...(reviewed && { [reviewed.type]: toolsNode }) };
 	const nodeTypes = { getByName: (name: string) => types[name], getByNameAndVersion: (name: string) => types[name], getKnownTypes: () => ({}) } as unknown as INodeTypes;
-	const nodeOf = (name: string): INode => ({ ...made, id: name, name, type: name, parameters: {}, credentials: {} });
+	const nodeOf = (name: string): INode => ({ ...baseNode, id: name, name, type: name, parameters: {}, credentials: {} });
 	const workflowOf = () =>
 		new Workflow({
 			id: 'workflow-1',

@@ -71,8 +71,8 @@ describe('a batch that goes wrong for good', () => {
 
 describe('what an answer has told of a batch', () => {
 	const path = '/v1/contacts/batch';
-	const told = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
-	const firstTold = { path, method: 'POST', times: 1, status: 207, body: told };
+	const batchAnswer = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
+	const firstBatchAnswer = { path, method: 'POST', times: 1, status: 207, body: batchAnswer };
 
 	test.each([
 		[
@@ -82,7 +82,7 @@ describe('what an answer has told of a batch', () => {
 		],
 		['fails', { status: 403 }, 'This fault was injected.'],
 	])('stays told where asking again %s', async (_, then, message) => {
-		await sandbox.faults(firstTold, { path, method: 'POST', ...then });
+		await sandbox.faults(firstBatchAnswer, { path, method: 'POST', ...then });
 		const { items } = await run({
 			parameters: create('contact', automatic),
 			items: people('told', 2),
@@ -92,7 +92,7 @@ describe('what an answer has told of a batch', () => {
 	});
 
 	test('is completed by what the next one tells', async () => {
-		await sandbox.faults(firstTold);
+		await sandbox.faults(firstBatchAnswer);
 		const { items } = await run({
 			parameters: create('contact', automatic),
 			items: people('completed', 2),

@@ -5,7 +5,7 @@ const { sandbox, run, found, writes } = useBatchWrites();
 
 describe('an item of a batch that the service put off', () => {
 	const path = '/v1/contacts/batch';
-	const told = (status: number) => ({
+	const batchAnswer = (status: number) => ({
 		status: 207,
 		body: {
 			results: [
@@ -18,7 +18,7 @@ describe('an item of a batch that the service put off', () => {
 	test('with 429 is written by a request of its own, once', async () => {
 		const status = 429;
 		await sandbox.faults(
-			{ path, times: 1, ...told(status) },
+			{ path, times: 1, ...batchAnswer(status) },
 			{ path: '/v1/contacts', method: 'POST', times: 1, drop: 'after' },
 		);
 		const name = 'put-off';
@@ -29,7 +29,7 @@ describe('an item of a batch that the service put off', () => {
 	});
 
 	test.each([408, 500, 503])('with %i is told: it may have been written, and is not written twice', async (status) => {
-		await sandbox.faults({ path, ...told(status) });
+		await sandbox.faults({ path, ...batchAnswer(status) });
 		const { items } = await run({
 			parameters: create('contact', automatic),
 			items: people('unsure', 2),
@@ -84,7 +84,7 @@ describe('an item of a batch that the service put off', () => {
 			continueOnFail: true,
 		});
 		expect(items.map(({ json }) => typeof json.error)).toEqual(['string', 'string', 'string']);
-		const alone = (await writes()).filter((one) => one.path === '/v1/contacts');
+		const alone = (await writes()).filter((request) => request.path === '/v1/contacts');
 		expect(new Set(alone.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
 	});
 });

@@ -6,7 +6,7 @@ import { automatic, create, deleteRecord, update, upsert } from './parameters.ts
 const { sandbox, run, found, writes } = useBatchWrites();
 
 /** Contacts made without the node. */
-async function given(name: string, count: number): Promise<string[]> {
+async function createContacts(name: string, count: number): Promise<string[]> {
 	const { body } = await sandbox.call('POST', '/v1/contacts/batch/create', {
 		items: people(name, count),
 	});
@@ -36,7 +36,7 @@ describe('many items', () => {
 	});
 
 	test('are updated and deleted by one request', async () => {
-		const ids = await given('change', 20);
+		const ids = await createContacts('change', 20);
 		const items = ids.map((id, i) => ({ id, first_name: `Name ${i}` }));
 		const changed = await run({
 			parameters: update('contact', '={{ $json.id }}', automatic),
@@ -52,7 +52,7 @@ describe('many items', () => {
 	});
 
 	test('are created or updated by one request', async () => {
-		const [known = ''] = await given('either', 1);
+		const [existingId = ''] = await createContacts('either', 1);
 		const { items } = await run({
 			parameters: upsert('contact', 'email', {
 				email: '={{ $json.email }}',
@@ -61,7 +61,7 @@ describe('many items', () => {
 			items: people('either', 3),
 		});
 		expect(items.map(({ json }) => json.first_name)).toEqual(['N0', 'N1', 'N2']);
-		expect(items[0]?.json.id).toBe(known);
+		expect(items[0]?.json.id).toBe(existingId);
 		expect(await writes()).toHaveLength(1);
 	});
 
@@ -81,7 +81,7 @@ describe('many items', () => {
 	});
 
 	test('for one record leave what the last of them says', async () => {
-		const [id = ''] = await given('last', 1);
+		const [id = ''] = await createContacts('last', 1);
 		const { items } = await run({
 			parameters: {
 				...update('contact', id, { first_name: '={{ $json.n }}' }),

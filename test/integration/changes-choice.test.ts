@@ -76,13 +76,13 @@ test('several patterns and changed fields go together', async () => {
 test('events that are chosen later count from then on', async () => {
 	const n8n = await publish();
 	await sandbox.call('POST', '/v1/companies', { name: 'Before' });
-	const [kept] = await contacts(1);
+	const [contactId] = await contacts(1);
 	await arrived(n8n, 1);
 	await again(n8n, { events: ['contact.created', 'company.created'] });
 	await sandbox.call('POST', '/v1/companies', { name: 'After' });
 	await arrived(n8n, 2);
 	expect(n8n.executions.map(({ items }) => items[0])).toMatchObject([
-		{ id: kept },
+		{ id: contactId },
 		{ data: { object: { name: 'After' } } },
 	]);
 });

@@ -44,9 +44,9 @@ test('a backlog is read many events at a time', async () => {
 
 test('if an event is done when its execution ends, no execution begins before the one before has ended', async () => {
 	let underWay = 0;
-	let most = 0;
+	let maxUnderWay = 0;
 	const execute = async () => {
-		most = Math.max(most, (underWay += 1));
+		maxUnderWay = Math.max(maxUnderWay, (underWay += 1));
 		await new Promise((resolve) => setTimeout(resolve, 2));
 		underWay -= 1;
 		return 'error' as const;
@@ -55,14 +55,14 @@ test('if an event is done when its execution ends, no execution begins before th
 	const ids = await log.contacts(10);
 	await until(() => n8n.ids('error').length >= 10);
 	expect(n8n.ids('error')).toEqual(ids);
-	expect(most).toBe(1);
+	expect(maxUnderWay).toBe(1);
 });
 
 test('no more executions are under way than the user allows', async () => {
 	let underWay = 0;
-	let most = 0;
+	let maxUnderWay = 0;
 	const execute = async () => {
-		most = Math.max(most, (underWay += 1));
+		maxUnderWay = Math.max(maxUnderWay, (underWay += 1));
 		await new Promise((resolve) => setTimeout(resolve, 5));
 		underWay -= 1;
 		return 'success' as const;
@@ -70,7 +70,7 @@ test('no more executions are under way than the user allows', async () => {
 	const n8n = await publish({ options: { atOnce: 3 } }, { execute });
 	await log.contacts(30);
 	await until(() => n8n.ids().length >= 30);
-	expect(most).toBe(3);
+	expect(maxUnderWay).toBe(3);
 });
 
 test('an event whose executions fail is started as often as asked, then set aside and reported; others go on', async () => {
@@ -116,7 +116,7 @@ test.each(doneWhen)('deactivate, activate, rename and restart lose nothing and s
 	n8n.nodeName = 'Another name';
 	await n8n.activate();
 	await until(() => n8n.ids().length >= 10);
-	await until(() => n8n.written.includes('"open":[]'));
+	await until(() => n8n.storedStaticData.includes('"open":[]'));
 	await n8n.deactivate();
 	n8n.kill();
 	await n8n.activate();
@@ -132,7 +132,7 @@ test('a copy of the workflow begins for itself', async () => {
 	await until(() => n8n.ids().length >= 3);
 	const copy = saved();
 	copy.workflowId = 'workflow-2';
-	copy.written = n8n.written;
+	copy.storedStaticData = n8n.storedStaticData;
 	await copy.activate();
 	const [id] = await log.contacts(1);
 	await until(() => copy.ids().length >= 1 && n8n.ids().length >= 4);

@@ -53,7 +53,7 @@ test('an erased position is restored from the executions of the latest events', 
 	await n8n.deactivate();
 	ids.push(...(await log.contacts(3)));
 	n8n.kill();
-	n8n.written = '{}';
+	n8n.storedStaticData = '{}';
 	await n8n.activate();
 	await until(() => n8n.ids().length >= 8);
 	expect(n8n.ids()).toEqual(ids);

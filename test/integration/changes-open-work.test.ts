@@ -10,7 +10,7 @@ const log = eventsIn(sandbox);
 const { publish } = usePublished(sandbox);
 
 /** Executions that wait until they are let go. */
-function held() {
+function createGate() {
 	const gate = { isOpen: false };
 	const execute = async () => {
 		await until(() => gate.isOpen);
@@ -34,7 +34,7 @@ const names = ({ executions }: Published) =>
 	);
 
 test('what happened before other events were chosen starts, read ahead or not, and nothing of then unchosen types', async () => {
-	const { gate, execute } = held();
+	const { gate, execute } = createGate();
 	const n8n = await publish({ options: { atOnce: 1 } }, { execute });
 	const ids = await log.contacts(80);
 	await company('Before');
@@ -99,7 +99,7 @@ test('a group whose events lie far apart is the same at its second attempt, in a
 });
 
 test('an event of an open group that is no longer in the log is set aside and reported, and the others start', async () => {
-	const { gate, execute } = held();
+	const { gate, execute } = createGate();
 	const parameters = { grouping: 'group', doneWhen: 'succeeded', attempts: 10_000, options: { atOnce: 1 } };
 	const n8n = await publish(parameters, { execute });
 	const ids = await log.contacts(3);
@@ -107,7 +107,7 @@ test('an event of an open group that is no longer in the log is set aside and re
 	n8n.kill();
 	gate.isOpen = true;
 	// As if the service had forgotten one of them.
-	n8n.written = n8n.written.replaceAll(ids[1]!, 'evt_gone');
+	n8n.storedStaticData = n8n.storedStaticData.replaceAll(ids[1]!, 'evt_gone');
 	await n8n.activate();
 	await until(() => n8n.ids().length >= 2 && n8n.reported.length > 0);
 	expect(n8n.ids().slice(0, 2)).toEqual([ids[0], ids[2]]);
@@ -164,7 +164,7 @@ test('a workflow that another n8n exported with its static data begins for itsel
 	await n8n.deactivate();
 	n8n.kill();
 	await log.contacts(3);
-	n8n.written = n8n.written.replace(/"instance":"[^"]*"/, '"instance":"another"');
+	n8n.storedStaticData = n8n.storedStaticData.replace(/"instance":"[^"]*"/, '"instance":"another"');
 	n8n.executions.splice(0);
 	await n8n.activate();
 	const [id] = await log.contacts(1);

@@ -27,7 +27,7 @@ async function service(query = ''): Promise<IDataObject[]> {
 }
 
 const sorted = (records: Iterable<IDataObject>) =>
-	[...records].sort((one, other) => String(one.id).localeCompare(String(other.id)));
+	[...records].sort((a, b) => String(a.id).localeCompare(String(b.id)));
 
 test('all records come first, in groups, then every change, deletions included', async () => {
 	const n8n = await publish({ groupSize: 100 });
@@ -71,8 +71,8 @@ test('while others write and n8n is killed, the copy of a workflow becomes equal
 	await Promise.all(writers);
 	const expected = sorted(await service());
 	const succeeded = () => {
-		const kept = { executions: n8n.executions.filter(({ status }) => status === 'success') };
-		return sorted(copyOf(kept as Published).values());
+		const filteredN8n = { executions: n8n.executions.filter(({ status }) => status === 'success') };
+		return sorted(copyOf(filteredN8n as Published).values());
 	};
 	await until(() => JSON.stringify(succeeded()) === JSON.stringify(expected));
 	expect(succeeded()).toEqual(expected);
@@ -86,10 +86,10 @@ test('filters and output fields work as in Get Many, and a record that leaves th
 	});
 	await until(() => items(n8n).length >= inScope.length);
 	expect(items(n8n)[0]).toEqual({ id: expect.any(String), email: inScope[0]!.email, change: 'existing' });
-	const [one] = inScope;
-	await sandbox.call('PATCH', `/v1/contacts/${String(one!.id)}`, { lifecycle_stage: 'customer' });
+	const [recordInScope] = inScope;
+	await sandbox.call('PATCH', `/v1/contacts/${String(recordInScope!.id)}`, { lifecycle_stage: 'customer' });
 	await until(() => changes(n8n).includes('deleted'));
-	expect(items(n8n).at(-1)).toMatchObject({ id: one!.id, change: 'deleted' });
+	expect(items(n8n).at(-1)).toMatchObject({ id: recordInScope!.id, change: 'deleted' });
 });
 
 test('only the records linked to a picked one are in scope', async () => {
@@ -153,7 +153,7 @@ test('a restart in the middle of the backfill goes on where it stopped', async (
 test('a test by hand shows the newest records', async () => {
 	const n8n = await publish({});
 	await n8n.deactivate();
-	const shown = await n8n.test();
+	const testItems = await n8n.test();
 	const newest = (await service()).slice(-5).map((record) => ({ ...record, change: 'existing' }));
-	expect(shown).toEqual(newest);
+	expect(testItems).toEqual(newest);
 });

@@ -24,9 +24,9 @@ test('records that never were in scope do not come when they change or are delet
 	await until(() => items(n8n).some(({ id }) => id === left.id));
 	await sandbox.call('PATCH', `/v1/contacts/${String(left.id)}`, { lifecycle_stage: 'customer' });
 	await until(() => items(n8n).some(({ id, change }) => id === left.id && change === 'deleted'));
-	const [known] = inScope;
-	await sandbox.call('DELETE', `/v1/contacts/${String(known!.id)}`);
-	await until(() => items(n8n).some(({ id, change }) => id === known!.id && change === 'deleted'));
+	const [recordInScope] = inScope;
+	await sandbox.call('DELETE', `/v1/contacts/${String(recordInScope!.id)}`);
+	await until(() => items(n8n).some(({ id, change }) => id === recordInScope!.id && change === 'deleted'));
 	expect(items(n8n).filter(({ id }) => id === outside.id)).toEqual([]);
 });
 
@@ -46,7 +46,7 @@ async function interrupted(parameters: IDataObject = {}) {
 
 test('a cursor that expires during the backfill neither loses nor repeats a record', async () => {
 	const n8n = await interrupted();
-	n8n.written = n8n.written.replace(/"cursor":"[^"]+"/, '"cursor":"expired"');
+	n8n.storedStaticData = n8n.storedStaticData.replace(/"cursor":"[^"]+"/, '"cursor":"expired"');
 	await n8n.activate();
 	const expected = (await all()).map(({ id }) => id);
 	await until(() => items(n8n).length >= expected.length);
@@ -61,11 +61,11 @@ test('one that expires between records that were created at the same instant doe
 	}
 	const companies = (await sandbox.call('GET', '/v1/companies?limit=500&sort=created_at')).body.data as IDataObject[];
 	const n8n = await interrupted({ resource: 'company' });
-	n8n.written = n8n.written.replace(/"cursor":"[^"]+"/, '"cursor":"expired"');
+	n8n.storedStaticData = n8n.storedStaticData.replace(/"cursor":"[^"]+"/, '"cursor":"expired"');
 	await n8n.activate();
-	const given = () => items(n8n).map(({ id }) => id);
-	await until(() => given().length >= companies.length);
-	expect([...given()].sort()).toEqual(companies.map(({ id }) => id).sort());
+	const emittedIds = () => items(n8n).map(({ id }) => id);
+	await until(() => emittedIds().length >= companies.length);
+	expect([...emittedIds()].sort()).toEqual(companies.map(({ id }) => id).sort());
 	expect(n8n.reported).toEqual([]);
 });
 
@@ -74,8 +74,8 @@ test.each(['started', 'succeeded'])('another scope during the backfill goes on w
 	n8n.setup.parameters = { ...n8n.setup.parameters, recordFilters: filterRows({ lifecycle_stage: 'lead' }) };
 	await n8n.activate();
 	const inScope = (await all('&lifecycle_stage=lead')).map(({ id }) => id);
-	const given = () => new Set(items(n8n).map(({ id }) => id));
-	await until(() => inScope.every((id) => given().has(id)));
-	expect(items(n8n)).toHaveLength(given().size);
+	const emittedIds = () => new Set(items(n8n).map(({ id }) => id));
+	await until(() => inScope.every((id) => emittedIds().has(id)));
+	expect(items(n8n)).toHaveLength(emittedIds().size);
 	expect(n8n.reported).toEqual([]);
 });

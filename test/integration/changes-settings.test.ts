@@ -60,16 +60,16 @@ test('records that are open when Events are chosen are set aside and reported on
 test('another time zone starts nothing again, and loses nothing', async () => {
 	const since = DateTime.now().setZone('America/Sao_Paulo').minus({ minutes: 1 }).toFormat("yyyy-MM-dd'T'HH:mm:ss");
 	const n8n = await publish({ start: 'date', since });
-	const own = await log.contacts(3);
+	const eventIds = await log.contacts(3);
 	// The tests before may have left events of the same minute, whose executions may begin at any time.
-	const started = () => n8n.ids().filter((id) => own.includes(id));
-	await until(() => started().length >= own.length);
+	const started = () => n8n.ids().filter((id) => eventIds.includes(id));
+	await until(() => started().length >= eventIds.length);
 	for (const timezone of ['Asia/Tokyo', 'Pacific/Honolulu']) {
 		n8n.timezone = timezone;
 		await again(n8n, {}, timezone === 'Asia/Tokyo');
-		own.push(...(await log.contacts(1)));
-		await until(() => started().length >= own.length);
+		eventIds.push(...(await log.contacts(1)));
+		await until(() => started().length >= eventIds.length);
 	}
-	expect(started()).toEqual(own);
+	expect(started()).toEqual(eventIds);
 	expect(n8n.reported).toEqual([]);
 });

@@ -25,11 +25,11 @@ test('the date and time is in the time zone of the workflow', async () => {
 test('deleted records come if they are asked for, simplified too with the time they were deleted', async () => {
 	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Gone' });
 	await sandbox.call('DELETE', `/v1/contacts/${String(body.id)}`);
-	const asked = { moment: String(body.updated_at), includeDeleted: true, simplify: true };
-	const { items } = await run(asked);
+	const settings = { moment: String(body.updated_at), includeDeleted: true, simplify: true };
+	const { items } = await run(settings);
 	expect(items).toMatchObject([{ json: { id: body.id, deleted_at: expect.stringMatching(/^\d{4}-/) } }]);
 	expect(items[0]?.json).not.toHaveProperty('version');
-	expect((await run({ ...asked, includeDeleted: false })).items).toEqual([]);
+	expect((await run({ ...settings, includeDeleted: false })).items).toEqual([]);
 });
 
 test.each([

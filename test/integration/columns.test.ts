@@ -106,11 +106,11 @@ describe('a record that is referred to by name', () => {
 
 test('in a batch, the picked records are changed and not those the items were read from', async () => {
 	const names = ['Picked One', 'Picked Two', 'Source'];
-	const [one, two, source] = await Promise.all(
+	const [first, second, source] = await Promise.all(
 		names.map(async (last_name) => await call('POST', '/v1/contacts', { last_name })),
 	);
-	const items = [one, two].map((picked) => ({ id: source!.id, job_title: 'Pilot', picked: picked!.id }));
+	const items = [first, second].map((picked) => ({ id: source!.id, job_title: 'Pilot', picked: picked!.id }));
 	const changed = await run(update('contact', '={{ $json.picked }}', automatic), items);
-	expect(changed.items.map(({ json }) => json.id)).toEqual([one!.id, two!.id]);
+	expect(changed.items.map(({ json }) => json.id)).toEqual([first!.id, second!.id]);
 	expect((await call('GET', `/v1/contacts/${String(source!.id)}`)).job_title).toBeNull();
 });

@@ -44,8 +44,8 @@ describe('a credential that gives another account for another item is refused, a
 
 test('a credential that gives all items one account is used', async () => {
 	const items = ['A', 'B'].map((name) => itemOf(other, { name }));
-	const { items: written } = await run({ credential, parameters: create('contact', contact), items });
-	expect(written.map(({ json }) => json.last_name)).toEqual(['A', 'B']);
+	const { items: writtenItems } = await run({ credential, parameters: create('contact', contact), items });
+	expect(writtenItems.map(({ json }) => json.last_name)).toEqual(['A', 'B']);
 	expect((await other.call('GET', '/v1/contacts')).body.data).toHaveLength(2);
 });
 

@@ -99,7 +99,7 @@ describe('where the service does not tell which there are,', () => {
 	beforeEach(async () => {
 		await sandbox.faults({ method: 'GET', path: '/v1/custom-fields', status: 403 });
 	});
-	const told = [expect.stringContaining('not allowed to read custom fields')];
+	const expectedHints = [expect.stringContaining('not allowed to read custom fields')];
 
 	test.each([
 		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],
@@ -112,7 +112,7 @@ describe('where the service does not tell which there are,', () => {
 			items: [{ last_name: 'Hidden', custom_fields: { nps_score: 9 } }],
 		});
 		expect(items[0]?.json).toMatchObject({ last_name: 'Hidden', custom_fields: { nps_score: 9 } });
-		expect(hints).toEqual(told);
+		expect(hints).toEqual(expectedHints);
 	});
 
 	test.each([
@@ -131,7 +131,7 @@ describe('where the service does not tell which there are,', () => {
 			{ nps_score: 9 },
 			{ renewal_date: '2031-01-01' },
 		]);
-		expect(hints).toEqual(told);
+		expect(hints).toEqual(expectedHints);
 	});
 
 	test.each([
@@ -153,7 +153,7 @@ describe('where the service does not tell which there are,', () => {
 			items: [{ last_name: 'Hidden', 'custom_fields.nps_score': 9 }],
 		});
 		expect(items[0]?.json.custom_fields).toMatchObject({ nps_score: 9, [key]: other.id });
-		expect(hints).toEqual(told);
+		expect(hints).toEqual(expectedHints);
 	});
 
 	test('a list is not read without the filter by one of them', async () => {

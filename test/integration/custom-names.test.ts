@@ -19,7 +19,7 @@ beforeAll(async () => {
 	for (const key of keys) await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label: key, type: 'text' });
 });
 
-const contact = async (given: IDataObject = {}) => (await sandbox.call('POST', '/v1/contacts', { last_name: 'Odd', ...given })).body;
+const contact = async (fields: IDataObject = {}) => (await sandbox.call('POST', '/v1/contacts', { last_name: 'Odd', ...fields })).body;
 const stored = async (id: unknown) => (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body.custom_fields;
 
 test.each<[string, IDataObject, IDataObject]>([
@@ -28,9 +28,9 @@ test.each<[string, IDataObject, IDataObject]>([
 	['as JSON', { fieldsMode: 'json', fieldsJson: JSON.stringify({ last_name: 'A', custom_fields: values('a') }) }, {}],
 	['by hand', { last_name: 'A', ...prefixed('a') }, {}],
 ])('custom fields named like read-only ones are written %s', async (_, how, item) => {
-	const made = await run({ credential: sandbox.credential, parameters: create('contact', how), items: [item] });
-	expect(made.hints).toEqual([]);
-	expect(await stored(made.items[0]?.json.id)).toMatchObject(values('a'));
+	const result = await run({ credential: sandbox.credential, parameters: create('contact', how), items: [item] });
+	expect(result.hints).toEqual([]);
+	expect(await stored(result.items[0]?.json.id)).toMatchObject(values('a'));
 	const id = String((await contact()).id);
 	const { hints } = await run({ credential: sandbox.credential, parameters: update('contact', id, how), items: [{ ...item, id, version: 1 }] });
 	expect(hints).toEqual([]);
@@ -58,7 +58,7 @@ test('an import writes them', async () => {
 	const row = Object.values(values('d')).join();
 	await importOf(`last_name,external_id,${header}\nD,odd-d,${row}\n`, { importAs: 'upsert', matchOn: 'external_id' });
 	const { data } = (await sandbox.call('GET', '/v1/contacts?external_id=odd-d')).body as { data: IDataObject[] };
-	expect(data.map((one) => one.custom_fields)).toEqual([expect.objectContaining(values('d'))]);
+	expect(data.map((record) => record.custom_fields)).toEqual([expect.objectContaining(values('d'))]);
 	await importOf(`id,${header}\n${String(data[0]!.id)},${Object.values(values('e')).join()}\n`, { importAs: 'update' });
 	expect(await stored(data[0]!.id)).toMatchObject(values('e'));
 });
@@ -74,7 +74,7 @@ test('lists are filtered by them', async () => {
 
 test('a sync writes them, and finds nothing to write the second time', async () => {
 	const items = [{ external_id: 'odd-h', last_name: 'H', ...prefixed('h') }];
-	const sync = async (given: IDataObject[]) => await runSync({ credential: sandbox.credential, parameters: syncOf('contact'), items: given });
+	const sync = async (input: IDataObject[]) => await runSync({ credential: sandbox.credential, parameters: syncOf('contact'), items: input });
 	const { created } = await sync(items);
 	expect(await stored(created[0]?.json.id)).toMatchObject(values('h'));
 	expect((await sync(items)).unchanged).toHaveLength(1);

@@ -15,7 +15,7 @@ const parameters = [
 	{ name: 'deep', in: 'query', style: 'deepObject', explode: true },
 	{ name: 'apart', in: 'query', style: 'form', explode: true },
 	{ name: 'joined', in: 'query', style: 'form', explode: false },
-].map((one) => ({ ...one, schema: { type: 'object', properties: { from: { type: 'string' }, to: { type: 'string' } } } }));
+].map((parameter) => ({ ...parameter, schema: { type: 'object', properties: { from: { type: 'string' }, to: { type: 'string' } } } }));
 parameters.push({ name: 'whole', in: 'query', content: { 'application/json': { schema: { type: 'object' } } } } as never);
 
 beforeEach(() =>
@@ -26,7 +26,7 @@ beforeEach(() =>
 	}),
 );
 
-const lists = () => service.passed.filter((one) => one.startsWith('GET /v1/contacts'));
+const lists = () => service.passed.filter((request) => request.startsWith('GET /v1/contacts'));
 const setup = (field: string, value: unknown) => ({
 	credential: service.credential,
 	parameters: { ...getMany('contact'), filters: { rows: [{ field, operator: 'is', value }] } } as INodeParameters,
@@ -51,7 +51,7 @@ test('an object with a value is sent', async () => {
 });
 
 test('a sync whose scope is an empty object deletes nothing', async () => {
-	const { team, records } = teams.own(6);
+	const { team, records } = teams.newTeam(6);
 	await teams.add(records);
 	const filters = scopeOf({ deep: '={{ JSON.stringify({ from: $json.since }) }}' });
 	const more = { filters, missingInSource: 'delete', maxDeletionsShare: 100 };
@@ -73,11 +73,11 @@ test.each([
 		const paths = body.paths as Record<string, { get: { parameters: unknown[] } }>;
 		paths['/v1/contacts']!.get.parameters.push({ name: 'fax[empty]', in: 'query', schema });
 	});
-	for (const [operator, written] of [['isEmpty', yes], ['isNotEmpty', no]] as const) {
+	for (const [operator, expectedValue] of [['isEmpty', yes], ['isNotEmpty', no]] as const) {
 		service.passed.splice(0);
 		const parameters = { ...getMany('contact'), filters: { rows: [{ field: 'fax', operator }] } } as INodeParameters;
 		const outcome = await run({ credential: service.credential, parameters }).catch((error: Error) => error.message);
-		if (written === undefined) expect(outcome).toContain('Fax: the service cannot filter this field by');
-		expect(lists().map((list) => new URLSearchParams(list.split('?')[1]).get('fax[empty]'))).toEqual(written === undefined ? [] : [written]);
+		if (expectedValue === undefined) expect(outcome).toContain('Fax: the service cannot filter this field by');
+		expect(lists().map((list) => new URLSearchParams(list.split('?')[1]).get('fax[empty]'))).toEqual(expectedValue === undefined ? [] : [expectedValue]);
 	}
 });

@@ -33,8 +33,8 @@ export async function runEngineAgent(
 	node = parts.node,
 ): Promise<string[]> {
 	const asTools = { ...parts, node: asTool(node) };
-	const { node: made, additionalData } = workflowIn(asTools, setup);
-	const tool: INode = { ...made, type: `${made.type}Tool`, ...settings };
+	const { node: baseNode, additionalData } = workflowIn(asTools, setup);
+	const tool: INode = { ...baseNode, type: `${baseNode.type}Tool`, ...settings };
 	const answers: string[] = [];
 	let calls = 0;
 	const start = nodeType('start', async () => [items.map((json) => ({ json }))], [NodeConnectionTypes.Main]);
@@ -64,7 +64,7 @@ export async function runEngineAgent(
 		getByNameAndVersion: (type: string) => types[type],
 		getKnownTypes: () => ({}),
 	} as unknown as INodeTypes;
-	const nodeOf = (name: string): INode => ({ ...made, id: name, name, type: name, parameters: {}, credentials: {} });
+	const nodeOf = (name: string): INode => ({ ...baseNode, id: name, name, type: name, parameters: {}, credentials: {} });
 	const workflow = new Workflow({
 		id: 'workflow-1',
 		nodes: [nodeOf('start'), nodeOf('agent'), tool],

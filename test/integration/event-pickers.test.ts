@@ -65,12 +65,12 @@ test('owners, pipelines and stages are chosen by name', async () => {
 });
 
 test('changed fields are those of the records that the chosen events are about, custom ones included', async () => {
-	const shown = async (...events: string[]) =>
+	const changedFieldsOf = async (...events: string[]) =>
 		(await picker(getChangedFields, { credential: sandbox.credential, parameters: { events }, node: new CrmPlatformTrigger() })).map(({ value }) => value);
-	const ofDeals = await shown('deal.*');
+	const ofDeals = await changedFieldsOf('deal.*');
 	expect(ofDeals).toEqual(expect.arrayContaining(['amount', 'stage_id']));
 	expect(ofDeals).not.toContain('job_title');
 	expect(ofDeals).not.toContain('updated_at');
-	expect(await shown('contact.updated')).toEqual(expect.arrayContaining(['job_title', 'custom_fields']));
-	expect(await shown('*')).toEqual(expect.arrayContaining(['job_title', 'amount']));
+	expect(await changedFieldsOf('contact.updated')).toEqual(expect.arrayContaining(['job_title', 'custom_fields']));
+	expect(await changedFieldsOf('*')).toEqual(expect.arrayContaining(['job_title', 'amount']));
 });

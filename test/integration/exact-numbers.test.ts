@@ -32,12 +32,12 @@ const numbered = (ids: string[]): Alteration => ({
 			const isExport = url.searchParams.has('records') === false;
 			return { status: 200, type: ndjson, body: ids.map((id, i) => (isExport ? record(id) : `{"index":${i},"status":200,"id":${id}}`)).join('\n') };
 		}
-		const asked = url.searchParams.get('ids')?.split(',') ?? ids;
-		const page = `{"data":[${ids.filter((id) => asked.includes(id)).map(record).join(',')}],"next_cursor":null,"total":${asked.length}}`;
+		const requestedIds = url.searchParams.get('ids')?.split(',') ?? ids;
+		const page = `{"data":[${ids.filter((id) => requestedIds.includes(id)).map(record).join(',')}],"next_cursor":null,"total":${requestedIds.length}}`;
 		if (method === 'GET' && path === '/contacts') return { status: 200, body: page };
-		const own = path.split('/').at(-1)!;
-		if (!path.includes('/batch/')) return { status: 200, body: record(/^\d+$/.test(own) ? own : '1') };
-		const results = text.match(/"id":"(\d+)"/g)!.map((one, index) => `{"index":${index},"status":200,${one},"data":${record(one.replace(/\D/g, ''))}}`);
+		const lastSegment = path.split('/').at(-1)!;
+		if (!path.includes('/batch/')) return { status: 200, body: record(/^\d+$/.test(lastSegment) ? lastSegment : '1') };
+		const results = text.match(/"id":"(\d+)"/g)!.map((match, index) => `{"index":${index},"status":200,${match},"data":${record(match.replace(/\D/g, ''))}}`);
 		return { status: 207, body: `{"results":[${results.join(',')}]}` };
 	},
 });
@@ -82,7 +82,7 @@ describe('a file', () => {
 	])('in %s updates the records with its ids', async (fileFormat, content) => {
 		const { json } = await importOf(content, { fileFormat, importAs: 'update' });
 		expect(json).toMatchObject({ updated: 4, failed: 0 });
-		const ids = writes[0]!.match(/"id":"?(\d+)/g)!.map((one) => one.replace(/\D/g, ''));
+		const ids = writes[0]!.match(/"id":"?(\d+)/g)!.map((match) => match.replace(/\D/g, ''));
 		expect(ids).toEqual(near);
 	});
 
@@ -113,12 +113,12 @@ test.each<[string, IDataObject]>([
 });
 
 test('a filter takes every digit', async () => {
-	const asked: string[] = [];
-	service.alter({ request: ({ url }) => void (url.pathname === '/v1/deals' && asked.push(url.search)) });
+	const queries: string[] = [];
+	service.alter({ request: ({ url }) => void (url.pathname === '/v1/deals' && queries.push(url.search)) });
 	const filters = { rows: [{ field: 'amount', operator: 'isAtLeast', value: exact }, { field: 'external_id', operator: 'is', value: exact }] };
 	await run({ ...at(), parameters: { ...getMany('deal'), filters } }).catch(() => undefined);
-	expect(new URLSearchParams(asked[0]).getAll('external_id')).toEqual([exact]);
-	expect([...new URLSearchParams(asked[0]).values()].filter((value) => value === exact)).toHaveLength(2);
+	expect(new URLSearchParams(queries[0]).getAll('external_id')).toEqual([exact]);
+	expect([...new URLSearchParams(queries[0]).values()].filter((value) => value === exact)).toHaveLength(2);
 });
 
 test('a request of one\'s own sends a body as it was entered, or nothing', async () => {

@@ -48,7 +48,7 @@ const run = (code: string, scope: Scope): unknown =>
 const valueOf = (text: unknown, scope: Scope): unknown =>
 	typeof text === 'string' && text.startsWith('={{') ? run(`return ${text.slice(3, -2)}`, scope) : text;
 
-const isSame = (one: unknown, other: unknown): boolean => (one ?? null) === (other ?? null);
+const isSame = (a: unknown, b: unknown): boolean => (a ?? null) === (b ?? null);
 
 /**
  * Plays an execution of an example in n8n's order (v1): the upper branch to its end, then the next. It stands
@@ -65,7 +65,7 @@ export async function* play(
 	sync: (node: INode, items: IDataObject[]) => Promise<Array<Array<{ json: IDataObject; item: number }>>>,
 ): AsyncGenerator<void, void> {
 	const runs = new Map<string, Item[][]>();
-	const node = (name: string): INode => nodes.find((one) => one.name === name)!;
+	const node = (name: string): INode => nodes.find((candidate) => candidate.name === name)!;
 	const waiting: Array<{ node: INode; items: Item[] }> = [];
 
 	const end = (done: INode, outputs: Item[][]): void => {
@@ -74,7 +74,7 @@ export async function* play(
 		const next = (connections[done.name]?.main ?? []).flatMap((links, i) =>
 			(links ?? []).flatMap((link) => (outputs[i]?.length ? [{ node: node(link.node), items: outputs[i] }] : [])),
 		);
-		waiting.unshift(...next.sort((one, other) => one.node.position[1] - other.node.position[1]));
+		waiting.unshift(...next.sort((a, b) => a.node.position[1] - b.node.position[1]));
 	};
 	const scopeOf = (at: INode, items: Item[], item = items[0]!): Scope => ({
 		$json: item.json,
@@ -85,7 +85,7 @@ export async function* play(
 		}),
 		$runIndex: runs.get(at.name)?.length ?? 0,
 	});
-	const made = (at: INode, json: IDataObject, of?: Item): Item => ({ json, from: { ...of?.from, [at.name]: json } });
+	const createItem = (at: INode, json: IDataObject, of?: Item): Item => ({ json, from: { ...of?.from, [at.name]: json } });
 
 	function rowsOf({ filters, matchType }: INodeParameters, scope: Scope): Row[] {
 		const { conditions = [] } = filters as { conditions?: Array<{ keyName: string; condition: string; keyValue: unknown }> };
@@ -108,51 +108,51 @@ export async function* play(
 		return found;
 	}
 
-	end(node(trigger), [first.map((json) => made(node(trigger), json))]);
+	end(node(trigger), [first.map((json) => createItem(node(trigger), json))]);
 	for (let next = waiting.shift(); next; next = waiting.shift()) {
 		const { node: at, items } = next;
 		const { parameters } = at;
 		switch (at.type.split('.').at(-1)) {
 			case 'dataTable': {
 				if (parameters.resource === 'table') {
-					end(at, [[made(at, {})]]);
+					end(at, [[createItem(at, {})]]);
 					break;
 				}
 				const rows: Item[] = [];
 				for (const item of at.executeOnce ? items.slice(0, 1) : items) {
 					yield;
-					rows.push(...edit(parameters, scopeOf(at, items, item)).map((row) => made(at, row, item)));
+					rows.push(...edit(parameters, scopeOf(at, items, item)).map((row) => createItem(at, row, item)));
 				}
-				end(at, [rows.length === 0 && at.alwaysOutputData ? [made(at, {})] : rows]);
+				end(at, [rows.length === 0 && at.alwaysOutputData ? [createItem(at, {})] : rows]);
 				break;
 			}
 			case 'code': {
 				const code = parameters.jsCode as string;
-				const each = (item: Item) => made(at, run(code, scopeOf(at, items, item)) as IDataObject, item);
+				const each = (item: Item) => createItem(at, run(code, scopeOf(at, items, item)) as IDataObject, item);
 				if (parameters.mode === 'runOnceForEachItem') end(at, [items.map(each)]);
-				else end(at, [(run(code, scopeOf(at, items)) as Array<{ json: IDataObject }>).map(({ json }) => made(at, json))]);
+				else end(at, [(run(code, scopeOf(at, items)) as Array<{ json: IDataObject }>).map(({ json }) => createItem(at, json))]);
 				break;
 			}
 			case 'if':
 			case 'switch': {
 				type Rule = { conditions: Array<{ leftValue: unknown; rightValue: unknown }> };
 				const { conditions, rules } = parameters as unknown as { conditions: Rule; rules?: { values: Array<{ conditions: Rule }> } };
-				const all = rules ? rules.values.map((one) => one.conditions.conditions[0]!) : [conditions.conditions[0]!];
+				const all = rules ? rules.values.map((rule) => rule.conditions.conditions[0]!) : [conditions.conditions[0]!];
 				const place = (item: Item): number => {
 					const i = all.findIndex(({ leftValue, rightValue }) => valueOf(leftValue, scopeOf(at, items, item)) === rightValue);
 					return i === -1 ? all.length : i;
 				};
-				end(at, [...all, undefined].map((_, i) => items.filter((item) => place(item) === i).map((item) => made(at, item.json, item))));
+				end(at, [...all, undefined].map((_, i) => items.filter((item) => place(item) === i).map((item) => createItem(at, item.json, item))));
 				break;
 			}
 			case 'crmPlatformSync': {
 				yield;
 				const outputs = await sync(at, items.map(({ json }) => json));
-				end(at, outputs.map((output) => output.map(({ json, item }) => made(at, json, items[item]))));
+				end(at, outputs.map((output) => output.map(({ json, item }) => createItem(at, json, items[item]))));
 				break;
 			}
 			default:
-				end(at, [items.map((item) => made(at, item.json, item))]);
+				end(at, [items.map((item) => createItem(at, item.json, item))]);
 		}
 	}
 }

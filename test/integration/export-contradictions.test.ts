@@ -36,7 +36,7 @@ describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 		[{}, /a record without an ID/],
 		[{ id: null, last_name: 'A' }, /a record without an ID/],
 	])('where %j stands in place of a record', async (line, words) => {
-		edited((lines) => lines.map((one, i) => (i === 2 ? JSON.stringify(line) : one)));
+		edited((lines) => lines.map((originalLine, i) => (i === 2 ? JSON.stringify(line) : originalLine)));
 		await expect(exportOf({ fileFormat, options: { outputFields: ['id'] } })).rejects.toThrow(words);
 	});
 });

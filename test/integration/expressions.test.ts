@@ -67,7 +67,7 @@ const comparable = (values: unknown[]) => values.map((value) => value ?? null);
 function copyOf<Value>(value: Value): Value {
 	if (Array.isArray(value)) return value.map(copyOf) as Value;
 	if (typeof value !== 'object' || value?.constructor !== Object) return value;
-	return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copyOf(one)])) as Value;
+	return Object.fromEntries(Object.entries(value).map(([key, memberValue]) => [key, copyOf(memberValue)])) as Value;
 }
 
 function expectSame(n8n: IExecuteFunctions, jsons: IDataObject[], expressions: string[]) {
@@ -121,16 +121,16 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 	});
 
 	test('code that goes together has the values it has alone', () => {
-		const plain = code.filter(isPlainCode).map((one) => `={{ ${one} }}`);
+		const plain = code.filter(isPlainCode).map((snippet) => `={{ ${snippet} }}`);
 		const expressions = fc.array(plain, { minLength: 1, maxLength: 5 });
-		const property = fc.property(itemsFor(engine), expressions, (...given) => expectSame(n8n, ...given));
+		const property = fc.property(itemsFor(engine), expressions, (...samples) => expectSame(n8n, ...samples));
 		fc.assert(property, runs);
 	});
 
 	test('code that reads only the data of its item has the same values for many items at once', () => {
-		const plain = code.filter(readsOnlyJson).map((one) => `={{ ${one} }}`);
+		const plain = code.filter(readsOnlyJson).map((snippet) => `={{ ${snippet} }}`);
 		const expressions = fc.array(plain, { minLength: 1, maxLength: 5 });
-		const property = fc.property(itemsFor(engine), expressions, (...given) => expectSame(n8n, ...given));
+		const property = fc.property(itemsFor(engine), expressions, (...samples) => expectSame(n8n, ...samples));
 		fc.assert(property, runs);
 	});
 
@@ -142,9 +142,9 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		];
 		const readers = ['$json.n', '$json.list', '$json.list.length', '$json.deep.n', '$json.n + 1', '$json.list.join()'];
 		const item = { n: 1, list: [3, 1, 2], deep: { n: 1 } };
-		const given = fc.array(fc.constantFrom(...writers, ...readers, ...readers), { minLength: 2, maxLength: 6 });
-		const property = fc.property(fc.array(fc.constant(item), { minLength: 1, maxLength: 3 }), given, (jsons, codes) => {
-			expectSame(n8n, jsons, codes.map((one) => `={{ ${one} }}`));
+		const codeArbitrary = fc.array(fc.constantFrom(...writers, ...readers, ...readers), { minLength: 2, maxLength: 6 });
+		const property = fc.property(fc.array(fc.constant(item), { minLength: 1, maxLength: 3 }), codeArbitrary, (jsons, codes) => {
+			expectSame(n8n, jsons, codes.map((snippet) => `={{ ${snippet} }}`));
 		});
 		fc.assert(property, randomRuns(200, 20261121));
 	});
@@ -175,7 +175,7 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 
 	test('whatever the expressions, the values are those they have one by one', () => {
 		const expressions = fc.array(expression, { minLength: 1, maxLength: 5 });
-		const property = fc.property(itemsFor(engine), expressions, (...given) => expectSame(n8n, ...given));
+		const property = fc.property(itemsFor(engine), expressions, (...samples) => expectSame(n8n, ...samples));
 		fc.assert(property, runs);
 	});
 });

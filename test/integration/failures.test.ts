@@ -209,16 +209,16 @@ describe('while the service’s description cannot be read, what only it can con
 		['a filter', getMany('contact', {}, { email: 'a@b.example' }), {}],
 	];
 
-	test.each(cases.flatMap((one) => Object.entries(answers).map(([name, answer]) => [name, one[0], answer, one[1], one[2]] as const)))('%s: %s', async (_, __, answer, parameters, item) => {
-		const sent: string[] = [];
+	test.each(cases.flatMap((testCase) => Object.entries(answers).map(([name, answer]) => [name, testCase[0], answer, testCase[1], testCase[2]] as const)))('%s: %s', async (_, __, answer, parameters, item) => {
+		const sentRequests: string[] = [];
 		altered.alter({
 			request({ method, url }) {
 				if (url.pathname.endsWith('/openapi.json')) return answer;
-				sent.push(`${method} ${url.pathname}`);
+				sentRequests.push(`${method} ${url.pathname}`);
 			},
 		});
 		await expect(runNode({ credential: altered.credential, parameters, items: [item] })).rejects.toThrow(unread);
-		expect(sent.filter((one) => !one.includes('custom-fields'))).toEqual([]);
+		expect(sentRequests.filter((request) => !request.includes('custom-fields'))).toEqual([]);
 	});
 
 	test('and not where the service has none', async () => {

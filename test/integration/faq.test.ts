@@ -45,15 +45,15 @@ describe.each([
 	};
 
 	test('as many as the page has', () => {
-		expect(expressions.map(([, what]) => what)).toEqual(Object.keys(spans));
+		expect(expressions.map(([, period]) => period)).toEqual(Object.keys(spans));
 	});
 
-	test.each(expressions.map(([, ...row]) => row))('%s', async (what, operator, date, secondDate) => {
-		const [first, last] = spans[what]!;
+	test.each(expressions.map(([, ...row]) => row))('%s', async (period, operator, date, secondDate) => {
+		const [first, last] = spans[period]!;
 		const times = [first.minus({ days: 1 }), first, last, last.plus({ days: 1 })];
 		const tasks: unknown[] = [];
 		for (const at of times) {
-			const { body } = await sandbox.call('POST', '/v1/tasks', { title: what, due_at: at.toUTC().toISO() });
+			const { body } = await sandbox.call('POST', '/v1/tasks', { title: period, due_at: at.toUTC().toISO() });
 			tasks.push(body.id);
 		}
 		const isDue = {
@@ -62,9 +62,9 @@ describe.each([
 			date: `=${date}`,
 			...(secondDate && { secondDate: `=${secondDate}` }),
 		};
-		const rows = [isDue, { field: 'title', operator: 'is', value: what }];
+		const rows = [isDue, { field: 'title', operator: 'is', value: period }];
 		const found = (await run({ ...getMany('task'), filters: { rows } })).map(({ id }) => id);
-		const isFound = [what === 'overdue', true, true, what === 'the last 24 hours'];
+		const isFound = [period === 'overdue', true, true, period === 'the last 24 hours'];
 		expect(tasks.map((id) => found.includes(id as string))).toEqual(isFound);
 	});
 
@@ -87,7 +87,7 @@ describe.each([
 test('deals won this week are found by their status and the day on which they were closed', async () => {
 	const { body: deal } = await sandbox.call('POST', '/v1/deals', { title: 'Won just now' });
 	await sandbox.call('POST', `/v1/deals/${String(deal.id)}/win`);
-	const [, , , date, secondDate] = expressions.find(([, what]) => what === 'this week')!;
+	const [, , , date, secondDate] = expressions.find(([, period]) => period === 'this week')!;
 	const rows = [
 		{ field: 'status', operator: 'is', value: 'Won' },
 		{ field: 'closed_at', operator: 'isBetweenDates', date: `=${date}`, secondDate: `=${secondDate}` },

@@ -15,7 +15,7 @@ const text = fc.oneof(
 	fc.stringMatching(/^['=+\-@\t",;\r\n \\sep=0-9.eE]{0,10}$/),
 	fc.constantFrom("'=1", "''=1", 'true', '1e21', '007', '9007199254740993', 'null', '[]', '{}', ' , ', '\ufeffx', '__proto__', '\u202ex'),
 // An empty cell is no value.
-).filter((one) => one.trim() !== '');
+).filter((cell) => cell.trim() !== '');
 const number = fc.oneof(
 	fc.double({ noDefaultInfinity: true, noNaN: true }),
 	fc.integer(),
@@ -35,8 +35,8 @@ test('an export that is imported again changes no value, whatever the values', a
 		fc.asyncProperty(fc.array(record, { minLength: 10, maxLength: 40 }), fc.constantFrom('csv', 'ndjson'), async (records, fileFormat) => {
 			run += 1;
 			// What the service refuses by its own rules is not there to be exported.
-			const items = records.map((one, i) => ({ ...one, external_id: `any-${run}-${String(i).padStart(3, '0')}` }));
-			await sandbox.call('POST', '/v1/companies/batch/create', { items: items.map((one, i) => ({ ...one, name: one.name.trim() || `Name ${i}` })) });
+			const items = records.map((generatedRecord, i) => ({ ...generatedRecord, external_id: `any-${run}-${String(i).padStart(3, '0')}` }));
+			await sandbox.call('POST', '/v1/companies/batch/create', { items: items.map((item, i) => ({ ...item, name: item.name.trim() || `Name ${i}` })) });
 			const query = {
 				fileFormat,
 				filters: filterRows({ 'external_id[starts_with]': `any-${run}-` }),

@@ -15,7 +15,7 @@ const create = async (path: string, body: object): Promise<IDataObject> => {
 };
 const listOf = async (path: string) => (await sandbox.call('GET', `${path}?limit=500&sort=id`)).body.data as IDataObject[];
 /** What people write: a record that is written with its own values has another version. */
-const written = (records: IDataObject[]) => records.map(({ version: _, updated_at: __, updated_by: ___, ...record }) => record);
+const withoutVersions = (records: IDataObject[]) => records.map(({ version: _, updated_at: __, updated_by: ___, ...record }) => record);
 const withLastName = (last_name: string) => ({ filters: filterRows({ last_name }) });
 
 test('a file that is exported without a choice has labels, names and lists as text, and nothing technical', async () => {
@@ -47,7 +47,7 @@ test.each([
 	expect(Number(json.done)).toBeGreaterThan(before.length / 2);
 	expect(hints.filter((hint) => !hint.includes('were refused'))).toEqual([]);
 	const after = new Map((await listOf(path)).map((record) => [record.id, record]));
-	expect(written(before.map(({ id }) => after.get(id)!))).toEqual(written(before));
+	expect(withoutVersions(before.map(({ id }) => after.get(id)!))).toEqual(withoutVersions(before));
 });
 
 test.each(['100123', 'shop-100123', 'com_01jz8q4t6v0000000000000000', 'name:Altamira', 'id:100123', '  Blue  ', 'blue.example', '=Sum', '[1]'])(
@@ -96,8 +96,8 @@ test('names cost requests by the hundred, and records that may not be read keep 
 	await sandbox.clear();
 	const { text } = await exportOf(reading);
 	expect(rowsOf(text).map(({ Company }) => Company)).toEqual(expect.arrayContaining(['Linked 0 0', 'Linked 2 99']));
-	const asked = (await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/companies'));
-	expect(asked.length).toBeLessThanOrEqual(4);
+	const companyRequests = (await sandbox.requests()).filter(({ path }) => path.startsWith('/v1/companies'));
+	expect(companyRequests.length).toBeLessThanOrEqual(4);
 
 	await sandbox.faults({ path: '/v1/companies', status: 403, times: 100 });
 	const refused = await exportOf(reading);

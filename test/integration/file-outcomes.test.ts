@@ -20,26 +20,26 @@ const fileOf = (count: number, domain: string) =>
 	`last_name,email\n${Array.from({ length: count }, (_, i) => `N,${String(i).padStart(5, '0')}@${domain}\n`).join('')}`;
 
 /** At most so many results in one answer, whatever was asked for. */
-const shortParts = (most: number): Alteration => ({
+const shortParts = (maxResults: number): Alteration => ({
 	request({ url }) {
 		if (!url.pathname.endsWith('/results')) return;
-		url.searchParams.set('limit', String(Math.min(most, Number(url.searchParams.get('limit') ?? most))));
+		url.searchParams.set('limit', String(Math.min(maxResults, Number(url.searchParams.get('limit') ?? maxResults))));
 	},
 });
 /** Only the first results of a job, and then none. */
-const lostResults = (kept: number): Alteration => ({
+const lostResults = (resultCount: number): Alteration => ({
 	answer(text, { url }) {
 		if (!url.pathname.endsWith('/results')) return text;
 		const from = Number(url.searchParams.get('offset') ?? 0);
-		return text.split('\n').slice(0, Math.max(0, kept - from)).join('\n');
+		return text.split('\n').slice(0, Math.max(0, resultCount - from)).join('\n');
 	},
 });
 /** Another result of one line. */
 const alteredLine = (line: number, change: (result: IDataObject) => IDataObject): Alteration => ({
 	answer(text, { url }) {
 		if (!url.pathname.endsWith('/results')) return text;
-		const lines = text.trim().split('\n').map((one) => JSON.parse(one) as IDataObject);
-		return lines.map((one, i) => `${JSON.stringify(i === line ? change(one) : one)}\n`).join('');
+		const lines = text.trim().split('\n').map((resultLine) => JSON.parse(resultLine) as IDataObject);
+		return lines.map((result, i) => `${JSON.stringify(i === line ? change(result) : result)}\n`).join('');
 	},
 });
 
@@ -60,11 +60,11 @@ describe('a service that gives fewer results than it was asked for', () => {
 		expect(new Set(rowsOf(text).map(({ Email }) => Email)).size).toBe(2_600);
 	});
 
-	test.each([0, 700])('and then no more after %s fails an export', async (kept) => {
-		await importOf(fileOf(1_500, `few${kept}.example`));
-		service.alter(lostResults(kept));
-		const filters = filterRows({ 'email[contains]': `few${kept}.example` });
-		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records but returned ${kept} of them`);
+	test.each([0, 700])('and then no more after %s fails an export', async (resultCount) => {
+		await importOf(fileOf(1_500, `few${resultCount}.example`));
+		service.alter(lostResults(resultCount));
+		const filters = filterRows({ 'email[contains]': `few${resultCount}.example` });
+		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records but returned ${resultCount} of them`);
 	});
 
 	test('and the same again fails, and is not read for ever', async () => {
@@ -113,7 +113,7 @@ describe('results that cannot be the rows’ own', () => {
 		request({ url, method }) {
 			if (url.pathname.endsWith('/results')) {
 				const from = Number(url.searchParams.get('offset'));
-				return { status: 200, type: 'application/x-ndjson', body: results.slice(from).map((one) => `${JSON.stringify(one)}\n`).join('') };
+				return { status: 200, type: 'application/x-ndjson', body: results.slice(from).map((result) => `${JSON.stringify(result)}\n`).join('') };
 			}
 			if (!url.pathname.startsWith('/v1/jobs')) return;
 			return { status: method === 'POST' ? 202 : 200, body: JSON.stringify({ id: 'job_x', ...job }) };
@@ -151,10 +151,10 @@ describe('results that cannot be the rows’ own', () => {
 });
 
 describe('a job that ends early', () => {
-	const ended = (change: IDataObject, kept: number): Alteration => ({
+	const ended = (change: IDataObject, resultCount: number): Alteration => ({
 		answer(text, request) {
 			const { url, method } = request;
-			if (url.pathname.endsWith('/results')) return lostResults(kept).answer!(text, request, 200);
+			if (url.pathname.endsWith('/results')) return lostResults(resultCount).answer!(text, request, 200);
 			const isJob = method === 'GET' && /\/v1\/jobs\/[^/]+$/.test(url.pathname);
 			return isJob ? JSON.stringify({ ...(JSON.parse(text) as IDataObject), ...change }) : text;
 		},
@@ -176,11 +176,11 @@ describe('an import by Match On', () => {
 	const upsert = { importAs: 'upsert', matchOn: 'email', options: { emptyCells: 'clear' } };
 
 	test('does not send a row without a value to match on', async () => {
-		const sent: string[] = [];
-		service.alter({ request: ({ method, text }) => void (method === 'POST' && sent.push(...text.trim().split('\n'))) });
+		const sentRows: string[] = [];
+		service.alter({ request: ({ method, text }) => void (method === 'POST' && sentRows.push(...text.trim().split('\n'))) });
 		const { json, failed } = await importOf(csv, upsert);
 		expect(json).toMatchObject({ created: 1, failed: 2 });
-		expect(sent).toHaveLength(1);
+		expect(sentRows).toHaveLength(1);
 		expect(rowsOf(failed)).toMatchObject([
 			{ last_name: 'B', import_error_field: 'email', import_error_code: 'required', import_error_message: expect.stringContaining('to match on') },
 			{ last_name: 'C', import_error_field: 'email' },
@@ -197,12 +197,12 @@ test('Maximum Wait counts the time that answers take, too', async () => {
 	const { systemClock } = await import('../../nodes/CrmPlatform/api/http/clock');
 	let passed = 0;
 	jest.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + passed);
-	let asked = 0;
+	let pollCount = 0;
 	service.alter({
 		request({ method, url }) {
 			if (!url.pathname.startsWith('/v1/jobs')) return;
 			if (method === 'GET') {
-				asked += 1;
+				pollCount += 1;
 				// Each answer takes a minute.
 				passed += 60_000;
 			}
@@ -210,7 +210,7 @@ test('Maximum Wait counts the time that answers take, too', async () => {
 		},
 	});
 	await expect(importOf(fileOf(1, 'slow.example'), { options: { maxWait: 150 } })).rejects.toThrow('did not finish within 150 s');
-	expect(asked).toBe(3);
+	expect(pollCount).toBe(3);
 	jest.restoreAllMocks();
 });
 

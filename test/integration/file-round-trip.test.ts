@@ -96,8 +96,8 @@ test('a link by a value that looks like an id comes into another account', async
 test.each([
 	[{ external_id: 'ACME' }, { name: 'ACME' }],
 	[{ domain: 'acme.example' }, { name: 'acme.example' }],
-])('a link by %j is never made to a company that is %j in the other account', async (known, namesake) => {
-	const { body: company } = await source.call('POST', '/v1/companies', { name: 'Linked', ...known });
+])('a link by %j is never made to a company that is %j in the other account', async (companyKeys, namesake) => {
+	const { body: company } = await source.call('POST', '/v1/companies', { name: 'Linked', ...companyKeys });
 	await source.call('POST', '/v1/contacts', { last_name: 'Linker', company_id: company.id as string });
 	await target.call('POST', '/v1/companies', namesake);
 	const options = { outputFields: ['last_name', 'company_id'], madeFor: 'otherAccount' };

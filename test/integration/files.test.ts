@@ -49,8 +49,8 @@ describe('an import', () => {
 		const { json } = await importOf(`last_name,email,NPS Score,Company\n${rows.join('')}`);
 		expect(json).toMatchObject({ done: 3_000, failed: 0 });
 		const paths = (await sandbox.requests()).filter(({ method }) => method === 'GET').map(({ path }) => path);
-		const asked = (path: string) => paths.filter((one) => one === path).length;
-		expect([asked('/v1/custom-fields'), asked('/v1/companies')]).toEqual([1, 1]);
+		const requestCountOf = (path: string) => paths.filter((requestPath) => requestPath === path).length;
+		expect([requestCountOf('/v1/custom-fields'), requestCountOf('/v1/companies')]).toEqual([1, 1]);
 	});
 
 	test('gives the rows that were refused as a file that can be mended and imported again', async () => {

@@ -14,7 +14,7 @@ const setup = (rows: IDataObject[], items: IDataObject[] = [{}], resource = 'con
 	timezone,
 });
 /** What the list was asked for. */
-const asked = async (...rows: IDataObject[]) => {
+const queryOf = async (...rows: IDataObject[]) => {
 	await run(setup(rows));
 	const list = (await sandbox.requests()).findLast(({ path }) => path === '/v1/contacts');
 	const query = new URLSearchParams(list?.query);
@@ -64,8 +64,8 @@ describe('a row filters by', () => {
 		[row('custom_fields.customer_number', 'contains', { value: 'K-' }), { 'custom_fields.customer_number[contains]': 'K-' }],
 		[row('custom_fields.customer_number', 'isEmpty'), { 'custom_fields.customer_number[empty]': 'true' }],
 		[row('created_at[gte]', 'is', { value: '2026-03-08T01:00:00Z' }), { 'created_at[gte]': '2026-03-08T01:00:00.000Z' }],
-	])('%j', async (given, query) => {
-		expect(await asked(given)).toEqual(query);
+	])('%j', async (filterRow, query) => {
+		expect(await queryOf(filterRow)).toEqual(query);
 	});
 
 	// The day has 23 hours: clocks are put forward.
@@ -95,19 +95,19 @@ describe('a row filters by', () => {
 		],
 		['isAfter', { date: '2026-03-08T00:00:00Z' }, { 'created_at[gt]': '2026-03-08T00:00:00.000Z' }],
 	])('a time that %s, by days of the workflow’s time zone or to the moment', async (operator, dates, query) => {
-		expect(await asked(row('created_at', operator, dates))).toEqual(query);
+		expect(await queryOf(row('created_at', operator, dates))).toEqual(query);
 	});
 
 	test.each([
 		['isOn', { 'custom_fields.renewal_date[gte]': day, 'custom_fields.renewal_date[lte]': day }],
 		['isAfter', { 'custom_fields.renewal_date[gt]': day }],
 	])('a date that %s, as it is', async (operator, query) => {
-		expect(await asked(row('custom_fields.renewal_date', operator, { date: day }))).toEqual(query);
+		expect(await queryOf(row('custom_fields.renewal_date', operator, { date: day }))).toEqual(query);
 	});
 
 	test('the name of a company, a tag or an owner, or the domain', async () => {
 		const [company, tag, user] = await Promise.all(['companies', 'tags', 'users'].map(first));
-		const query = await asked(
+		const query = await queryOf(
 			row('company_id', 'is', { value: company!.name }),
 			row('tag_ids', 'isOneOf', { value: [tag!.name] }),
 			row('owner_id', 'is', { value: user!.email }),
@@ -119,19 +119,19 @@ describe('a row filters by', () => {
 		const [company, owner] = await Promise.all(['companies', 'users'].map(first));
 		const both = [company!.id, (await second('companies')).id];
 		const list = (value: unknown) => ({ record: { __rl: true, mode: 'list', value } });
-		expect(await asked(row('company_id', 'isRecord', list(company!.id)))).toEqual({ company_id: company!.id });
-		expect(await asked(row('company_id', 'isRecord', { record: byId(String(company!.name)) }))).toEqual({ company_id: company!.id });
-		expect(await asked(row('owner_id', 'isRecord', { record: `={{ "${String(owner!.email)}" }}` }))).toEqual({ owner_id: owner!.id });
+		expect(await queryOf(row('company_id', 'isRecord', list(company!.id)))).toEqual({ company_id: company!.id });
+		expect(await queryOf(row('company_id', 'isRecord', { record: byId(String(company!.name)) }))).toEqual({ company_id: company!.id });
+		expect(await queryOf(row('owner_id', 'isRecord', { record: `={{ "${String(owner!.email)}" }}` }))).toEqual({ owner_id: owner!.id });
 		const several = { value: `={{ ${JSON.stringify(both)} }}` };
-		expect(await asked(row('company_id', 'isOneOf', several))).toEqual({ company_id: both.join() });
+		expect(await queryOf(row('company_id', 'isOneOf', several))).toEqual({ company_id: both.join() });
 	});
 
 	test('an ID that was picked, even where another record has it as its name', async () => {
 		const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjord' });
 		await sandbox.call('POST', '/v1/companies', { name: 'acme' });
 		const picked = { record: { __rl: true, mode: 'list', value: 'acme' } };
-		expect(await asked(row('company_id', 'isRecord', picked))).toEqual({ company_id: 'acme' });
-		expect(await asked(row('company_id', 'isOneOfChoices', { choices: ['acme', company.id] }))).toEqual({
+		expect(await queryOf(row('company_id', 'isRecord', picked))).toEqual({ company_id: 'acme' });
+		expect(await queryOf(row('company_id', 'isOneOfChoices', { choices: ['acme', company.id] }))).toEqual({
 			company_id: `acme,${String(company.id)}`,
 		});
 	});
@@ -147,14 +147,14 @@ describe('a row filters by', () => {
 
 	test('one of several stages, by their names', async () => {
 		const pipeline = await first('pipelines');
-		const [one, other] = pipeline.stages as IDataObject[];
+		const [firstStage, secondStage] = pipeline.stages as IDataObject[];
 		const rows = [
-			row('stage_id', 'isOneOf', { value: `${String(one!.name)}, ${String(other!.name)}` }),
+			row('stage_id', 'isOneOf', { value: `${String(firstStage!.name)}, ${String(secondStage!.name)}` }),
 			row('pipeline_id', 'is', { value: pipeline.name }),
 		];
 		await run(setup(rows, [{}], 'deal'));
 		const list = (await sandbox.requests()).find(({ path }) => path === '/v1/deals');
-		expect(new URLSearchParams(list?.query).get('stage_id')).toBe(`${String(one!.id)},${String(other!.id)}`);
+		expect(new URLSearchParams(list?.query).get('stage_id')).toBe(`${String(firstStage!.id)},${String(secondStage!.id)}`);
 	});
 
 	test('values, fields and operators of its item', async () => {
@@ -194,8 +194,8 @@ describe('what is not understood is refused:', () => {
 		[row('lifecycle_stage', 'is', { value: 'Customers' }), 'Lifecycle Stage: “Customers” is not one of: Lead, Marketing Qualified, Sales Qualified, '],
 		[row('custom_fields.contract_tier', 'isOneOf', { value: 'Gold, Platinum' }), 'Contract Tier: “Platinum” is not one of: '],
 		[row('company_id', 'is', { value: 'No Such Company' }), 'does not match any record of companies'],
-	])('%j', async (given, words) => {
-		expect((await failure(setup([given]))).message).toContain(words);
+	])('%j', async (filterRow, words) => {
+		expect((await failure(setup([filterRow]))).message).toContain(words);
 		expect((await sandbox.requests()).filter(({ path }) => path === '/v1/contacts')).toEqual([]);
 	});
 

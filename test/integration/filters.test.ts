@@ -42,8 +42,8 @@ describe('a filter never falls away, since every record would come back:', () =>
 		['a custom field', { 'custom_fields.gone': 'x' }],
 		['a picked record', undefined],
 	])('%s the service no longer has is refused', async (_, filters) => {
-		const given = filters ? setup(filters) : pickedSetup('gone', '1');
-		expect((await failure(given)).message).toMatch(/does not have the filter (custom_fields\.)?gone/);
+		const invalidSetup = filters ? setup(filters) : pickedSetup('gone', '1');
+		expect((await failure(invalidSetup)).message).toMatch(/does not have the filter (custom_fields\.)?gone/);
 		expect(await listed()).toEqual([]);
 	});
 
@@ -64,12 +64,12 @@ describe('a filter never falls away, since every record would come back:', () =>
 describe('a value that a model leaves empty', () => {
 	const byModel = (more = '') => `={{ $fromAI('Email', 'The e-mail address', 'string', '')${more} }}`;
 	const asTool = { isTool: true };
-	const asked = async () => (await listed()).map(({ query }) => decodeURIComponent(query ?? '')).join();
+	const listQueries = async () => (await listed()).map(({ query }) => decodeURIComponent(query ?? '')).join();
 
 	test('leaves the filter out in a call of the tool', async () => {
 		const { items } = await run({ ...setup({ email: byModel(), lifecycle_stage: 'lead' }, [{ query: { Email: '' } }]), ...asTool });
 		expect(items.length).toBeGreaterThan(0);
-		expect(await asked()).not.toContain('email');
+		expect(await listQueries()).not.toContain('email');
 	});
 
 	test.each<[string, string, object]>([
@@ -92,6 +92,6 @@ describe('a value that a model leaves empty', () => {
 		const rows = [{ field, operator, ...values }] as INodeParameters[];
 		const items = [{ query: { Email: '' } }];
 		await run({ ...setup({}, items), parameters: { ...getMany('contact'), filters: { rows } }, ...asTool });
-		expect((await asked()).replace(/&?limit=\d+/, '')).toBe(query);
+		expect((await listQueries()).replace(/&?limit=\d+/, '')).toBe(query);
 	});
 });

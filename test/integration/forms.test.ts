@@ -58,9 +58,9 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 		const { fields: schema } = await picker(getFields, { ...setup(), hasCredential: false });
 		const { fields: loaded } = await picker(getFields, setup());
 		const notice = new CrmPlatform().description.properties.find(({ name }) => name === 'fieldsMissingNotice')!;
-		const isShown = (own: object[]) => {
+		const isShown = (fieldSchema: object[]) => {
 			const { parameters } = setup();
-			const values = { ...parameters, fieldsMode: 'each', fields: { mappingMode: 'defineBelow', value: null, schema: own } };
+			const values = { ...parameters, fieldsMode: 'each', fields: { mappingMode: 'defineBelow', value: null, schema: fieldSchema } };
 			return NodeHelpers.displayParameter(values, notice, null, null);
 		};
 		expect([schema, loaded, []].map(isShown)).toEqual([true, false, false]);
@@ -113,13 +113,13 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 });
 
 describe('a form', () => {
-	const shown = async (operation: string, resource = 'contact') => {
+	const visibleFields = async (operation: string, resource = 'contact') => {
 		const { fields } = await picker(getFields, setup(resource, operation));
 		return fields.filter(({ removed }) => !removed);
 	};
 
 	test.each(['create', 'update', 'upsert'])('to %s begins with the fields people use most', async (operation) => {
-		const ids = (await shown(operation)).map(({ id }) => id);
+		const ids = (await visibleFields(operation)).map(({ id }) => id);
 		expect(ids).toEqual(expect.arrayContaining(['first_name', 'last_name', 'email']));
 		expect(ids.length).toBeLessThanOrEqual(12);
 	});
@@ -140,12 +140,12 @@ describe('a form', () => {
 			return fields.filter(({ required }) => required).map(({ id }) => id);
 		};
 		const first = await marked();
-		expect(first).toEqual((await shown('create')).map(({ id }) => id));
+		expect(first).toEqual((await visibleFields('create')).map(({ id }) => id));
 		expect(await marked({ language: 'es' })).toEqual(first);
 	});
 
 	test.each(['task', 'note'])('leaves out what is picked under Linked Records: %s', async (resource) => {
-		expect((await shown('create', resource)).map(({ id }) => id)).not.toContain('links');
+		expect((await visibleFields('create', resource)).map(({ id }) => id)).not.toContain('links');
 	});
 
 	test('shows no required field as an error before anything is entered', async () => {
@@ -153,10 +153,10 @@ describe('a form', () => {
 		const { fields: schema } = await picker(getFields, setup('task'));
 		expect(schema.some(({ required }) => required)).toBe(true);
 		for (const mapper of mappers) {
-			const { displayOptions: _, ...shown } = mapper;
+			const { displayOptions: _, ...mapperProperty } = mapper;
 			const opened = { [mapper.name]: { mappingMode: 'defineBelow', value: {}, matchingColumns: [], schema } } as unknown as INodeParameters;
 			const node = { parameters: opened } as INode;
-			expect(NodeHelpers.getParameterIssues(shown, opened, '', node, null).parameters ?? {}).toEqual({});
+			expect(NodeHelpers.getParameterIssues(mapperProperty, opened, '', node, null).parameters ?? {}).toEqual({});
 		}
 	});
 
@@ -192,7 +192,7 @@ describe('a form', () => {
 
 	test('of few fields shows all of them', async () => {
 		const { fields } = await picker(getFields, setup('tag'));
-		expect(await shown('create', 'tag')).toHaveLength(fields.length);
+		expect(await visibleFields('create', 'tag')).toHaveLength(fields.length);
 	});
 });
 
@@ -201,15 +201,15 @@ test('no form has two fields of one name', () => {
 		const { properties } = description;
 		const operations = properties.filter(({ name, options }) => name === 'operation' && options);
 		const chosen = operations.flatMap(({ options, displayOptions }) =>
-			(displayOptions?.show?.resource ?? ['contact']).filter((one) => typeof one === 'string').flatMap((resource) =>
+			(displayOptions?.show?.resource ?? ['contact']).filter((value) => typeof value === 'string').flatMap((resource) =>
 				(options as INodePropertyOptions[]).map(({ value: operation }) => ({ resource, operation })),
 			),
 		);
 		for (const choice of chosen.length > 0 ? chosen : [{}]) {
 			const values = NodeHelpers.getNodeParameters(properties, choice, true, false, null, description)!;
 			const isShown = (property: INodeProperties) => property.type !== 'hidden' && NodeHelpers.displayParameter(values, property, null, description);
-			const shown = properties.filter(isShown);
-			const labels = shown.map(({ displayName }) => displayName);
+			const visibleProperties = properties.filter(isShown);
+			const labels = visibleProperties.map(({ displayName }) => displayName);
 			expect([choice, labels]).toEqual([choice, [...new Set(labels)]]);
 		}
 	}

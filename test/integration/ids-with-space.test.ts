@@ -5,7 +5,7 @@ import { automatic, create, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
-const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
+const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
 
 test.each<[string, (id: string) => IDataObject]>([
 	['is', (id) => ({ value: `${id}\n` })],
@@ -15,17 +15,17 @@ test.each<[string, (id: string) => IDataObject]>([
 	['isRecord', (id) => ({ record: { __rl: true, mode: 'name', value: `${id}\t` } })],
 	['isOneOfChoices', (id) => ({ choices: [` ${id} `] })],
 ])('an ID with white space around it is the ID: %s', async (operator, valueOf) => {
-	const { id } = await made('companies', { name: 'Spacious' });
-	await made('contacts', { last_name: 'A', company_id: id });
+	const { id } = await createRecord('companies', { name: 'Spacious' });
+	await createRecord('contacts', { last_name: 'A', company_id: id });
 	const rows = [{ field: 'company_id', operator, ...valueOf(String(id)) }];
 	const parameters = { ...getMany('contact'), filters: { rows } } as INodeParameters;
 	expect((await run({ credential: sandbox.credential, parameters })).items).toHaveLength(1);
 });
 
 test('a link is written without the white space around its ID, and white space alone is no ID', async () => {
-	const { id } = await made('companies', { name: 'Roomy' });
+	const { id } = await createRecord('companies', { name: 'Roomy' });
 	const items = [{ last_name: 'A', company_id: ` ${String(id)}\n` }, { last_name: 'B', company_id: ' ' }];
 	const parameters = { ...create('contact', automatic), options: { emptyCells: 'clear' } } as INodeParameters;
-	const { items: written } = await run({ credential: sandbox.credential, parameters, items });
-	expect(written.map(({ json }) => json.company_id)).toEqual([id, null]);
+	const { items: writtenItems } = await run({ credential: sandbox.credential, parameters, items });
+	expect(writtenItems.map(({ json }) => json.company_id)).toEqual([id, null]);
 });

@@ -16,9 +16,9 @@ const openWebhookTrigger = useTriggers(sandbox);
 async function writeInWorkflow(): Promise<void> {
 	const write = async (parameters: INodeParameters, items?: IDataObject[]) =>
 		(await run({ credential: sandbox.credential, parameters, ...(items && { items }) })).items;
-	const [one] = await write(create('contact', { last_name: 'Alone' }));
+	const [contact] = await write(create('contact', { last_name: 'Alone' }));
 	await write(create('contact', { last_name: '={{ $json.name }}' }), [{ name: 'First' }, { name: 'Second' }]);
-	await write(update('contact', String(one!.json.id), { job_title: 'Buyer' }));
+	await write(update('contact', String(contact!.json.id), { job_title: 'Buyer' }));
 }
 
 /** What somebody else writes, after the workflow: once it has arrived, all before it has. */
@@ -59,12 +59,12 @@ async function itemsOf(published: Published, count = 1): Promise<IDataObject[]> 
 }
 
 test('what a workflow has written does not start it again, and starts the others', async () => {
-	const own = await publish('workflow-1', { filters: { ignore: ['workflow'] } });
+	const writingWorkflow = await publish('workflow-1', { filters: { ignore: ['workflow'] } });
 	const other = await publish('workflow-2', { filters: { ignore: ['workflow'] } });
 	const ofN8n = await publish('workflow-3', { filters: { ignore: ['instance'] } });
 	await writeInWorkflow();
 	await writeOutside();
-	expect(await itemsOf(own)).toHaveLength(1);
+	expect(await itemsOf(writingWorkflow)).toHaveLength(1);
 	expect(await itemsOf(ofN8n)).toHaveLength(1);
 	const types = (await itemsOf(other, 5)).map(({ type }) => type);
 	expect(types.sort()).toEqual([...Array(4).fill('contact.created'), 'contact.updated']);

@@ -12,14 +12,14 @@ const created = async (more: IDataObject = {}) =>
 	(await sandbox.call('POST', '/v1/contacts', { last_name: 'Left', ...more })).body;
 
 /** What the user is told after the items were written. */
-async function told(parameters: object, items: IDataObject[]): Promise<string[]> {
+async function hintsOf(parameters: object, items: IDataObject[]): Promise<string[]> {
 	const { credential } = sandbox;
 	return (await run({ credential, parameters: parameters as never, items })).hints;
 }
 
 test('names the service does not have are told in one notice, which names ten', async () => {
 	const items = Array.from({ length: 30 }, (_, i) => ({ last_name: `x${i}`, [`k${i}`]: 1, z: 1 }));
-	const hints = await told({ resource: 'contact', operation: 'create', ...asJson }, items);
+	const hints = await hintsOf({ resource: 'contact', operation: 'create', ...asJson }, items);
 	expect(hints).toEqual([expect.stringContaining('k0, z, k1, k2, k3, k4, k5, k6, k7, k8 and 21 more.')]);
 });
 
@@ -41,7 +41,7 @@ test('a record that was read is written to another, without a word of what is th
 test('a value of the service’s own that was written out is told', async () => {
 	const { id } = await created();
 	const parameters = { ...on('contact', 'update', id), fieldsMode: 'json', fieldsJson: '{"name":"Ada","first_name":"Ada"}' };
-	expect((await told(parameters, [{}])).join()).toMatch(/no such field.*: name\./);
+	expect((await hintsOf(parameters, [{}])).join()).toMatch(/no such field.*: name\./);
 });
 
 describe('an item of which nothing can be sent is an error and no request', () => {
@@ -96,7 +96,7 @@ test('a picked record whose path is mistyped leaves the reference as it is', asy
 test('something else where the service takes an object is told, in every way of mapping', async () => {
 	const items = [{ last_name: 'x', address: '12 rue X, Lyon', custom_fields: 'nps=1' }];
 	for (const parameters of [create('contact', automatic), { ...create('contact', {}), ...asJson }]) {
-		const hints = await told(parameters, items);
+		const hints = await hintsOf(parameters, items);
 		expect(hints).toEqual([expect.stringMatching(/is not an object such as.*: address, custom_fields\.$/)]);
 	}
 });
@@ -114,5 +114,5 @@ test('custom fields may be JSON text', async () => {
 test('an object with nothing in it is no mistake', async () => {
 	const [deal] = (await sandbox.call('GET', '/v1/deals?status=open&limit=1')).body.data as IDataObject[];
 	const parameters = { ...on('deal', 'lose', deal!.id), fieldsMode: 'json', fieldsJson: '{}' };
-	expect(await told(parameters, [{}])).toEqual([]);
+	expect(await hintsOf(parameters, [{}])).toEqual([]);
 });

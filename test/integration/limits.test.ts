@@ -85,11 +85,11 @@ test('an item that would have to wait too long is not sent, and says when to try
 		items: Array.from({ length: 10 }, () => ({})),
 		continueOnFail: true,
 	});
-	const sent = (await sandbox.requests()).length;
+	const sentCount = (await sandbox.requests()).length;
 	// Some were under way before the first answer told of the window.
-	expect(sent).toBeLessThan(5);
-	for (const { json } of items.slice(0, sent)) expect(json).toEqual({ id: 'con_x' });
-	for (const { json } of items.slice(sent)) {
+	expect(sentCount).toBeLessThan(5);
+	for (const { json } of items.slice(0, sentCount)) expect(json).toEqual({ id: 'con_x' });
+	for (const { json } of items.slice(sentCount)) {
 		expect(json).toMatchObject({
 			error: expect.stringContaining('rate limit'),
 			details: { description: expect.stringMatching(/Nothing was sent.+accepts requests again at 20/s) },

@@ -18,7 +18,7 @@ const linked = (...rows: Array<[field: string, id: string]>) => ({
 });
 const records = async (path: string) =>
 	(await sandbox.call('GET', `/v1/${path}`)).body.data as Array<IDataObject & { id: string }>;
-const written = async (parameters: IDataObject, items?: IDataObject[]) =>
+const writeRecords = async (parameters: IDataObject, items?: IDataObject[]) =>
 	(
 		await run({
 			credential: sandbox.credential,
@@ -33,7 +33,7 @@ describe('records that are picked', () => {
 		const [user] = await records('users?limit=1');
 		const fieldsLinked = linked(['company_id', company!.id], ['owner_id', user!.id]);
 
-		const [contact] = await written({
+		const [contact] = await writeRecords({
 			...create('contact', { last_name: 'Lovelace' }),
 			fieldsLinked,
 		});
@@ -48,7 +48,7 @@ describe('records that are picked', () => {
 		const items = [{ field: 'company_id' }, { field: 'owner_id' }];
 		const { message } = await failure({ credential: sandbox.credential, parameters, items });
 		expect(message).toContain('Linked Records: the field must be the same for all items, but its expression gives several.');
-		const [first, second] = await written(parameters, [items[0]!, items[0]!]);
+		const [first, second] = await writeRecords(parameters, [items[0]!, items[0]!]);
 		expect([first!.company_id, second!.company_id]).toEqual([company!.id, company!.id]);
 	});
 
@@ -56,7 +56,7 @@ describe('records that are picked', () => {
 		const tags = (await records('tags?limit=2')).map(({ id }) => id);
 		const fieldsLinked = linked(...tags.map((id): [string, string] => ['tag_ids', id]));
 
-		const [contact] = await written({
+		const [contact] = await writeRecords({
 			...create('contact', { last_name: 'Lovelace' }),
 			fieldsLinked,
 		});
@@ -72,13 +72,13 @@ describe('records that are picked', () => {
 		const fieldsLinked = { records: [named('company_id', '={{ $json.company ?? "altamira named" }}')] };
 		const json = { fieldsMode: 'json', fieldsJson: '{ "last_name": "J" }' };
 		const all = [
-			...(await written({ ...create('contact', { last_name: 'E' }), fieldsLinked })),
-			...(await written({ ...create('contact', {}), ...json, fieldsLinked })),
-			...(await written({ ...create('contact', automatic), fieldsLinked }, [{ last_name: 'A' }, { last_name: 'B', company: company.id }])),
+			...(await writeRecords({ ...create('contact', { last_name: 'E' }), fieldsLinked })),
+			...(await writeRecords({ ...create('contact', {}), ...json, fieldsLinked })),
+			...(await writeRecords({ ...create('contact', automatic), fieldsLinked }, [{ last_name: 'A' }, { last_name: 'B', company: company.id }])),
 		];
 		expect(all.map(({ company_id }) => company_id)).toEqual(Array(4).fill(company.id));
 		const links = { records: [named('links: contacts', 'named@linked.example'), named('links: companies', 'Altamira Named')] };
-		const [note] = await written({ ...create('note', { body: 'Named.' }), fieldsLinked: links });
+		const [note] = await writeRecords({ ...create('note', { body: 'Named.' }), fieldsLinked: links });
 		expect(note!.links).toEqual([{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }]);
 	});
 
@@ -97,7 +97,7 @@ describe('records that are picked', () => {
 		const [deal] = await records('deals?limit=1');
 		const fieldsLinked = linked(['links: contacts', contact!.id], ['links: deals', deal!.id]);
 
-		const [note] = await written({ ...create('note', { body: 'Called back.' }), fieldsLinked });
+		const [note] = await writeRecords({ ...create('note', { body: 'Called back.' }), fieldsLinked });
 
 		expect(note!.links).toEqual([
 			{ resource: 'contacts', id: contact!.id },
@@ -112,8 +112,8 @@ describe('records that are picked', () => {
 		const json = { fieldsMode: 'json', fieldsJson: JSON.stringify(fields) };
 
 		const contacts = [
-			...(await written({ ...create('contact', {}), ...json, fieldsLinked })),
-			...(await written({ ...create('contact', automatic), fieldsLinked }, [fields])),
+			...(await writeRecords({ ...create('contact', {}), ...json, fieldsLinked })),
+			...(await writeRecords({ ...create('contact', automatic), fieldsLinked }, [fields])),
 		];
 
 		expect(contacts).toMatchObject(Array(2).fill({ last_name: 'Lovelace', company_id: first!.id }));
@@ -124,7 +124,7 @@ describe('records that are picked', () => {
 		const fieldsLinked = linked(['company_id', '={{ $json.company }}']);
 		const items = companies.map((company) => ({ company, last_name: 'Lovelace' }));
 
-		const contacts = await written({ ...create('contact', automatic), fieldsLinked }, items);
+		const contacts = await writeRecords({ ...create('contact', automatic), fieldsLinked }, items);
 
 		expect(contacts.map(({ company_id }) => company_id)).toEqual(companies);
 	});
@@ -137,12 +137,12 @@ describe('records that are picked', () => {
 			type: 'reference',
 			reference_resource: 'contacts',
 		});
-		const [one, other] = await records('contacts?limit=2');
-		const fieldsLinked = linked(['custom_fields.introduced_by', other!.id]);
+		const [firstContact, secondContact] = await records('contacts?limit=2');
+		const fieldsLinked = linked(['custom_fields.introduced_by', secondContact!.id]);
 
-		const [contact] = await written({ ...update('contact', one!.id, {}), fieldsLinked });
+		const [contact] = await writeRecords({ ...update('contact', firstContact!.id, {}), fieldsLinked });
 
-		expect(contact!.custom_fields).toMatchObject({ introduced_by: other!.id });
+		expect(contact!.custom_fields).toMatchObject({ introduced_by: secondContact!.id });
 	});
 
 	test('are refused where a field takes one', async () => {
@@ -170,13 +170,13 @@ describe('the lists to pick from', () => {
 	});
 
 	test('are searched, a page at a time, however many records there are', async () => {
-		const [wanted] = await records('contacts?limit=1');
+		const [contact] = await records('contacts?limit=1');
 		const search = searching('contact_id');
 		const { results, paginationToken } = await picker(searchLinked, search, undefined, undefined);
-		const found = await picker(searchLinked, search, String(wanted!.email), undefined);
+		const found = await picker(searchLinked, search, String(contact!.email), undefined);
 		const more = await picker(searchLinked, search, undefined, paginationToken as string);
 
-		expect(found.results.map(({ value }) => value)).toContain(wanted!.id);
+		expect(found.results.map(({ value }) => value)).toContain(contact!.id);
 		expect(results).toHaveLength(100);
 		expect(more.results.length).toBeGreaterThan(0);
 	});

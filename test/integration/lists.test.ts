@@ -63,18 +63,18 @@ describe('the fields that come out', () => {
 		const { items } = await run({ simplify: true, options });
 		expect(items).toHaveLength(25);
 		for (const { json } of items) expect(Object.keys(json)).toEqual(['email', 'updated_at']);
-		const [asked] = await sandbox.requests();
-		expect(decodeURIComponent(asked?.query ?? '')).toContain('fields=email,updated_at');
+		const [request] = await sandbox.requests();
+		expect(decodeURIComponent(request?.query ?? '')).toContain('fields=email,updated_at');
 
 		const { data } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body as {
 			data: Array<{ id: string; email: string; updated_at: string }>;
 		};
 		const [{ id, ...rest } = { id: '', email: '', updated_at: '' }] = data;
-		const one = await runNode({
+		const singleResult = await runNode({
 			credential: sandbox.credential,
 			parameters: { ...get('contact', id), options },
 		});
-		expect(one.items.map(({ json }) => json)).toEqual([
+		expect(singleResult.items.map(({ json }) => json)).toEqual([
 			{ email: rest.email, updated_at: rest.updated_at },
 		]);
 	});
@@ -88,8 +88,8 @@ describe('the fields that come out', () => {
 			{ ...get('contact', String(id)), ...chosen },
 			getMany('contact', chosen, { ids: id as string }),
 		];
-		for (const one of parameters) {
-			const { items, hints } = await runNode({ credential: sandbox.credential, parameters: one });
+		for (const parameterSet of parameters) {
+			const { items, hints } = await runNode({ credential: sandbox.credential, parameters: parameterSet });
 			expect(items.map(({ json }) => json)).toEqual([{ id, 'address.city': 'Lyon' }]);
 			expect(hints).toEqual([expect.stringContaining('do not have email.domain, gone')]);
 		}

@@ -18,7 +18,7 @@ test('the large account has more companies than are read at once', async () => {
 const actions = ({ hints: _, ...outputs }: SyncRun) =>
 	Object.values(outputs)
 		.flat()
-		.sort((one, other) => (one.pairedItem as { item: number }).item - (other.pairedItem as { item: number }).item)
+		.sort((a, b) => (a.pairedItem as { item: number }).item - (b.pairedItem as { item: number }).item)
 		.map((item) => (item.json.error === undefined ? syncIn(item).action : 'error'));
 
 async function sync(sandbox: TestSandbox, items: IDataObject[], more: IDataObject = {}, setup = {}): Promise<SyncRun> {
@@ -36,8 +36,8 @@ describe.each(['small', 'large'] as const)('in a %s account', (size) => {
 		['a key of 256 characters', { external_id: 'k'.repeat(256) }, {}],
 		['half of a character', { external_id: 'half \ud83d of it' }, {}],
 	])('%s', (name, bad, more) => {
-		const own = (one: string) => good(`${one}-${name.replace(/\W/g, '')}`);
-		const items = [own('a'), { last_name: 'Bad', ...bad }, own('b'), own('c')];
+		const goodItem = (key: string) => good(`${key}-${name.replace(/\W/g, '')}`);
+		const items = [goodItem('a'), { last_name: 'Bad', ...bad }, goodItem('b'), goodItem('c')];
 
 		test('is the error of its item and of no other', async () => {
 			const result = await sync(sandbox, items, more, { continueOnFail: true });
@@ -92,7 +92,7 @@ describe.each(['small', 'large'] as const)('a filter by a name, in a %s account,
 	test('finds the deals of a stage', async () => {
 		const { items } = await run(list({ stage_id: 'negotiation', pipeline_id: 'Sales' }, 'deal'));
 		const { body } = await sandbox.call('GET', '/v1/pipelines');
-		const stages = (body.data as Array<{ stages: IDataObject[] }>).flatMap((one) => one.stages);
+		const stages = (body.data as Array<{ stages: IDataObject[] }>).flatMap((pipeline) => pipeline.stages);
 		const { id } = stages.find(({ name }) => name === 'Negotiation')!;
 		const { body: expected } = await sandbox.call('GET', `/v1/deals?stage_id=${String(id)}&limit=500`);
 		expect(items).toHaveLength((expected.data as unknown[]).length);

@@ -30,7 +30,7 @@ const upsert = async (items: IDataObject[], more: IDataObject = {}, continueOnFa
 	});
 
 /** A contact that is there already, and what finds it. */
-async function given() {
+async function createContact() {
 	const tag = randomUUID();
 	const keys = { email: `${tag}@match.example`, external_id: tag };
 	const { body } = await sandbox.call('POST', '/v1/contacts', { ...keys, last_name: 'Before' });
@@ -56,7 +56,7 @@ describe('a field to match on that an expression gives', () => {
 	});
 
 	test.each([undefined, '', null])('is refused where it gives %p, and changes nothing', async (on) => {
-		const { id, email, external_id } = await given();
+		const { id, email, external_id } = await createContact();
 		const items = [
 			{ record: { email, external_id, last_name: 'Wrong' }, ...(on !== undefined && { on }) },
 			{ record: { external_id, job_title: 'Right' }, on: 'external_id' },
@@ -69,19 +69,19 @@ describe('a field to match on that an expression gives', () => {
 });
 
 test.each(['', '='])('a field to match on left blank (%p) is the first of the service', async (blank) => {
-	const { id, email } = await given();
+	const { id, email } = await createContact();
 	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });
 	expect(items[0]?.json.id).toBe(id);
 });
 
 describe('a field to match on left blank, of a service that describes it as optional and names no default,', () => {
-	const sent: Array<string | null> = [];
+	const matchOnValues: Array<string | null> = [];
 	beforeEach(() => {
-		sent.length = 0;
+		matchOnValues.length = 0;
 		altered.alter({
 			request({ method, url }) {
 				if (method === 'GET') return undefined;
-				sent.push(url.searchParams.get('match_on'));
+				matchOnValues.push(url.searchParams.get('match_on'));
 				return method === 'PUT' ? { status: 200, body: JSON.stringify({ id: 'con_1' }) } : { status: 422, body: '{}' };
 			},
 			answer(text, { url }) {
@@ -100,17 +100,17 @@ describe('a field to match on left blank, of a service that describes it as opti
 			parameters: { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
 			items: [{ email: 'a@match.example', external_id: 'another' }],
 		});
-		expect(sent).toEqual([null]);
+		expect(matchOnValues).toEqual([null]);
 	});
 
 	test('is left to it in an import, too', async () => {
 		await expect(importOf('email,external_id\na@match.example,another\n', { importAs: 'upsert', matchOn: '' })).rejects.toThrow();
-		expect(sent).toEqual([null]);
+		expect(matchOnValues).toEqual([null]);
 	});
 });
 
 test('a mapper that was not made in the editor names the field to match on as those of n8n do', async () => {
-	const { id, external_id } = await given();
+	const { id, external_id } = await createContact();
 	const fields = mapped({ external_id, last_name: 'After' }, { matchingColumns: ['external_id'] });
 	const { items } = await upsert([{}], { fieldsMode: 'each', fieldsMatchOn: '', fields });
 	expect(items[0]?.json).toMatchObject({ id, last_name: 'After' });
@@ -118,7 +118,7 @@ test('a mapper that was not made in the editor names the field to match on as th
 
 describe('items that name one record by different fields leave what the last of them says', () => {
 	test('in one batch', async () => {
-		const { id, email, external_id } = await given();
+		const { id, email, external_id } = await createContact();
 		await upsert(
 			['email', 'external_id', 'email'].map((on, i) => ({
 				on,
@@ -129,7 +129,7 @@ describe('items that name one record by different fields leave what the last of 
 	});
 
 	test('in batches of their own', async () => {
-		const { id, email, external_id } = await given();
+		const { id, email, external_id } = await createContact();
 		// The first batch would end after the second, if that did not wait for it.
 		await sandbox.faults({ path: '/v1/contacts/batch', times: 1, latencyMs: 500 });
 		const other = () => ({ on: 'email', record: { email: `${randomUUID()}@match.example` } });

@@ -10,11 +10,11 @@ const service = alteredService(sandbox);
 
 const companies = [{ id: 7, name: 'Acme' }, { id: 10, name: 'Ten' }, { id: 13, name: '1e1' }, { id: 15, name: '0x7' }];
 const page = (data: IDataObject[]) => ({ status: 200, body: JSON.stringify({ data, next_cursor: null, total: data.length }) });
-let sent: unknown[];
+let sentIds: unknown[];
 
 /** The sandbox, with whole numbers as the ids of companies. */
 beforeEach(() => {
-	sent = [];
+	sentIds = [];
 	service.alter({
 		answer: (text, { url }) => {
 			if (!url.pathname.endsWith('/openapi.json')) return text;
@@ -26,8 +26,8 @@ beforeEach(() => {
 			if (url.pathname === '/v1/companies') return page(companies);
 			if (url.pathname.startsWith('/v1/companies/')) return { status: 404, body: '{"title":"Not found"}' };
 			if (url.pathname !== '/v1/contacts') return;
-			if (method === 'GET') sent.push(url.searchParams.get('company_id'));
-			else sent.push((JSON.parse(text) as IDataObject).company_id);
+			if (method === 'GET') sentIds.push(url.searchParams.get('company_id'));
+			else sentIds.push((JSON.parse(text) as IDataObject).company_id);
 			return method === 'GET' ? page([]) : { status: 201, body: JSON.stringify({ id: 'con_1', ...(JSON.parse(text) as IDataObject) }) };
 		},
 	});
@@ -48,15 +48,15 @@ describe('a link to records with whole numbers as IDs takes', () => {
 		['a name that says so', 'name:Acme', 7],
 		['an ID as text', ' 7 ', 7],
 		['an ID', 7, 7],
-	])('%s: %s', async (_, given, id) => {
-		await run(writing(given));
-		await run(filtering(given));
-		expect(sent).toEqual([id, String(id)]);
+	])('%s: %s', async (_, nameOrId, id) => {
+		await run(writing(nameOrId));
+		await run(filtering(nameOrId));
+		expect(sentIds).toEqual([id, String(id)]);
 	});
 
-	test.each(['1e2', '0xA', 'Nobody', 'id:Acme', '7.0'])('neither another number nor an unknown name: %s', async (given) => {
-		expect((await failure(writing(given))).message).toMatch(/^Company: /);
-		expect((await failure(filtering(given))).message).toMatch(/^Company: /);
-		expect(sent).toEqual([]);
+	test.each(['1e2', '0xA', 'Nobody', 'id:Acme', '7.0'])('neither another number nor an unknown name: %s', async (nameOrId) => {
+		expect((await failure(writing(nameOrId))).message).toMatch(/^Company: /);
+		expect((await failure(filtering(nameOrId))).message).toMatch(/^Company: /);
+		expect(sentIds).toEqual([]);
 	});
 });

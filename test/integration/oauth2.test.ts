@@ -120,10 +120,10 @@ describe('the moment an access token expires', () => {
 			const credential = await sandbox.credential();
 			sandbox.expire();
 			const items = Array.from({ length: 250 }, (_, i) => ({ email: `batched-${i}@oauth2.example` }));
-			const { items: written } = await run({ credential, parameters: create('contact', automatic), items });
-			expect(written.map(({ json }) => json.email)).toEqual(items.map(({ email }) => email));
+			const { items: writtenItems } = await run({ credential, parameters: create('contact', automatic), items });
+			expect(writtenItems.map(({ json }) => json.email)).toEqual(items.map(({ email }) => email));
 			const requests = await sandbox.requests();
-			expect(requests.filter((one) => one === 'POST /v1/contacts/batch/create 207')).toHaveLength(3);
+			expect(requests.filter((request) => request === 'POST /v1/contacts/batch/create 207')).toHaveLength(3);
 			expect(await refreshes()).toEqual(['POST /oauth/token 200']);
 			expect(new Set(await sandbox.idempotencyKeys()).size).toBe(3);
 		});

@@ -25,7 +25,7 @@ const properties = Object.fromEntries([
 ]) as IDataObject;
 
 let server: Server;
-let written: string[];
+let writtenBodies: string[];
 let records: string;
 
 function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
@@ -40,7 +40,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 		};
 		return void send(200, JSON.stringify({ openapi: '3.1.0', paths }));
 	}
-	if (request.method !== 'GET') written.push(body);
+	if (request.method !== 'GET') writtenBodies.push(body);
 	send(200, request.method === 'GET' ? records : body);
 }
 
@@ -54,7 +54,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await new Promise((closed) => server.close(closed)));
 beforeEach(() => {
-	written = [];
+	writtenBodies = [];
 	records = '{"data": [], "next_cursor": null}';
 });
 
@@ -63,20 +63,20 @@ const setup = (items: IDataObject[], more: INodeParameters = {}) => ({
 	parameters: { ...update('contact', 'r1', automatic), ...more },
 	items,
 });
-const sent = () => written.map((body) => JSON.parse(body) as IDataObject);
+const sentRecords = () => writtenBodies.map((body) => JSON.parse(body) as IDataObject);
 
 describe('Empty Cells: Leave', () => {
 	test.each(['[]', ' , ', ',', '[null, ""]', '', ' ', null, [], ['', null]].map((empty) => [empty]))(
 		'leaves a list whose cell is %j',
 		async (empty) => {
 			await run(setup([{ name: 'Ada', words: empty, scores: empty, sizes: empty }]));
-			expect(sent()).toEqual([{ name: 'Ada' }]);
+			expect(sentRecords()).toEqual([{ name: 'Ada' }]);
 		},
 	);
 
 	test('and Clear the Field clears it', async () => {
 		await run(setup([{ name: 'Ada', words: ' , ', scores: '[]' }], { options: { emptyCells: 'clear' } }));
-		expect(sent()).toEqual([{ name: 'Ada', words: null, scores: null }]);
+		expect(sentRecords()).toEqual([{ name: 'Ada', words: null, scores: null }]);
 	});
 });
 
@@ -87,7 +87,7 @@ describe.each([
 ])('a list that is given %s', (kind, parameters) => {
 	const sentWith = async (words: unknown) => {
 		await run({ ...setup([{}]), parameters: { ...update('contact', 'r1', {}), ...(parameters(words) as INodeParameters) } });
-		return sent();
+		return sentRecords();
 	};
 
 	test.each(['[]', ' , ', ',', '[null, ""]'])('as the text %j is left: it may be a table’s empty cell', async (words) => {
@@ -115,7 +115,7 @@ describe('a list', () => {
 				},
 			]),
 		);
-		expect(sent()).toEqual([
+		expect(sentRecords()).toEqual([
 			{
 				scores: [1, 2.5],
 				flags: [true, false],
@@ -137,42 +137,42 @@ describe('a list', () => {
 		['amount', '0.12345678901234567', "Amount: “0.12345678901234567” is not a number that can be sent"],
 	])('of %s that cannot be converted, %j, is refused as a single value is', async (name, value, message) => {
 		expect((await failure(setup([{ [name]: value }]))).message).toContain(message);
-		expect(sent()).toEqual([]);
+		expect(sentRecords()).toEqual([]);
 	});
 });
 
 describe('a field with a name that every object has', () => {
 	test.each(inherited)('%s, is sent, and only where the item has it', async (name) => {
-		const own = JSON.parse(`{"${name}": "Ada"}`) as IDataObject;
-		await run(setup([own, { name: 'Grace' }]));
+		const item = JSON.parse(`{"${name}": "Ada"}`) as IDataObject;
+		await run(setup([item, { name: 'Grace' }]));
 		// By hand, n8n itself drops a field called constructor.
-		const byHand = { ...create('contact', own), fieldsMode: 'each' };
-		const asJson = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: JSON.stringify(own) };
+		const byHand = { ...create('contact', item), fieldsMode: 'each' };
+		const asJson = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: JSON.stringify(item) };
 		await run(setup([{}], name === 'constructor' ? asJson : byHand));
-		expect(written).toEqual([`{"${name}":"Ada"}`, '{"name":"Grace"}', `{"${name}":"Ada"}`]);
+		expect(writtenBodies).toEqual([`{"${name}":"Ada"}`, '{"name":"Grace"}', `{"${name}":"Ada"}`]);
 	});
 });
 
 test('a value called __proto__ is reported if the service does not accept it', async () => {
 	const { hints } = await run(setup([JSON.parse('{"name": "Ada", "__proto__": "x"}')]));
 	expect(hints.join()).toContain('the service has no such field: __proto__');
-	expect(written).toEqual(['{"name":"Ada"}']);
+	expect(writtenBodies).toEqual(['{"name":"Ada"}']);
 });
 
 describe('`a.b` beside `a {b}`', () => {
 	test('are two fields where the service has both', async () => {
 		await run(setup([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]));
-		expect(sent()).toEqual([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]);
+		expect(sentRecords()).toEqual([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]);
 	});
 
 	test('are one field where the service has one of them, so different values are refused', async () => {
 		const { message } = await failure(setup([{ 'a.c': 'one', a: { c: 'other' } }]));
 		expect(message).toContain('“a.c” and “a.c” both map to this field, with different values');
-		expect(sent()).toEqual([]);
+		expect(sentRecords()).toEqual([]);
 	});
 
 	test('are one value where it is the same', async () => {
 		await run(setup([{ 'a.c': 'one', a: { c: 'one' } }, { a: null, 'a.c': 'one' }, { 'a.c': 'one', a: null }]));
-		expect(sent()).toEqual([{ a: { c: 'one' } }, { a: { c: 'one' } }, { a: { c: 'one' } }]);
+		expect(sentRecords()).toEqual([{ a: { c: 'one' } }, { a: { c: 'one' } }, { a: { c: 'one' } }]);
 	});
 });

@@ -11,7 +11,7 @@ const jsons = async (setup: Omit<Parameters<typeof runNode>[0], 'credential'>) =
 	(await run(setup)).items.map(({ json }) => json);
 
 /** A record made without the node. */
-async function given(path: string, body: IDataObject): Promise<IDataObject & { id: string }> {
+async function createRecord(path: string, body: IDataObject): Promise<IDataObject & { id: string }> {
 	const { body: record } = await sandbox.call('POST', `/v1${path}`, body);
 	return record as IDataObject & { id: string };
 }
@@ -35,7 +35,7 @@ describe.each([
 	});
 
 	test('Update changes the given values and leaves the others', async () => {
-		const { id } = await given(path, { [field]: 'Ada', [unique]: value('update-1') });
+		const { id } = await createRecord(path, { [field]: 'Ada', [unique]: value('update-1') });
 		const [changed] = await jsons({ parameters: update(resource, id, { [field]: 'Grace' }) });
 		expect(changed).toMatchObject({ id, [field]: 'Grace', [unique]: value('update-1') });
 	});
@@ -47,12 +47,12 @@ describe.each([
 	});
 
 	test('Get reads one record', async () => {
-		const { id } = await given(path, { [field]: 'Ada', [unique]: value('get') });
+		const { id } = await createRecord(path, { [field]: 'Ada', [unique]: value('get') });
 		expect(await jsons({ parameters: get(resource, id) })).toMatchObject([{ id, [field]: 'Ada' }]);
 	});
 
 	test('Delete removes the record and says so', async () => {
-		const { id } = await given(path, { [field]: 'Ada', [unique]: value('delete') });
+		const { id } = await createRecord(path, { [field]: 'Ada', [unique]: value('delete') });
 		expect(await jsons({ parameters: deleteRecord(resource, id) })).toEqual([{ deleted: true }]);
 		expect((await sandbox.call('GET', `/v1${path}/${id}`)).status).toBe(404);
 	});
@@ -79,7 +79,7 @@ describe.each([
 
 describe('mapped by hand', () => {
 	test('a field left blank is not sent, an expression that gives nothing clears it', async () => {
-		const { id } = await given('/contacts', {
+		const { id } = await createRecord('/contacts', {
 			email: 'blank@ops.example',
 			first_name: 'Ada',
 			job_title: 'Analyst',
@@ -148,7 +148,7 @@ describe('mapped automatically', () => {
 	});
 
 	test('a record read by the node can be written back', async () => {
-		const { id } = await given('/contacts', { email: 'back@ops.example', custom_fields: { vip: true } });
+		const { id } = await createRecord('/contacts', { email: 'back@ops.example', custom_fields: { vip: true } });
 		const [record] = await jsons({ parameters: get('contact', id) });
 		const [same] = await jsons({ parameters: update('contact', id, automatic), items: [record ?? {}] });
 		expect(same).toMatchObject({ email: 'back@ops.example', custom_fields: { vip: true } });
@@ -157,15 +157,15 @@ describe('mapped automatically', () => {
 
 describe('filters', () => {
 	test('narrow the list by the parameters of the service', async () => {
-		await given('/contacts', { email: 'filter@ops.example', lifecycle_stage: 'customer' });
+		await createRecord('/contacts', { email: 'filter@ops.example', lifecycle_stage: 'customer' });
 		const records = await jsons({ parameters: getMany('contact', {}, { lifecycle_stage: 'customer' }) });
 		expect(records.length).toBeGreaterThan(0);
 		for (const record of records) expect(record.lifecycle_stage).toBe('customer');
 	});
 
 	test('take several choices from an expression', async () => {
-		const given = '={{ ["customer", "lead"] }}';
-		await run({ parameters: getMany('contact', {}, { lifecycle_stage: given }) });
+		const choicesExpression = '={{ ["customer", "lead"] }}';
+		await run({ parameters: getMany('contact', {}, { lifecycle_stage: choicesExpression }) });
 		const [request] = await sandbox.requests();
 		expect(decodeURIComponent(request?.query ?? '')).toContain('lifecycle_stage=customer,lead');
 	});

@@ -26,9 +26,9 @@ describe('Create or Update says of each record whether it was', () => {
 		['one by one', 1],
 		['in a batch', 0],
 	])('created or updated, %s', async (_how, batchSize) => {
-		const [known, ...others] = people(3);
-		await upsertAll([known!], { batchSize });
-		const { items } = await upsertAll([known!, ...others], { batchSize });
+		const [existingPerson, ...others] = people(3);
+		await upsertAll([existingPerson!], { batchSize });
+		const { items } = await upsertAll([existingPerson!, ...others], { batchSize });
 		expect(items.map(({ json }) => json.upsert_outcome)).toEqual(['updated', 'created', 'created']);
 	});
 

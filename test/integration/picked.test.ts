@@ -29,12 +29,12 @@ test.each([
 });
 
 describe('a linked record', () => {
-	const rows = (...given: Array<[field: unknown, record: unknown]>) => ({
-		fieldsLinked: { records: given.map(([field, record]) => ({ field, record })) },
+	const rows = (...picks: Array<[field: unknown, record: unknown]>) => ({
+		fieldsLinked: { records: picks.map(([field, record]) => ({ field, record })) },
 	});
-	const adding = (...given: Array<[field: unknown, record: unknown]>) => ({
+	const adding = (...picks: Array<[field: unknown, record: unknown]>) => ({
 		...create('contact', { last_name: 'Lovelace' }),
-		...rows(...given),
+		...rows(...picks),
 	});
 
 	test('may stand in a field that an expression names', async () => {

@@ -119,15 +119,15 @@ describe('the list of records', () => {
 		const [pipeline] = (await sandbox.call('GET', '/v1/pipelines')).body.data as IDataObject[];
 		const [stage] = pipeline?.stages as IDataObject[];
 		const deal = { title: 'Migration', pipeline_id: pipeline?.id, stage_id: stage?.id };
-		const made: unknown[] = [];
+		const createdIds: unknown[] = [];
 		for (const more of [{ company_id: id }, { amount: 1200, currency: 'EUR' }, {}, {}]) {
 			const { body } = await sandbox.call('POST', '/v1/deals', { ...deal, ...more });
 			expect(body).toHaveProperty('id');
-			made.unshift(body.id);
+			createdIds.unshift(body.id);
 		}
 		const { results } = await picker(searchRecords, setup('deal'), 'Migration');
-		const ours = results.filter(({ value }) => made.includes(value as string));
-		expect(ours.map(({ value }) => value)).toEqual(made);
+		const ours = results.filter(({ value }) => createdIds.includes(value as string));
+		expect(ours.map(({ value }) => value)).toEqual(createdIds);
 		const names = ours.map(({ name }) => name);
 		expect(names[3]).toContain('Migration – Quux Ltd');
 		expect(names[2]).toContain('1,200 EUR');
@@ -161,9 +161,9 @@ describe('what an operation asks for by name', () => {
 		const pipelines = (await picker(searchPipelines, moving())).results;
 		const first = pipelines.find(({ name }) => all.some((stage) => stage.name.startsWith(`${name} – Won`)));
 		const pipelineId = { __rl: true, mode: 'list', value: first?.value ?? '' };
-		const own = (await picker(searchStages, moving({ pipelineId }))).results;
-		expect(own.length).toBeGreaterThan(2);
-		expect(all.filter(({ name }) => name.startsWith(`${first?.name} – `))).toHaveLength(own.length);
+		const pipelineStages = (await picker(searchStages, moving({ pipelineId }))).results;
+		expect(pipelineStages.length).toBeGreaterThan(2);
+		expect(all.filter(({ name }) => name.startsWith(`${first?.name} – `))).toHaveLength(pipelineStages.length);
 		const won = (await picker(searchStages, moving({ pipelineId }), 'won')).results;
 		expect(won.map(({ value }) => value)).toEqual([expect.any(String)]);
 	});

@@ -55,7 +55,7 @@ export class Published {
 	nodeName = 'CRM Platform Poll Trigger';
 	workflowId = 'workflow-1';
 	timezone = 'America/Sao_Paulo';
-	written = '{}';
+	storedStaticData = '{}';
 	private workflow: Workflow | undefined;
 	private response: ITriggerResponse | undefined;
 	/** Counts the starts of n8n: what is left of an earlier one reaches nothing. */
@@ -92,14 +92,14 @@ export class Published {
 
 	/** What the user's test gives. */
 	async test(): Promise<IDataObject[]> {
-		const known = this.workflow;
+		const previousWorkflow = this.workflow;
 		this.workflow = this.load();
 		let items: INodeExecutionData[] = [];
 		const context = this.context('manual');
-		context.emit = ([given = []]) => void (items = given);
+		context.emit = ([emittedItems = []]) => void (items = emittedItems);
 		const { manualTriggerFunction } = await startChangeTrigger(context, this.setup.clock);
 		await manualTriggerFunction!();
-		this.workflow = known;
+		this.workflow = previousWorkflow;
 		return items.map(({ json }) => json);
 	}
 
@@ -117,8 +117,8 @@ export class Published {
 		const process = this.process;
 		type Data = INodeExecutionData[][];
 		const emit = (data: Data, answer: Answer | undefined, done: Done | undefined, key?: string) => {
-			const told = this.setup.onlyAnswers ? answersOf(answer) : done;
-			if (process === this.process) void this.start(workflow, process, data[0] ?? [], told, key);
+			const deferred = this.setup.onlyAnswers ? answersOf(answer) : done;
+			if (process === this.process) void this.start(workflow, process, data[0] ?? [], deferred, key);
 		};
 		const context = new TriggerContext(
 			workflow,
@@ -152,8 +152,8 @@ export class Published {
 		const execution: Execution = { key, status: 'running', items: [] };
 		this.executions.push(execution);
 		try {
-			const written = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
-			execution.items = written.map(({ json }) => json);
+			const itemCopies = JSON.parse(JSON.stringify(items)) as INodeExecutionData[];
+			execution.items = itemCopies.map(({ json }) => json);
 			const { execute = async () => 'success' as const } = this.setup;
 			const status = await execute(execution.items, execution);
 			if (process !== this.process) return;
@@ -166,7 +166,7 @@ export class Published {
 	}
 
 	private write(workflow: Workflow): void {
-		this.written = JSON.stringify(workflow.staticData);
+		this.storedStaticData = JSON.stringify(workflow.staticData);
 	}
 
 	private load(): Workflow {
@@ -201,7 +201,7 @@ export class Published {
 			connections: {},
 			active: true,
 			nodeTypes,
-			staticData: JSON.parse(this.written),
+			staticData: JSON.parse(this.storedStaticData),
 			settings: { timezone: this.timezone },
 		});
 	}

@@ -51,8 +51,8 @@ describe('fields that refer to other records', () => {
 
 	test('are asked for once', async () => {
 		await picker(getFields, setup('deal', 'create'));
-		const asked = (await sandbox.requests()).map(({ path }) => path);
-		expect(new Set(asked).size).toBe(asked.length);
+		const requestedPaths = (await sandbox.requests()).map(({ path }) => path);
+		expect(new Set(requestedPaths).size).toBe(requestedPaths.length);
 	});
 });
 
@@ -71,10 +71,10 @@ describe('custom fields', () => {
 		}
 		const objectKey = { __rl: true, mode: 'list', value: object?.key as string };
 		const { fields } = await picker(getFields, { ...setup(), parameters: { ...setup('customObjectRecord').parameters, objectKey } });
-		const shown = fields.filter(({ removed }) => !removed).map(({ id }) => id);
-		expect(shown.length).toBeLessThan(fields.length);
-		expect(shown.slice(0, 5).filter((id) => !id.startsWith('custom_fields.'))).toEqual([]);
-		expect(shown).toEqual(expect.arrayContaining(['external_id', 'owner_id']));
+		const visibleFieldIds = fields.filter(({ removed }) => !removed).map(({ id }) => id);
+		expect(visibleFieldIds.length).toBeLessThan(fields.length);
+		expect(visibleFieldIds.slice(0, 5).filter((id) => !id.startsWith('custom_fields.'))).toEqual([]);
+		expect(visibleFieldIds).toEqual(expect.arrayContaining(['external_id', 'owner_id']));
 	});
 
 	test('of a custom object are those of the object that was picked', async () => {

@@ -14,9 +14,9 @@ const contacts = async () => (await sandbox.call('GET', '/v1/contacts?limit=500'
 const contact = async (values: IDataObject) => String((await sandbox.call('POST', '/v1/contacts', values)).body.id);
 const stored = async (id: string) => (await sandbox.call('GET', `/v1/contacts/${id}`)).body;
 
-test.each(['null', "''", "' '", 'undefined'])('an import whose Match On gives %s is refused, and nothing is written', async (given) => {
+test.each(['null', "''", "' '", 'undefined'])('an import whose Match On gives %s is refused, and nothing is written', async (expression) => {
 	const before = await contacts();
-	const importing = importOf('email,last_name\nmatch@guess.example,B\n', { importAs: 'upsert', matchOn: `={{ ${given} }}` });
+	const importing = importOf('email,last_name\nmatch@guess.example,B\n', { importAs: 'upsert', matchOn: `={{ ${expression} }}` });
 	await expect(importing).rejects.toThrow(/^Match On is empty for this item, so nothing was written/);
 	expect(await contacts()).toEqual(before);
 });
@@ -29,9 +29,9 @@ test.each([['ndjson', '{"last":"A","first":"B"}\n'], ['json', '[{"last":"A","fir
 	},
 );
 
-test.each(['undefined', "''", 'null'])('a column whose expression gives %s is refused, and nothing is written', async (given) => {
+test.each(['undefined', "''", 'null'])('a column whose expression gives %s is refused, and nothing is written', async (expression) => {
 	const before = await contacts();
-	const columns = mapped({ last_name: 'last', first_name: `={{ ${given} }}` });
+	const columns = mapped({ last_name: 'last', first_name: `={{ ${expression} }}` });
 	const importing = importOf('last,first\nA,B\n', { columnsMode: 'each', columns, importAs: 'create' });
 	await expect(importing).rejects.toThrow(/the expression of “first_name” returned no column/);
 	expect(await contacts()).toEqual(before);

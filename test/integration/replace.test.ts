@@ -11,7 +11,7 @@ let record: IDataObject;
 let etag: string | undefined;
 /** What becomes of the tag, or of the record, with each answer. */
 let meanwhile: () => void;
-let written: Array<{ body: IDataObject; headers: IncomingMessage['headers'] }>;
+let writes: Array<{ body: IDataObject; headers: IncomingMessage['headers'] }>;
 let server: Server;
 let properties: IDataObject;
 let additionalProperties: boolean | undefined;
@@ -37,9 +37,9 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 		return meanwhile();
 	}
 	if (etag !== undefined && request.headers['if-match'] !== etag) return void send(412, {});
-	const given = JSON.parse(body) as IDataObject;
-	record = { id: 'r1', ...given };
-	written.push({ body: given, headers: request.headers });
+	const replacement = JSON.parse(body) as IDataObject;
+	record = { id: 'r1', ...replacement };
+	writes.push({ body: replacement, headers: request.headers });
 	send(200, record);
 }
 
@@ -56,7 +56,7 @@ beforeEach(() => {
 	record = { id: 'r1', name: 'Ada', phone: '1', address: { city: 'London', zip: 'W1' }, created_at: 'x' };
 	etag = '"7"';
 	meanwhile = () => undefined;
-	written = [];
+	writes = [];
 	additionalProperties = undefined;
 	properties = { created_at: { ...text, readOnly: true }, name: text, phone: text, address: { type: 'object', properties: { city: text, zip: text } } };
 });
@@ -71,28 +71,28 @@ const setup = (fields: IDataObject, items: IDataObject[] = [{}]) => ({
 
 test('an update keeps the values that are not changed, and names the version it read', async () => {
 	await run(setup({ name: 'Grace', 'address.city': 'Paris', phone: '={{ null }}' }));
-	expect(written).toMatchObject([
+	expect(writes).toMatchObject([
 		{
 			body: { name: 'Grace', phone: null, address: { city: 'Paris', zip: 'W1' } },
 			headers: { 'if-match': '"7"' },
 		},
 	]);
-	expect(written[0]?.body).not.toHaveProperty('created_at');
+	expect(writes[0]?.body).not.toHaveProperty('created_at');
 });
 
 test('what the description does not know is written back as it was read, unless the body may have nothing else', async () => {
 	record.legacy_code = { old: 'L-77' };
 	await run(setup({ name: 'Grace' }));
-	expect(written[0]?.body).toMatchObject({ name: 'Grace', legacy_code: { old: 'L-77' } });
-	expect(written[0]?.body).not.toHaveProperty('id');
+	expect(writes[0]?.body).toMatchObject({ name: 'Grace', legacy_code: { old: 'L-77' } });
+	expect(writes[0]?.body).not.toHaveProperty('id');
 	additionalProperties = false;
 	await run(setup({ name: 'Mary' }));
-	expect(written[1]?.body).not.toHaveProperty('legacy_code');
+	expect(writes[1]?.body).not.toHaveProperty('legacy_code');
 });
 
-test.each<[string, (whole: IDataObject) => IDataObject]>([
-	['another record', (whole) => ({ ...whole, id: 'r2' })],
-	['a record in an envelope', (whole) => ({ data: whole })],
+test.each<[string, (fullRecord: IDataObject) => IDataObject]>([
+	['another record', (fullRecord) => ({ ...fullRecord, id: 'r2' })],
+	['a record in an envelope', (fullRecord) => ({ data: fullRecord })],
 	['nothing but the id of another', () => ({ id: 'r10' })],
 	['nothing but its id', ({ id }) => ({ id })],
 	['an empty object', () => ({})],
@@ -100,7 +100,7 @@ test.each<[string, (whole: IDataObject) => IDataObject]>([
 ])('a service that is asked for the record and answers with %s is written nothing, as the rest would be erased', async (_, answered) => {
 	record = answered(record);
 	expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/did not return this record/);
-	expect(written).toEqual([]);
+	expect(writes).toEqual([]);
 });
 
 test('an update without any version is refused, and nothing is written', async () => {
@@ -108,7 +108,7 @@ test('an update without any version is refused, and nothing is written', async (
 		etag = weak;
 		expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/replaces whole records/);
 	}
-	expect(written).toEqual([]);
+	expect(writes).toEqual([]);
 });
 
 test('the version may be a field of the record', async () => {
@@ -116,7 +116,7 @@ test('the version may be a field of the record', async () => {
 	properties.version = { type: 'integer' };
 	record.version = 3;
 	await run(setup({ name: 'Grace' }));
-	expect(written).toMatchObject([{ body: { name: 'Grace', phone: '1', version: 3 } }]);
+	expect(writes).toMatchObject([{ body: { name: 'Grace', phone: '1', version: 3 } }]);
 });
 
 test('a record without the version that the description names is not replaced: others may be changing it', async () => {
@@ -126,13 +126,13 @@ test('a record without the version that the description names is not replaced: o
 		record.version = version;
 		expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/replaces whole records/);
 	}
-	expect(written).toEqual([]);
+	expect(writes).toEqual([]);
 });
 
 test('an item’s own id does not take the place of the picked record', async () => {
 	properties.id = text;
 	await run(setup(automatic, [{ id: 'other', name: 'Grace' }]));
-	expect(written).toMatchObject([{ body: { id: 'r1', name: 'Grace' } }]);
+	expect(writes).toMatchObject([{ body: { id: 'r1', name: 'Grace' } }]);
 });
 
 test('an ETag that differs in every answer is not taken for a version: the node says so and writes nothing', async () => {
@@ -140,11 +140,11 @@ test('an ETag that differs in every answer is not taken for a version: the node 
 	meanwhile = () => void (etag = `"${(answers += 1)}"`);
 	const { message } = await failure(setup({ name: 'Grace' }));
 	expect(message).toMatch(/a different ETag each time/);
-	expect(written).toEqual([]);
+	expect(writes).toEqual([]);
 });
 
 test('a record that others change at the same time is not overwritten, also where If-Match is not described', async () => {
 	meanwhile = () => void ([etag, record] = ['"8"', { ...record, phone: '2' }]);
 	await expect(run(setup({ name: 'Grace' }))).rejects.toMatchObject({ httpCode: '412' });
-	expect(written).toEqual([]);
+	expect(writes).toEqual([]);
 });

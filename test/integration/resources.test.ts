@@ -13,7 +13,7 @@ const run = async (
 	return items.map(({ json }) => json);
 };
 
-async function given(path: string, body: IDataObject): Promise<IDataObject & { id: string }> {
+async function createRecord(path: string, body: IDataObject): Promise<IDataObject & { id: string }> {
 	const { status, body: record } = await sandbox.call('POST', `/v1${path}`, body);
 	if (status !== 201) throw new Error(JSON.stringify(record));
 	return record as IDataObject & { id: string };
@@ -56,16 +56,16 @@ describe.each([
 	test('is created, read, changed, listed and deleted', async () => {
 		const contacts = await listed('/contacts?limit=1');
 		const links = [{ resource: 'contacts', id: contacts[0]?.id }];
-		const given = { ...values, ...rest[resource], ...(resource === 'note' && { links }) };
-		const [made] = await run(create(resource, automatic), { items: [given] });
-		expect(made).toMatchObject(values);
-		const id = String(made?.id);
+		const item = { ...values, ...rest[resource], ...(resource === 'note' && { links }) };
+		const [createdRecord] = await run(create(resource, automatic), { items: [item] });
+		expect(createdRecord).toMatchObject(values);
+		const id = String(createdRecord?.id);
 
 		expect(await run(get(resource, id))).toMatchObject([{ id }]);
 		const [changed] = await run(update(resource, id, change));
 		expect(changed).toMatchObject({ id, ...change });
 		const all = await run(getMany(resource));
-		expect(all.map((one) => one.id)).toContain(id);
+		expect(all.map((record) => record.id)).toContain(id);
 		expect(await run(deleteRecord(resource, id))).toEqual([{ deleted: true }]);
 	});
 });
@@ -74,13 +74,13 @@ describe('records of a custom object', () => {
 	const objectKey = { __rl: true, mode: 'list', value: 'boats' };
 
 	beforeAll(async () => {
-		await given('/custom-objects', {
+		await createRecord('/custom-objects', {
 			key: 'boats',
 			label_singular: 'Boat',
 			label_plural: 'Boats',
 			primary_field: 'hull',
 		});
-		await given('/custom-fields', {
+		await createRecord('/custom-fields', {
 			resource: 'custom-objects/boats/records',
 			key: 'hull',
 			label: 'Hull',
@@ -121,17 +121,17 @@ describe('an API request', () => {
 		({ resource: 'apiRequest', operation: 'send', method, path, ...more }) as INodeParameters;
 
 	test('reads and writes any path, writes under an idempotency key', async () => {
-		const [made] = await run(
+		const [createdRecord] = await run(
 			send('POST', '/v1/contacts', { body: '{"email":"api@resources.example"}' }),
 		);
-		expect(made).toMatchObject({ email: 'api@resources.example' });
+		expect(createdRecord).toMatchObject({ email: 'api@resources.example' });
 		const [list] = await run(
 			send('GET', '/v1/contacts', { query: { email: 'api@resources.example' } }),
 		);
-		expect(list).toMatchObject({ data: [{ id: made?.id }], total: 1 });
+		expect(list).toMatchObject({ data: [{ id: createdRecord?.id }], total: 1 });
 		const post = (await sandbox.requests()).find(({ method }) => method === 'POST');
 		expect(post?.idempotencyKey).toMatch(/^n8n\/[0-9a-f]{8}\/workflow-1\/[\w-]+\/[0-9a-f]{64}$/);
-		expect(await run(send('DELETE', `/v1/contacts/${String(made?.id)}`))).toEqual([{}]);
+		expect(await run(send('DELETE', `/v1/contacts/${String(createdRecord?.id)}`))).toEqual([{}]);
 	});
 
 	test.each([

@@ -69,10 +69,10 @@ sinceN8n('2.41', () => {
 			rmSync(folder, { recursive: true });
 		});
 
-		const written = ({ type, wish }: Example) => writeNode(definitions.get(type)!, wish);
+		const writeExample = ({ type, wish }: Example) => writeNode(definitions.get(type)!, wish);
 
 		test.each(examples)('can write “$name” of $example anew, as n8n’s own check wants it', (example) => {
-			expect(validateNodeConfig(example.type, 1, { parameters: written(example) })).toEqual({ valid: true, errors: [] });
+			expect(validateNodeConfig(example.type, 1, { parameters: writeExample(example) })).toEqual({ valid: true, errors: [] });
 		});
 
 		test('would be told of a choice that there is not', () => {
@@ -82,13 +82,13 @@ sinceN8n('2.41', () => {
 		});
 
 		test.each(examples)('finds a place for all of “$name” of $example in the form that people see', (example) => {
-			const parameters = written(example);
+			const parameters = writeExample(example);
 			const { properties } = nodes[[...definitions.keys()].indexOf(example.type)]!.description;
 			expect(NodeHelpers.getNodeParameters(properties, parameters, true, false, { typeVersion: 1 }, null)).toMatchObject(parameters);
 		});
 
 		test.each(examples.filter(standsAlone))('writes a “$name” of $example that runs', async (example) => {
-			const { items } = await run({ credential: sandbox.credential, parameters: written(example), items: [await itemFor(example)] });
+			const { items } = await run({ credential: sandbox.credential, parameters: writeExample(example), items: [await itemFor(example)] });
 			expect(items.length).toBeGreaterThanOrEqual(['getMany', 'undo'].includes(String(example.wish.operation)) ? 0 : 1);
 		});
 	});

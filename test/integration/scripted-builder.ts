@@ -29,17 +29,17 @@ function paramsOf(file: ts.SourceFile, wish: IDataObject): Members | undefined {
 	});
 	const says = (members: Members, name: string) =>
 		members.some((member) => nameOf(member) === name && typeOf(member)?.getText(file) === `'${String(wish[name])}'`);
-	return types.length === 1 ? types[0] : types.find((one) => says(one, 'resource') && says(one, 'operation'));
+	return types.length === 1 ? types[0] : types.find((candidate) => says(candidate, 'resource') && says(candidate, 'operation'));
 }
 
 const nameOf = ({ name }: ts.TypeElement): string => (name && (ts.isIdentifier(name) || ts.isStringLiteral(name)) ? name.text : '');
 const typeOf = (member: ts.TypeElement): ts.TypeNode | undefined => (ts.isPropertySignature(member) ? member.type : undefined);
 
 function filled(file: ts.SourceFile, members: Members, wish: IDataObject): IDataObject {
-	const known = new Map(members.map((member) => [nameOf(member), typeOf(member)!]));
-	const unknown = Object.keys(wish).filter((name) => !known.has(name));
-	if (unknown.length > 0) throw new Error(`The definition has no ${unknown.join(', ')}; it has ${[...known.keys()].join(', ')}.`);
-	return Object.fromEntries(Object.entries(wish).map(([name, value]) => [name, valueOf(file, known.get(name)!, value)]));
+	const typesByName = new Map(members.map((member) => [nameOf(member), typeOf(member)!]));
+	const unknown = Object.keys(wish).filter((name) => !typesByName.has(name));
+	if (unknown.length > 0) throw new Error(`The definition has no ${unknown.join(', ')}; it has ${[...typesByName.keys()].join(', ')}.`);
+	return Object.fromEntries(Object.entries(wish).map(([name, value]) => [name, valueOf(file, typesByName.get(name)!, value)]));
 }
 
 function valueOf(file: ts.SourceFile, type: ts.TypeNode, value: unknown): GenericValue | IDataObject {
@@ -47,7 +47,7 @@ function valueOf(file: ts.SourceFile, type: ts.TypeNode, value: unknown): Generi
 	if (ts.isTypeLiteralNode(type) && isObject) return filled(file, type.members, value as IDataObject);
 	if (ts.isTypeReferenceNode(type) && type.typeName.getText(file) === 'Array' && Array.isArray(value)) {
 		const [of] = type.typeArguments!;
-		return value.map((one: unknown) => valueOf(file, of!, one));
+		return value.map((item: unknown) => valueOf(file, of!, item));
 	}
 	const text = type.getText(file);
 	const isExpression = typeof value === 'string' && value.startsWith('=');
@@ -72,5 +72,5 @@ function asCode(stored: unknown): string {
 	if (typeof stored !== 'string' || !stored.startsWith('=')) return JSON.stringify(stored);
 	const parts = stored.slice(1).split(/\{\{(.*?)\}\}/s);
 	const code = parts.map((part, place) => (place % 2 === 1 ? `(${part.trim()})` : part === '' ? '' : JSON.stringify(part)));
-	return code.filter((one) => one !== '').join(' + ');
+	return code.filter((fragment) => fragment !== '').join(' + ');
 }

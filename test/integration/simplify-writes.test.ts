@@ -13,15 +13,15 @@ const lean = ['id', 'first_name', 'last_name', 'name', 'email', 'phone', 'job_ti
 
 test('created, updated and upserted records are simplified, with filled custom fields and the outcome', async () => {
 	const values = { last_name: 'Lean', email: 'lean@simplify.example', 'custom_fields.nps_score': 9 };
-	const [made] = await simplified(create('contact', values));
-	expect(Object.keys(made!.json)).toEqual([...lean, 'custom_fields']);
-	expect(made!.json.custom_fields).toEqual({ nps_score: 9 });
+	const [createdItem] = await simplified(create('contact', values));
+	expect(Object.keys(createdItem!.json)).toEqual([...lean, 'custom_fields']);
+	expect(createdItem!.json.custom_fields).toEqual({ nps_score: 9 });
 
-	const [changed] = await simplified(update('contact', String(made!.json.id), { job_title: 'VP', 'custom_fields.nps_score': '={{ null }}' }));
+	const [changed] = await simplified(update('contact', String(createdItem!.json.id), { job_title: 'VP', 'custom_fields.nps_score': '={{ null }}' }));
 	expect(Object.keys(changed!.json)).toEqual(lean);
 	const [found] = await simplified(upsert('contact', 'email', { email: values.email, last_name: 'Again' }));
 	expect(Object.keys(found!.json)).toEqual([...lean, 'upsert_outcome']);
-	expect(found!.json).toMatchObject({ id: made!.json.id, last_name: 'Again', upsert_outcome: 'updated' });
+	expect(found!.json).toMatchObject({ id: createdItem!.json.id, last_name: 'Again', upsert_outcome: 'updated' });
 });
 
 test('each of a batch stays linked to its item', async () => {
@@ -35,8 +35,8 @@ test('each of a batch stays linked to its item', async () => {
 
 test('an expression decides for each item, within a batch as well', async () => {
 	const parameters = { ...create('contact', automatic), simplify: '={{ $json.last_name === "Lean" }}' };
-	const given = [{ last_name: 'Lean' }, { last_name: 'Whole' }, { last_name: 'Lean' }];
-	const { items } = await run({ credential: sandbox.credential, parameters, items: given });
+	const inputItems = [{ last_name: 'Lean' }, { last_name: 'Whole' }, { last_name: 'Lean' }];
+	const { items } = await run({ credential: sandbox.credential, parameters, items: inputItems });
 	expect(items.map(({ json }) => 'created_at' in json)).toEqual([false, true, false]);
 });
 
@@ -50,12 +50,12 @@ test('a secret that is only shown once is kept, and what is not a record is retu
 });
 
 describe('what the next node needs', () => {
-	const made = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
+	const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
 
 	test('all links of a record are there, written and read, of every kind', async () => {
-		const company = await made('companies', { name: 'Linked GmbH' });
-		const contact = await made('contacts', { last_name: 'Linked', company_id: company.id });
-		const ticket = await made('tickets', { subject: 'Linked', contact_id: contact.id, company_id: company.id });
+		const company = await createRecord('companies', { name: 'Linked GmbH' });
+		const contact = await createRecord('contacts', { last_name: 'Linked', company_id: company.id });
+		const ticket = await createRecord('tickets', { subject: 'Linked', contact_id: contact.id, company_id: company.id });
 		const values = { channel: 'email', to: 'a@linked.example', subject: 'Re', text: 'Yes', ticket_id: ticket.id, contact_id: contact.id };
 		const [message] = await simplified({ ...create('message', values), operation: 'send' });
 		expect(message!.json).toMatchObject({ ticket_id: ticket.id, contact_id: contact.id });
@@ -69,15 +69,15 @@ describe('what the next node needs', () => {
 
 	test('what was just written is there, whatever else a summary has', async () => {
 		const values = { last_name: 'Written', lead_source: 'other', language: 'de', 'address.city': 'Bonn' };
-		const [written] = await simplified(create('contact', values));
-		expect(written!.json).toMatchObject({ lead_source: 'other', address: { city: 'Bonn' } });
-		const [changed] = await simplified(update('contact', String(written!.json.id), { language: 'fr' }));
+		const [createdItem] = await simplified(create('contact', values));
+		expect(createdItem!.json).toMatchObject({ lead_source: 'other', address: { city: 'Bonn' } });
+		const [changed] = await simplified(update('contact', String(createdItem!.json.id), { language: 'fr' }));
 		expect(changed!.json).toMatchObject({ language: 'fr' });
 		expect(changed!.json).not.toHaveProperty('address');
 	});
 
 	test('a linked record that was given by name is named beside its ID, and none is read for its name', async () => {
-		const company = await made('companies', { name: 'Acme Beside' });
+		const company = await createRecord('companies', { name: 'Acme Beside' });
 		const [contact] = await simplified(create('contact', { last_name: 'Named', company_id: 'acme beside' }));
 		expect(contact!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Beside' });
 		const [deal] = await simplified(create('deal', { title: 'Named', stage_id: 'Negotiation' }));
@@ -90,8 +90,8 @@ describe('what the next node needs', () => {
 	});
 
 	test('a list that is filtered by a name has it in each record', async () => {
-		const company = await made('companies', { name: 'Acme Filtered' });
-		await made('contacts', { last_name: 'Filtered', company_id: company.id });
+		const company = await createRecord('companies', { name: 'Acme Filtered' });
+		await createRecord('contacts', { last_name: 'Filtered', company_id: company.id });
 		const [found] = await simplified(getMany('contact', {}, { company_id: 'Acme Filtered' }));
 		expect(found!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Filtered' });
 	});

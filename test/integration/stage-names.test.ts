@@ -14,15 +14,15 @@ let pipelines: Map<string, unknown>;
 beforeAll(async () => {
 	// A second pipeline with a stage that another one has as well.
 	const names = [['Open', 'open'], ['Won', 'won'], ['Lost', 'lost']] as const;
-	const own = names.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
-	await sandbox.call('POST', '/v1/pipelines', { name: 'Partners', stages: own });
+	const newStages = names.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
+	await sandbox.call('POST', '/v1/pipelines', { name: 'Partners', stages: newStages });
 	const { body } = await sandbox.call('GET', '/v1/pipelines');
 	const all = body.data as Array<{ id: string; name: string; stages: IDataObject[] }>;
 	pipelines = new Map(all.map(({ id, name }) => [name, id]));
-	stages = new Map(all.flatMap((one) => one.stages.map(({ id, name }) => [`${one.name}: ${String(name)}`, id])));
+	stages = new Map(all.flatMap((pipeline) => pipeline.stages.map(({ id, name }) => [`${pipeline.name}: ${String(name)}`, id])));
 });
 
-async function written(items: IDataObject[], resource = 'deal'): Promise<IDataObject[]> {
+async function createRecords(items: IDataObject[], resource = 'deal'): Promise<IDataObject[]> {
 	const { items: output } = await run({
 		credential: sandbox.credential,
 		parameters: create(resource, automatic),
@@ -33,18 +33,18 @@ async function written(items: IDataObject[], resource = 'deal'): Promise<IDataOb
 }
 
 test('a stage is found by its name, within the pipeline of the same item', async () => {
-	const [only, own, other] = await written([
+	const [only, partnersDeal, other] = await createRecords([
 		{ title: 'A', stage_id: 'negotiation' },
 		{ title: 'B', stage_id: 'Won', pipeline_id: 'Partners' },
 		{ title: 'C', stage_id: 'Won', pipeline_id: pipelines.get('Sales') as string },
 	]);
 	expect(only?.stage_id).toBe(stages.get('Sales: Negotiation'));
-	expect(own).toMatchObject({ stage_id: stages.get('Partners: Won'), pipeline_id: pipelines.get('Partners') });
+	expect(partnersDeal).toMatchObject({ stage_id: stages.get('Partners: Won'), pipeline_id: pipelines.get('Partners') });
 	expect(other?.stage_id).toBe(stages.get('Sales: Won'));
 });
 
 test('a name of several stages is refused where the pipeline is not given, and one of none is refused', async () => {
-	const failed = await written([
+	const failed = await createRecords([
 		{ title: 'A', stage_id: 'Won' },
 		{ title: 'B', stage_id: 'No Such Stage' },
 		{ title: 'C', stage_id: 'Offer Sent', pipeline_id: 'Sales' },
@@ -58,15 +58,15 @@ test('a name of several stages is refused where the pipeline is not given, and o
 
 test('a name of two stages of one pipeline is refused as that of several, not as that of none', async () => {
 	const kinds = [['Check', 'open'], ['check', 'open'], ['Won', 'won'], ['Lost', 'lost']];
-	const own = kinds.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
-	const { body } = await sandbox.call('POST', '/v1/pipelines', { name: 'Twice', stages: own });
+	const newStages = kinds.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
+	const { body } = await sandbox.call('POST', '/v1/pipelines', { name: 'Twice', stages: newStages });
 	expect(body).toMatchObject({ name: 'Twice' });
-	const [failed] = await written([{ title: 'A', stage_id: 'Check', pipeline_id: 'Twice' }]);
+	const [failed] = await createRecords([{ title: 'A', stage_id: 'Check', pipeline_id: 'Twice' }]);
 	expect(failed?.error).toContain('is the name of several stages');
 });
 
 test('a stage is found by its name where the fields are mapped by hand', async () => {
-	const [deal] = await written([{ title: 'A' }]);
+	const [deal] = await createRecords([{ title: 'A' }]);
 	const parameters = update('deal', String(deal?.id), { stage_id: 'Proposal' });
 	const { items } = await run({ credential: sandbox.credential, parameters });
 	expect(items[0]?.json.stage_id).toBe(stages.get('Sales: Proposal'));
@@ -74,7 +74,7 @@ test('a stage is found by its name where the fields are mapped by hand', async (
 
 describe('moving a deal takes the stage', () => {
 	const moved = async (stage: string, pipeline?: string) => {
-		const [deal] = await written([{ title: 'A' }]);
+		const [deal] = await createRecords([{ title: 'A' }]);
 		const parameters = on('deal', 'moveToStage', deal!.id, {
 			stageId: byId(stage),
 			...(pipeline !== undefined && { pipelineId: byId(pipeline) }),
@@ -98,23 +98,23 @@ describe('moving a deal takes the stage', () => {
 });
 
 test('a tag and an assignee are named, too', async () => {
-	const [contact] = await written([{ last_name: 'Ek' }], 'contact');
+	const [contact] = await createRecords([{ last_name: 'Ek' }], 'contact');
 	const { body: tag } = await sandbox.call('POST', '/v1/tags', { name: 'Pilot Customer' });
 	const tagged = on('recordTag', 'addTag', contact!.id, { kind: 'contact', tagId: byId('pilot customer') });
 	expect((await run({ credential: sandbox.credential, parameters: tagged })).items[0]?.json.tag_ids).toEqual([tag.id]);
-	const [ticket] = await written([{ subject: 'Broken' }], 'ticket');
+	const [ticket] = await createRecords([{ subject: 'Broken' }], 'ticket');
 	const [user] = (await sandbox.call('GET', '/v1/users?limit=1')).body.data as IDataObject[];
 	const assigned = on('ticket', 'assign', ticket!.id, { assigneeId: byId(String(user!.email)) });
 	expect((await run({ credential: sandbox.credential, parameters: assigned })).items[0]?.json).toMatchObject({ assignee_id: user!.id });
 });
 
 test('a name that looks like an id is found where it says which field it is of', async () => {
-	const [deal] = await written([{ title: 'A', stage_id: 'name:Negotiation' }]);
+	const [deal] = await createRecords([{ title: 'A', stage_id: 'name:Negotiation' }]);
 	expect(deal?.stage_id).toBe(stages.get('Sales: Negotiation'));
 	const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjord', external_id: '100123' });
 	await sandbox.call('POST', '/v1/companies', { name: '100123' });
 	const people = ['external_id:100123', 'external_id:100124', '100123'].map((key) => ({ last_name: 'Ek', company_id: key }));
-	const [contact, nobody, unnamed] = await written(people, 'contact');
+	const [contact, nobody, unnamed] = await createRecords(people, 'contact');
 	expect(contact?.company_id).toBe(company.id);
 	expect(nobody?.error).toMatch(/^Company: “external_id:100124” does not match any record of companies/);
 	expect(unnamed?.error).toBeDefined();
@@ -128,7 +128,7 @@ test('the links of a note are found by names', async () => {
 		{ resource: 'contacts', id: 'moreno@altamira.example' },
 		{ resource: 'contacts', id: contact.id as string },
 	];
-	const [note, nobody] = await written(
+	const [note, nobody] = await createRecords(
 		[
 			{ body: 'Called', links: JSON.stringify(links) },
 			{ body: 'Called', links: [{ resource: 'contacts', id: 'nobody at all' }] },

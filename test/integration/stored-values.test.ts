@@ -57,9 +57,9 @@ async function loaded({ node, mapper, method, parameters }: Form, value: Values,
 async function issues(form: Form, value: Values): Promise<object> {
 	const { node, mapper } = form;
 	const { fields: schema } = await loaded(form, value);
-	const { displayOptions: _, ...shown } = node.description.properties.find(({ name }) => name === mapper) as INodeProperties;
+	const { displayOptions: _, ...mapperProperty } = node.description.properties.find(({ name }) => name === mapper) as INodeProperties;
 	const parameters = { [mapper]: { mappingMode: 'defineBelow', value, schema } } as unknown as INodeParameters;
-	return NodeHelpers.getParameterIssues(shown, parameters, '', { parameters } as INode, null).parameters ?? {};
+	return NodeHelpers.getParameterIssues(mapperProperty, parameters, '', { parameters } as INode, null).parameters ?? {};
 }
 
 describe.each(Object.entries(forms))('a form %s accepts', (_, formOf) => {

@@ -31,7 +31,7 @@ test('what n8n stores of a few hundred creates is a line, as of ten; every recor
 });
 
 describe('of items that fail', () => {
-	const wrong = (name: string) => people(name, 5).map((one, i) => (i === 1 || i === 3 ? { email: 'not an address' } : one));
+	const wrong = (name: string) => people(name, 5).map((person, i) => (i === 1 || i === 3 ? { email: 'not an address' } : person));
 	const items = wrong('some');
 	const failed = (item: number) => ({
 		item,
@@ -58,7 +58,7 @@ describe('of items that fail', () => {
 	});
 
 	test('the first stops the node as without a summary, and tells what the others came to', async () => {
-		const more = people('stops', 5).map((one, i) => (i === 2 ? { email: 'not an address' } : one));
+		const more = people('stops', 5).map((person, i) => (i === 2 ? { email: 'not an address' } : person));
 		await expect(run({ parameters: createInShort, items: more })).rejects.toMatchObject({
 			message: expect.stringContaining('email'),
 			description: expect.stringContaining('Of 5 items, 4 succeeded and 1 failed (item 2)'),
@@ -98,9 +98,9 @@ test('a list is counted, with its first and last ID, also where an agent asks', 
 test.each([
 	['one page, whose cursor it would lose', inShort(getMany('contact'), { onePage: true }), /One Page and Output/],
 	['another word', { ...create('contact', { email: 'word@batches.example' }), options: { output: 'short' } }, /Output: enter one of items, summary/],
-])('nothing is sent for a summary of %s', async (_, parameters, told) => {
+])('nothing is sent for a summary of %s', async (_, parameters, expectedMessage) => {
 	await sandbox.clear();
-	await expect(run({ parameters: parameters })).rejects.toThrow(told);
+	await expect(run({ parameters })).rejects.toThrow(expectedMessage);
 	expect(await writes()).toEqual([]);
 	expect((await sandbox.requests()).filter(({ path }) => path === '/v1/contacts')).toEqual([]);
 });

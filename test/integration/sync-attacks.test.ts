@@ -4,7 +4,7 @@ import { useSandbox } from './sandbox.ts';
 import { syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
-const { add, change, counts, listed, own, run, writes } = teamsIn(sandbox);
+const { add, change, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
 const everything = { missingInSource: 'delete', maxDeletionsShare: 100 };
 const recordOf = async (id: unknown) => await sandbox.call('GET', `/v1/contacts/${String(id)}`);
 
@@ -13,7 +13,7 @@ describe('a record that an item may be is not deleted as missing', () => {
 		['whose key was changed', (record: IDataObject) => ({ ...record, external_id: `${String(record.external_id)}-new` })],
 		['whose address is in a list', ({ email, ...record }: IDataObject) => ({ ...record, external_id: `${String(record.external_id)}-new`, emails: [{ value: 'other@source.example' }, { value: email }] })],
 	])('%s', async (_, changed) => {
-		const { team, records, filters } = own(4);
+		const { team, records, filters } = newTeam(4);
 		await add(records);
 		const items = [...records.slice(1), changed(records[0]!)];
 		for (const preview of [true, false]) {
@@ -28,7 +28,7 @@ describe('a record that an item may be is not deleted as missing', () => {
 		['a space after its key', (key: string) => `${key} `],
 		['accents composed otherwise', (key: string) => key.normalize('NFD')],
 	])('with %s: it is that record, and nothing is written', async (_, notation) => {
-		const { records, filters } = own(2);
+		const { records, filters } = newTeam(2);
 		for (const record of records) record.external_id = `${String(record.external_id)}-\u00eb`;
 		await add(records);
 		await sandbox.clear();
@@ -40,7 +40,7 @@ describe('a record that an item may be is not deleted as missing', () => {
 	});
 
 	test('where two items share a key by mistake, and one has the address of another record', async () => {
-		const { team, records, filters } = own(3);
+		const { team, records, filters } = newTeam(3);
 		await add(records);
 		const twin = { ...records[1]!, external_id: records[0]!.external_id };
 		const { deleted } = await run([records[0]!, twin, records[2]!], { filters, ...everything });
@@ -50,7 +50,7 @@ describe('a record that an item may be is not deleted as missing', () => {
 
 	test('where the CRM refuses an item, and names it or none', async () => {
 		for (const existing of [true, false]) {
-			const { team, records, filters } = own(3);
+			const { team, records, filters } = newTeam(3);
 			const stored = await add(records);
 			const error = { code: 'duplicate', detail: 'Taken', ...(existing && { existing_id: stored[0]!.id }) };
 			const fresh = { external_id: `${team}-fresh`, email: `${team}-fresh@source.example`, last_name: 'New', job_title: team };
@@ -68,7 +68,7 @@ test.each([
 	['a list has another record’s address in second place', { emails: [{ value: 'q@source.example', primary: true }, { value: 'second' }] }],
 	['an address is in second place of another record’s list', { email: 'second' }],
 ])('an item of which %s is not created beside that record, which is not deleted', async (_, values) => {
-	const { team, records, filters } = own(1);
+	const { team, records, filters } = newTeam(1);
 	const second = `${team}-second@source.example`;
 	const { email, ...record } = records[0]!;
 	await add([{ ...record, emails: [{ value: email, primary: true }, { value: second }] }]);
@@ -79,7 +79,7 @@ test.each([
 });
 
 test('a record without any key, made by hand in the CRM, is left, and said', async () => {
-	const { team, records, filters } = own(3);
+	const { team, records, filters } = newTeam(3);
 	await add([...records, { last_name: 'By hand', job_title: team }]);
 	const { unchanged, deleted } = await run(records, { filters, ...everything });
 	expect(deleted).toEqual([]);
@@ -91,7 +91,7 @@ describe('matched on ID, with Source Takes Precedence', () => {
 	const rules = { matchOn: 'id', versionField: 'seen', bothChanged: 'source' };
 
 	test('a record that has only left the scope gets no second one', async () => {
-		const { team, records, filters } = own(1);
+		const { team, records, filters } = newTeam(1);
 		const [stored] = await add(records);
 		await change(stored!.id, { job_title: `${team}-other`, external_id: null, email: null });
 		const { conflict, created } = await run([{ ...records[0]!, id: stored!.id, seen: 1 }], { ...rules, alsoMatchOn: 'email', filters });
@@ -100,7 +100,7 @@ describe('matched on ID, with Source Takes Precedence', () => {
 	});
 
 	test('a deleted one is not created in every run: on ID alone not at all, with a second field once', async () => {
-		const { records } = own(1);
+		const { records } = newTeam(1);
 		const [stored] = await add(records);
 		await sandbox.call('DELETE', `/v1/contacts/${String(stored!.id)}`);
 		const item = { last_name: 'Again', id: stored!.id, seen: 1 };
@@ -116,7 +116,7 @@ test.each([
 	['crm', 'unchanged', 'By the CRM'],
 	['source', 'updated', 'By the source'],
 ] as const)('a version counts only for the id it came with: another record goes by the rule %s, and says so', async (bothChanged, output, name) => {
-	const { records } = own(1);
+	const { records } = newTeam(1);
 	const [stored] = await add([{ ...records[0]!, last_name: 'By the CRM' }]);
 	const item = { id: 'con_00000000000000000000000000', seen: 1, email: records[0]!.email, last_name: 'By the source' };
 	const result = await run([item], { matchOn: 'id', alsoMatchOn: 'email', versionField: 'seen', bothChanged });
@@ -126,7 +126,7 @@ test.each([
 
 describe('what a rule has overwritten', () => {
 	const overwriting = async (context: IDataObject) => {
-		const { records } = own(2);
+		const { records } = newTeam(2);
 		const [stored] = await add(records.slice(0, 1));
 		await change(stored!.id, { last_name: 'By the CRM' });
 		const items: IDataObject[] = [{ ...records[0]!, last_name: 'By the source', seen: 1 }, { ...records[1]!, phone: 'none' }];
@@ -141,7 +141,7 @@ describe('what a rule has overwritten', () => {
 	});
 
 	test('is in the data of the error, however much it is', async () => {
-		const { records } = own(25);
+		const { records } = newTeam(25);
 		const stored = await add(records.slice(0, 24));
 		const items = records.map((record) => ({ ...record, last_name: 'By the source', seen: 0 }));
 		Object.assign(items[24]!, { phone: 'none', seen: undefined });
@@ -175,7 +175,7 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		['differing', 'overwrite', 'When Values Differ'],
 		['missingInCrm', 'maybe', 'When Missing in the CRM'],
 	])('%s: %j', async (name, value, label) => {
-		const { team, records, filters } = own(10);
+		const { team, records, filters } = newTeam(10);
 		await add(records);
 		await sandbox.clear();
 		await expect(run(records.slice(9), { filters, ...everything, [name]: value })).rejects.toThrow(label);
@@ -184,7 +184,7 @@ describe('a choice that is not understood is refused, and nothing is written', (
 	});
 
 	test('but texts that mean one are taken', async () => {
-		const { team, records, filters } = own(10);
+		const { team, records, filters } = newTeam(10);
 		await add(records);
 		await sandbox.clear();
 		for (const preview of ['true', 'TRUE', 1]) await run(records.slice(1), { filters, ...everything, preview });
@@ -198,7 +198,7 @@ describe('a choice that is not understood is refused, and nothing is written', (
 describe('with the values that both agreed on last', () => {
 	const rules = { versionField: 'seen', agreedField: 'synced', changedAtField: 'at' };
 	const edited = async (byCrm: IDataObject) => {
-		const { records } = own(1, { phone: '+4930123456' });
+		const { records } = newTeam(1, { phone: '+4930123456' });
 		const [stored] = await add(records);
 		await change(stored!.id, byCrm);
 		const synced = JSON.stringify({ last_name: 'Name 0', phone: '+4930123456' });
@@ -241,7 +241,7 @@ describe('with the values that both agreed on last', () => {
 });
 
 test('thousands of items with one address are conflicts within seconds of work', async () => {
-	const { records } = own(20_000);
+	const { records } = newTeam(20_000);
 	const items = records.map((record) => ({ ...record, email: records[0]!.email }));
 	const before = process.cpuUsage();
 	const { conflict } = await run(items, { preview: true });

@@ -2,12 +2,12 @@ import { useSandbox } from './sandbox.ts';
 import { syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
-const { add, change, counts, own, run } = teamsIn(sandbox);
+const { add, change, counts, newTeam, run } = teamsIn(sandbox);
 
 describe('a record that the CRM has changed since the source saw it', () => {
 	const choices = (bothChanged: string) => ({ versionField: 'seen', bothChanged, changedAtField: 'at' });
 	const changed = async () => {
-		const { records } = own(1);
+		const { records } = newTeam(1);
 		const [stored] = await add(records);
 		await change(stored!.id, { last_name: 'By the CRM' });
 		return { id: stored!.id, item: { ...records[0]!, last_name: 'By the source', seen: 1 } };
@@ -94,7 +94,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 	});
 
 	test.each([1, 3])('between the reading and the writing is a conflict, and not overwritten (of %d)', async (count) => {
-		const { records } = own(3);
+		const { records } = newTeam(3);
 		const stored = await add(records);
 		const [first] = stored;
 		await change(first!.id, { last_name: 'By the CRM' });

@@ -2,7 +2,7 @@ import { useSandbox } from './sandbox.ts';
 import { scopeOf, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
-const { add, counts, own, run, writes } = teamsIn(sandbox);
+const { add, counts, newTeam, run, writes } = teamsIn(sandbox);
 const recordOf = async (id: unknown) => await sandbox.call('GET', `/v1/contacts/${String(id)}`);
 
 describe('a field name that an expression does not give stops the node before it writes', () => {
@@ -13,7 +13,7 @@ describe('a field name that an expression does not give stops the node before it
 		['changedAtField', 'Changed At Field'],
 		['agreedField', 'Agreed Values Field'],
 	])('%s', async (name, label) => {
-		const { records } = own(1);
+		const { records } = newTeam(1);
 		const [stored] = await add(records);
 		await sandbox.clear();
 		const items = [{ ...records[0]!, last_name: 'Of the source', seen: 0, at: '2100-01-01T00:00:00Z' }];
@@ -25,7 +25,7 @@ describe('a field name that an expression does not give stops the node before it
 	});
 
 	test('but one that it gives is read', async () => {
-		const { records } = own(1);
+		const { records } = newTeam(1);
 		const [stored] = await add(records);
 		const items = [{ ...records[0]!, last_name: 'Of the source', seen: stored!.version, column: 'seen' }];
 		expect(counts(await run(items, { versionField: '={{ $json.column }}', alsoMatchOn: '=' }))).toEqual([0, 1, 0, 0, 0]);
@@ -46,7 +46,7 @@ describe('what counts for all items together is not taken from one of them', () 
 		['missingValues', { mappingMode: 'defineBelow', value: { job_title: '={{ "left: " + $json.last_name }}' } }, 'Fields to Set: '],
 		['versionField', '={{ $json[$json.of] }}', 'Version Field: the expression gives nothing for item 0'],
 	])('%s', async (name, value, words) => {
-		const { team, records } = own(4);
+		const { team, records } = newTeam(4);
 		await add(records);
 		await sandbox.clear();
 		const items = records.slice(0, 2).map((record, i) => ({ ...record, last_name: `New ${i}`, of: 'ab'[i]!, b: 'seen' }));
@@ -57,7 +57,7 @@ describe('what counts for all items together is not taken from one of them', () 
 	});
 
 	test('but an expression that gives all items the same is read', async () => {
-		const { team, records } = own(3);
+		const { team, records } = newTeam(3);
 		await add(records);
 		const items = records.map((record) => ({ ...record, write: true, team }));
 		const choices = { preview: '={{ !$json.write }}', filters: scopeOf({ job_title: '={{ $json.team }}' }) };

@@ -4,18 +4,18 @@ import { useSandbox } from './sandbox.ts';
 import { scopeOf, syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
-const { add, counts, listed, own, run, writes } = teamsIn(sandbox);
+const { add, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
 
 describe('records that the source does not have', () => {
 	test('are left alone unless the user asks for more', async () => {
-		const { team, records, filters } = own(3);
+		const { team, records, filters } = newTeam(3);
 		await add(records);
 		expect(counts(await run(records.slice(1), { filters }))).toEqual([0, 0, 2, 0, 0]);
 		expect(await listed(team)).toHaveLength(3);
 	});
 
 	test.each([{}, { isTool: true }])('are not deleted beyond a scope whose value a model leaves empty: %j', async (setup) => {
-		const { team, records } = own(6);
+		const { team, records } = newTeam(6);
 		await add(records);
 		const filters = scopeOf({ job_title: '={{ $fromAI("Team", "The team", "string", "") }}' });
 		const source = records.slice(0, 3).map((record) => ({ ...record, query: { Team: '' } }));
@@ -25,7 +25,7 @@ describe('records that the source does not have', () => {
 	});
 
 	test('get the values of the user’s choice, once', async () => {
-		const { team, records, filters } = own(20);
+		const { team, records, filters } = newTeam(20);
 		await add(records);
 		const choices = {
 			filters,
@@ -47,7 +47,7 @@ describe('records that the source does not have', () => {
 		['they are more than the number allows', (records: IDataObject[]) => records.slice(2), { maxDeletionsShare: 100, maxDeletions: 1 }],
 		['an item has no key', (records: IDataObject[]) => [...records.slice(2), { last_name: 'Who' }], { maxDeletionsShare: 100 }],
 	])('are all left, and reported as conflicts, if %s', async (_, source, limits) => {
-		const { team, records, filters } = own(10);
+		const { team, records, filters } = newTeam(10);
 		await add(records);
 		await sandbox.clear();
 		const items = source(records);
@@ -64,14 +64,14 @@ describe('records that the source does not have', () => {
 	});
 
 	test('one of three is deleted by a new node’s limits', async () => {
-		const { team, records, filters } = own(3);
+		const { team, records, filters } = newTeam(3);
 		await add(records);
 		expect(counts(await run(records.slice(1), { filters, missingInSource: 'delete' }))).toEqual([0, 0, 2, 1, 0]);
 		expect(await listed(team)).toHaveLength(2);
 	});
 
 	describe('of a list of several pages', () => {
-		const { team, records, filters } = own(1_200);
+		const { team, records, filters } = newTeam(1_200);
 		const choices = { filters, missingInSource: 'delete', options: { maxWait: 0 } };
 		beforeAll(async () => {
 			for (let from = 0; from < records.length; from += 100) await add(records.slice(from, from + 100));
@@ -102,7 +102,7 @@ describe('records that the source does not have', () => {
 	});
 
 	test('are left where the service gives fewer records than it counts', async () => {
-		const { team, records, filters } = own(20);
+		const { team, records, filters } = newTeam(20);
 		const stored = await add(records);
 		const page = { data: stored.slice(0, 15), next_cursor: null, total: 20 };
 		await sandbox.faults({

@@ -6,7 +6,7 @@ import { syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox);
-const { add, counts, listed, own, run } = teamsIn(service);
+const { add, counts, listed, newTeam, run } = teamsIn(service);
 
 // Each test has an account of its own to the node, as descriptions are kept for minutes.
 let accounts = 0;
@@ -18,10 +18,10 @@ const withoutAccount = (url: URL) => void (url.pathname = url.pathname.replace(/
 describe('the version of a record that was written is the one that the service answers with', () => {
 	const withoutData = (text: string): string => {
 		const { results, id, ...rest } = JSON.parse(text) as IDataObject & { results?: IDataObject[] };
-		return JSON.stringify(results ? { ...rest, results: results.map(({ data: _, ...one }) => one) } : { id });
+		return JSON.stringify(results ? { ...rest, results: results.map(({ data: _, ...result }) => result) } : { id });
 	};
 	test.each([1, 3])('or none: the one that was read belongs to the old values (%d records)', async (count) => {
-		const { records, filters } = own(count);
+		const { records, filters } = newTeam(count);
 		const stored = await add(records);
 		service.alter({ answer: (text, { method }) => (method === 'GET' ? text : withoutData(text)) });
 		const items = records.map((record, i) => ({ ...record, last_name: `New ${i}`, seen: stored[i]!.version, at: '2100-01-01T00:00:00Z' }));
@@ -36,7 +36,7 @@ describe('the version of a record that was written is the one that the service a
 });
 
 test('a record in scope stays in scope where the service does not take ids beside the scope', async () => {
-	const { team, records, filters } = own(3);
+	const { team, records, filters } = newTeam(3);
 	await add(records);
 	service.alter({
 		request({ url }) {
@@ -56,7 +56,7 @@ test('a record in scope stays in scope where the service does not take ids besid
 });
 
 test.each(['updated_at', 'modified_at', 'updatedAt'])('the later change takes precedence, whatever its time is called (%s)', async (field) => {
-	const { records } = own(2);
+	const { records } = newTeam(2);
 	const stored = await add(records);
 	const parameter = { updated_at: 'updated_since', modified_at: 'modified_since', updatedAt: 'updatedSince' }[field]!;
 	const renamed = (text: string) => text.replaceAll('updated_at', field).replaceAll('updated_since', parameter);
@@ -79,7 +79,7 @@ test.each(['updated_at', 'modified_at', 'updatedAt'])('the later change takes pr
 });
 
 test('an error counts the records that were written, and not those that were left', async () => {
-	const { records, filters } = own(4);
+	const { records, filters } = newTeam(4);
 	await add(records.slice(0, 3));
 	service.alter({
 		request({ method }) {
@@ -95,9 +95,9 @@ test.each([
 	['shows in a preview where the list has a filter for it', 'email', [0, 0, 0, 0, 1]],
 	['is the service’s refusal where it has none', 'address_of_mail', [1, 0, 0, 0, 0]],
 ])('a unique value of a record outside the scope %s, and is a conflict in the run', async (_, filter, previewed) => {
-	const outside = own(1);
+	const outside = newTeam(1);
 	await add(outside.records);
-	const { records, filters } = own(1, { email: outside.records[0]!.email });
+	const { records, filters } = newTeam(1, { email: outside.records[0]!.email });
 	service.alter({
 		request: ({ url }) => withoutAccount(url),
 		answer: (text, { url }) => (url.pathname === '/openapi.json' ? text.replaceAll('"name":"email"', `"name":"${filter}"`) : text),

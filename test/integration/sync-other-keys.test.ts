@@ -4,11 +4,11 @@ import { useSandbox } from './sandbox.ts';
 import { syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
-const { add, change, counts, own, run } = teamsIn(sandbox);
+const { add, change, counts, newTeam, run } = teamsIn(sandbox);
 const stored = async (id: unknown) => (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body;
 
 test('a record that Then Match On finds and that has another key is another’s: it is not overwritten', async () => {
-	const { records } = own(1);
+	const { records } = newTeam(1);
 	const [theirs] = await add(records);
 	const ours = { ...records[0]!, external_id: 'ours', last_name: 'Ours' };
 	const { conflict } = await run([ours], { alsoMatchOn: 'email' });
@@ -17,7 +17,7 @@ test('a record that Then Match On finds and that has another key is another’s:
 });
 
 test('nor is it deleted or set as missing, and the items around it are written', async () => {
-	const { records, filters } = own(3);
+	const { records, filters } = newTeam(3);
 	const [theirs] = await add(records);
 	const source = records.map((record, i) => (i === 0 ? { ...record, external_id: 'ours too', last_name: 'Ours' } : { ...record, first_name: 'New' }));
 	const result = await run(source, { alsoMatchOn: 'email', filters, missingInSource: 'delete', maxDeletionsShare: 100 });
@@ -26,30 +26,30 @@ test('nor is it deleted or set as missing, and the items around it are written',
 });
 
 test('a record made by hand, without a key, is linked by Then Match On', async () => {
-	const { records } = own(1);
+	const { records } = newTeam(1);
 	const [byHand] = await add(records.map(({ external_id: _, ...rest }) => rest as IDataObject));
 	expect(counts(await run(records, { alsoMatchOn: 'email' }))).toEqual([0, 1, 0, 0, 0]);
 	expect(await stored(byHand!.id)).toMatchObject({ external_id: records[0]!.external_id });
 });
 
 test('what the CRM has added to an object of a list is an edit of it, though Agreed Values do not have it', async () => {
-	const { team, records } = own(1);
+	const { team, records } = newTeam(1);
 	const mail = (name: string) => `${team}-${name}@source.example`;
 	const { email: _, ...rest } = records[0]!;
-	const [made] = await add([{ ...rest, emails: [{ value: mail('a') }] }]);
+	const [createdContact] = await add([{ ...rest, emails: [{ value: mail('a') }] }]);
 	const agreed = { emails: [{ value: mail('a'), primary: true }] };
-	await change(made!.id, { emails: [{ value: mail('a'), label: 'private' }] });
+	await change(createdContact!.id, { emails: [{ value: mail('a'), label: 'private' }] });
 	const item = { ...rest, emails: [{ value: mail('b') }], seen: 1, agreed };
 	const { conflict } = await run([item], { versionField: 'seen', agreedField: 'agreed', bothChanged: 'conflict' });
 	expect(conflict).toHaveLength(1);
-	expect((await stored(made!.id)).emails).toMatchObject([{ value: mail('a'), label: 'private' }]);
+	expect((await stored(createdContact!.id)).emails).toMatchObject([{ value: mail('a'), label: 'private' }]);
 });
 
 test('Agreed Values under labels are refused: ignored, they would let the source overwrite an edit of the CRM', async () => {
-	const { records } = own(1);
-	const [made] = await add(records);
-	await change(made!.id, { last_name: 'Edited' });
+	const { records } = newTeam(1);
+	const [createdContact] = await add(records);
+	await change(createdContact!.id, { last_name: 'Edited' });
 	const item = { ...records[0]!, seen: 1, agreed: { 'Last Name': records[0]!.last_name } };
 	await expect(run([item], { versionField: 'seen', agreedField: 'agreed', bothChanged: 'source' })).rejects.toThrow(/“Last Name” is a field/);
-	expect(await stored(made!.id)).toMatchObject({ last_name: 'Edited' });
+	expect(await stored(createdContact!.id)).toMatchObject({ last_name: 'Edited' });
 });

@@ -21,9 +21,9 @@ const person = fc.record({
 type Person = typeof person extends fc.Arbitrary<infer One> ? One : never;
 
 /** A source whose keys do not contradict each other. */
-const whole = fc
+const consistentSource = fc
 	.uniqueArray(person, { maxLength: 7, selector: ({ key }) => key })
-	.map((people) => people.map((one): Person => ({ ...one, mailKey: one.key, lacks: '' })));
+	.map((people) => people.map((entry): Person => ({ ...entry, mailKey: entry.key, lacks: '' })));
 
 const choices = fc.record({
 	missingInCrm: fc.constantFrom('create', 'create', 'create', 'leave'),
@@ -54,8 +54,8 @@ function recordOf(world: string, { key, mailKey = key, lacks, capitals, city, ..
 }
 
 async function fill(world: string, people: Person[], scopes: string[]): Promise<void> {
-	for (const [i, one] of people.entries()) {
-		const { 'address.city': city, ...record } = recordOf(world, one, scopes[i] ?? '');
+	for (const [i, entry] of people.entries()) {
+		const { 'address.city': city, ...record } = recordOf(world, entry, scopes[i] ?? '');
 		// Those that would share a key are refused, as they would be at any time.
 		await sandbox.call('POST', '/v1/contacts', { ...record, address: { city } });
 	}
@@ -72,18 +72,18 @@ const byItem = (run: SyncRun) =>
 test('a preview is what the run does; then both agree; then nothing is left to do', async () => {
 	await fc.assert(
 		fc.asyncProperty(
-			fc.oneof(fc.array(person, { maxLength: 7 }), whole),
+			fc.oneof(fc.array(person, { maxLength: 7 }), consistentSource),
 			fc.array(fc.tuple(person, fc.boolean()), { maxLength: 8 }),
 			choices,
 			async (source, crm, { isScoped, matchOn, hasSecond, fields, ...rules }) => {
 				const world = `w${++worlds}`;
 				const inside = `${world}-in`;
 				const outside = `${world}-out`;
-				await fill(world, crm.map(([one]) => one), crm.map(([, isIn]) => (isIn ? inside : outside)));
+				await fill(world, crm.map(([entry]) => entry), crm.map(([, isIn]) => (isIn ? inside : outside)));
 				const untouched = JSON.stringify(await stored(outside));
 
 				const items = source
-					.map((one) => recordOf(world, one, inside))
+					.map((entry) => recordOf(world, entry, inside))
 					.map((record) =>
 						Object.fromEntries(
 							Object.entries(record).filter(([name]) =>

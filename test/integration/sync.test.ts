@@ -4,10 +4,10 @@ import { useSandbox } from './sandbox.ts';
 import { syncIn, teamsIn } from './syncNode.ts';
 
 const sandbox = useSandbox();
-const { add, counts, listed, own, run, writes } = teamsIn(sandbox);
+const { add, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
 
 test('new records are created, those that differ are updated, others are left, each linked to its item', async () => {
-	const { team, records } = own(3);
+	const { team, records } = newTeam(3);
 	await add(records.slice(0, 2));
 	await sandbox.clear();
 	const { created, updated, unchanged, deleted, conflict } = await run([
@@ -29,7 +29,7 @@ test('new records are created, those that differ are updated, others are left, e
 });
 
 test('only the values that differ are sent, under the version that was read', async () => {
-	const { records } = own(2);
+	const { records } = newTeam(2);
 	const [record] = await add(records);
 	const events = async () => (await sandbox.call('GET', '/v1/events?limit=500')).body.data as IDataObject[];
 	await run([{ ...records[0]!, last_name: 'Other' }]);
@@ -40,7 +40,7 @@ test('only the values that differ are sent, under the version that was read', as
 });
 
 test('a value in the notation of the source is the same for the CRM, so a second run writes nothing', async () => {
-	const { records } = own(1, { last_contacted_at: undefined });
+	const { records } = newTeam(1, { last_contacted_at: undefined });
 	const item = {
 		...records[0]!,
 		email: undefined,
@@ -57,7 +57,7 @@ test('a value in the notation of the source is the same for the CRM, so a second
 });
 
 test('a preview writes nothing and shows what the run then does', async () => {
-	const { records, filters } = own(30);
+	const { records, filters } = newTeam(30);
 	await add(records.slice(0, 28));
 	await sandbox.clear();
 	const items = records.slice(1).map((record, i) => (i < 5 ? { ...record, last_name: 'New' } : record));
@@ -77,7 +77,7 @@ test.each([
 	['some', 1],
 	['none', 20],
 ])('a preview shows every item that cannot be read (%s can), and deletes no more than a run that continues', async (_, first) => {
-	const { records, filters } = own(20);
+	const { records, filters } = newTeam(20);
 	await add(records);
 	await sandbox.clear();
 	const unknown = records.slice(0, 3).map((record) => ({ ...record, company_id: 'Nobody Inc' }));
@@ -104,7 +104,7 @@ test.each([
 
 describe('nothing is guessed', () => {
 	test('two items with one key are conflicts, and their record is not missing', async () => {
-		const { team, records, filters } = own(2);
+		const { team, records, filters } = newTeam(2);
 		await add(records);
 		const twice = [records[0]!, { ...records[0]!, last_name: 'Twin' }, records[1]!];
 		const { conflict, unchanged } = await run(twice, { filters, missingInSource: 'delete', maxDeletionsShare: 100 });
@@ -115,9 +115,9 @@ describe('nothing is guessed', () => {
 	});
 
 	test('a record outside the scope is not touched, and not created twice', async () => {
-		const { records } = own(1);
+		const { records } = newTeam(1);
 		const [stored] = await add(records);
-		const { filters } = own(0);
+		const { filters } = newTeam(0);
 		await sandbox.clear();
 		for (const preview of [true, false]) {
 			const { conflict } = await run([{ ...records[0]!, last_name: 'Other' }], { filters, preview });
@@ -127,7 +127,7 @@ describe('nothing is guessed', () => {
 	});
 
 	test('a unique value that another record has is a conflict, in the preview as in the run', async () => {
-		const { records } = own(2);
+		const { records } = newTeam(2);
 		await add(records);
 		await sandbox.clear();
 		for (const preview of [true, false]) {
@@ -138,7 +138,7 @@ describe('nothing is guessed', () => {
 	});
 
 	test('the second field finds what the first does not, and only that', async () => {
-		const { records } = own(2);
+		const { records } = newTeam(2);
 		const [, second] = await add([records[0]!, { ...records[1]!, external_id: null }]);
 		const { updated, unchanged } = await run(records, { alsoMatchOn: 'email' });
 		expect(unchanged.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }]);
@@ -151,7 +151,7 @@ describe('nothing is guessed', () => {
 });
 
 test('ten records are found with a few requests, however many there are', async () => {
-	const { records } = own(600);
+	const { records } = newTeam(600);
 	for (let i = 0; i < 600; i += 100) await add(records.slice(i, i + 100));
 	await sandbox.clear();
 	await run(records.slice(0, 10).map((record) => ({ ...record, last_name: 'Other' })), { matchOn: 'email' });
@@ -160,7 +160,7 @@ test('ten records are found with a few requests, however many there are', async 
 });
 
 test('an item that cannot be read fails before anything is written, or alone on continue on fail', async () => {
-	const { records } = own(2);
+	const { records } = newTeam(2);
 	const items = [records[0]!, { ...records[1]!, external_id: null, email: null }];
 	await sandbox.clear();
 	await expect(run(items)).rejects.toThrow('no value for');
@@ -171,7 +171,7 @@ test('an item that cannot be read fails before anything is written, or alone on 
 });
 
 test('a record that the service refuses fails, and the others are written on continue on fail', async () => {
-	const { team, records } = own(2);
+	const { team, records } = newTeam(2);
 	const items = [{ ...records[0]!, phone: 'none' }, records[1]!];
 	const { created, conflict } = await run(items, {}, { continueOnFail: true });
 	expect([created.length, conflict.length]).toEqual([1, 1]);
@@ -180,7 +180,7 @@ test('a record that the service refuses fails, and the others are written on con
 });
 
 test('if the CRM cannot be read, no item is returned as created on continue on fail', async () => {
-	const { records } = own(2);
+	const { records } = newTeam(2);
 	await sandbox.faults({ path: '/v1/contacts', status: 403 });
 	const result = await run(records, {}, { continueOnFail: true });
 	await sandbox.clear();

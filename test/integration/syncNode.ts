@@ -74,7 +74,7 @@ export const teamsIn = (sandbox: TestSandbox) => ({
 	counts: (run: SyncRun) => counted.map((name) => run[name].length),
 
 	/** The records of the source, and the filter that their team is in scope by. */
-	own(count: number, more: IDataObject = {}) {
+	newTeam(count: number, more: IDataObject = {}) {
 		const team = `team-${++teams}`;
 		const records = Array.from({ length: count }, (_, i) => ({
 			external_id: `${team}-${i}`,

@@ -21,7 +21,7 @@ const calling =
 	async (setup, calls) => {
 		const call = agentReading(setup, {}, {}, `@n8n/n8n-nodes-langchain.${parent}`)();
 		const answers: string[] = [];
-		for (const one of calls) answers.push(await call(one));
+		for (const toolInput of calls) answers.push(await call(toolInput));
 		return answers;
 	};
 
@@ -34,11 +34,11 @@ const ownAgents: Surface = async (setup, calls) => {
 	for (const call of calls) {
 		const { workflow, node, additionalData } = workflowIn({ ...parts, node: asTool(parts.node) }, setup);
 		const items = [{ json: call }];
-		const own = { ...node, id: randomUUID(), type: `${node.type}Tool` };
+		const toolNode = { ...node, id: randomUUID(), type: `${node.type}Tool` };
 		delete (additionalData as { executionId?: string }).executionId;
 		Object.assign(workflow, { id: undefined });
 		const input = { main: [items] };
-		const context = new ExecuteContext(workflow, own, additionalData, 'internal', createRunExecutionData(), 0, items, input, { node: own, data: input, source: null }, []);
+		const context = new ExecuteContext(workflow, toolNode, additionalData, 'internal', createRunExecutionData(), 0, items, input, { node: toolNode, data: input, source: null }, []);
 		const run = parts.node.execute!.call(context as unknown as IExecuteFunctions) as Promise<Array<Array<{ json: IDataObject }>>>;
 		answers.push(await run.then(([output]) => JSON.stringify(output!.map(({ json }) => json)), (error: Error) => error.message));
 	}
@@ -126,7 +126,7 @@ const promises = (surface: Surface) => () => {
 		const company = anyName();
 		const job_title = 'x'.repeat(200);
 		for (let i = 0; i < 12; i++) await sandbox.call('POST', '/v1/contacts', { last_name: `${company} ${i}`, job_title });
-		const parameters = { ...getMany('contact', {}, { 'last_name[starts_with]': company }), longestAnswer: 2_000 };
+		const parameters = { ...getMany('contact', {}, { 'last_name[starts_with]': company }), maxAnswerLength: 2_000 };
 		const [answer = ''] = await surface(setup(parameters), [{}]);
 		expect(answer.length).toBeLessThanOrEqual(2_000);
 		const items = JSON.parse(answer) as IDataObject[];

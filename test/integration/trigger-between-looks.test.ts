@@ -1,13 +1,13 @@
 import { useAlteredService } from './altered-trigger';
 import { quickRetries } from './quick-retries';
 import { until } from '../until.ts';
-import { came, change, happen, own, sandbox, trigger } from './watched-trigger';
+import { came, change, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
 
 const service = useAlteredService();
 
 /** The service's clock as its answers tell it: as far ahead as its own. */
 const later = async (seconds: number) => void (await sandbox.call('POST', '/_sandbox/clock', { advance: seconds }));
-const createdAt = async () => Date.parse(String((await own()).created_at));
+const createdAt = async () => Date.parse(String((await onlySubscription()).created_at));
 const dated = (ms: number) => {
 	service.edit((answer) => void (answer.date = new Date(Date.now() + ms).toUTCString()));
 };
@@ -24,7 +24,7 @@ describe.each([
 		await change('PATCH', back);
 		// More than a minute, which is always looked at again.
 		await later(600);
-		dated(Date.parse(String((await own()).updated_at)) + 600_000 - Date.now());
+		dated(Date.parse(String((await onlySubscription()).updated_at)) + 600_000 - Date.now());
 	});
 
 	test('comes after the look', async () => {
@@ -55,10 +55,10 @@ test('what a look has put right but could not recover comes after a publish', as
 	await change('PATCH', { events: ['deal.won'] });
 	await happen('meanwhile');
 	await later(600);
-	dated(Date.parse(String((await own()).updated_at)) + 600_000 - Date.now());
+	dated(Date.parse(String((await onlySubscription()).updated_at)) + 600_000 - Date.now());
 	await sandbox.faults({ method: 'POST', path: '/v1/webhooks', status: 403 });
 	await trigger.look();
-	expect(await own()).toMatchObject({ events: ['contact.created'] });
+	expect(await onlySubscription()).toMatchObject({ events: ['contact.created'] });
 	await sandbox.clear();
 	await trigger.deactivate();
 	await trigger.activate();
@@ -71,15 +71,15 @@ test.each([
 	['event of a delivery', 500],
 	['list of deliveries', 403],
 	['list of deliveries', 404],
-])('the %s that answers %d stops neither the watch nor an unpublish, and nothing is lost', async (what, status) => {
+])('the %s that answers %d stops neither the watch nor an unpublish, and nothing is lost', async (endpoint, status) => {
 	quickRetries();
 	await trigger.activate();
 	trigger.fails = 503;
 	await happen('failed');
-	await until(async () => typeof (await own()).failing_since === 'string');
+	await until(async () => typeof (await onlySubscription()).failing_since === 'string');
 	await trigger.look();
 	trigger.fails = undefined;
-	const part = what === 'event of a delivery' ? '/v1/events/' : '/deliveries';
+	const part = endpoint === 'event of a delivery' ? '/v1/events/' : '/deliveries';
 	service.edit((answer) => void (answer.path.includes(part) && (answer.status = status)));
 	for (let i = 0; i < 2; i++) await trigger.look();
 	expect(trigger.warnings).toEqual([]);
@@ -96,11 +96,11 @@ describe('n8n is stopped for days', () => {
 		await came('before');
 		trigger.fails = 503;
 		await happen(...names);
-		await until(async () => typeof (await own()).failing_since === 'string');
+		await until(async () => typeof (await onlySubscription()).failing_since === 'string');
 		const now = (await createdAt()) + days * 86_400_000;
 		await later(days * 86_400);
 		await happen('young');
-		await until(async () => trigger.answers.length > 2 * names.length + 1 || (await own()).status === 'disabled');
+		await until(async () => trigger.answers.length > 2 * names.length + 1 || (await onlySubscription()).status === 'disabled');
 		trigger.fails = undefined;
 		jest.spyOn(Date, 'now').mockReturnValue(now);
 	};
@@ -108,11 +108,11 @@ describe('n8n is stopped for days', () => {
 
 	test('its subscription was disabled: what is older than Maximum Age is told', async () => {
 		await stop(6, 'old');
-		await until(async () => (await own()).status === 'disabled');
+		await until(async () => (await onlySubscription()).status === 'disabled');
 		await happen('while disabled');
 		await trigger.restart();
 		await trigger.look();
-		expect(await own()).toMatchObject({ status: 'active' });
+		expect(await onlySubscription()).toMatchObject({ status: 'active' });
 		expect(trigger.reported).toEqual([expect.stringMatching(/was disabled .* Events may be missing, those before .* are older than Maximum Age/)]);
 	});
 

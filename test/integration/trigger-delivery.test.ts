@@ -93,13 +93,13 @@ test('what does not pass the filters starts nothing and is done with', async () 
 });
 
 test('two workflows each get the same event', async () => {
-	const [one, other] = [
+	const [firstTrigger, secondTrigger] = [
 		await start({ events: ['contact.created'] }),
 		await start({ events: ['contact.*'] }, 'workflow-2'),
 	];
 	await happen('Moreno');
-	await until(() => one.started.length + other.started.length === 2);
-	expect([names(one), names(other)]).toEqual([['Moreno'], ['Moreno']]);
+	await until(() => firstTrigger.started.length + secondTrigger.started.length === 2);
+	expect([names(firstTrigger), names(secondTrigger)]).toEqual([['Moreno'], ['Moreno']]);
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { surviveFaults } from './survive-faults';
-import { came, happen, own, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, happen, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
 
 surviveFaults([{ status: 403 }]);
 
@@ -12,13 +12,13 @@ test.each(['DELETE', 'GET'])('an unpublish whose %s fails for good leaves the ne
 	await trigger.activate();
 	await happen('Moreno');
 	await came('Moreno', 'Unheard');
-	expect(await own()).toMatchObject({ status: 'active' });
+	expect(await onlySubscription()).toMatchObject({ status: 'active' });
 });
 
 test.each([true, false])('a subscription that somebody has paused makes publishing fail (recovery %s)', async (recover) => {
 	trigger.parameters = { ...trigger.parameters, recover };
 	await trigger.activate();
-	const { id } = await own();
+	const { id } = await onlySubscription();
 	const path = `/v1/webhooks/${String(id)}`;
 	await sandbox.call('PATCH', path, { status: 'paused' });
 	await expect(trigger.activate()).rejects.toThrow(/paused in the CRM Platform, so no event would start/);

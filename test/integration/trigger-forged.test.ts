@@ -65,11 +65,11 @@ test('a trigger that has no secret lets nothing in', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	const body = JSON.stringify(event('evt_forged'));
 	const headers = sign(secretOf(trigger), body);
-	const kept = trigger.staticData;
+	const storedStaticData = trigger.staticData;
 	trigger.staticData = {};
 	forgetStates();
 	expect((await trigger.post(body, headers)).status).toBe(401);
-	trigger.staticData = kept;
+	trigger.staticData = storedStaticData;
 });
 
 test.each(['', '[]', 'null', '{"id":"evt_1"}', '{"id":1,"type":2}', 'contact'])(

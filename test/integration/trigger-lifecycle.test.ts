@@ -119,12 +119,12 @@ test('a renamed node keeps its subscription', async () => {
 });
 
 test('two workflows with the same events have a subscription each, and end only their own', async () => {
-	const [one, other] = [await start(), await start({ workflowId: 'workflow-2' })];
-	await one.activate();
-	await other.activate();
+	const [firstTrigger, secondTrigger] = [await start(), await start({ workflowId: 'workflow-2' })];
+	await firstTrigger.activate();
+	await secondTrigger.activate();
 	expect(await subscriptions()).toHaveLength(2);
-	await one.deactivate();
-	expect(await only()).toMatchObject({ url: other.url });
+	await firstTrigger.deactivate();
+	expect(await only()).toMatchObject({ url: secondTrigger.url });
 });
 
 test('a copy of the workflow does not take over what the original keeps', async () => {

@@ -3,24 +3,24 @@ import type { IDataObject } from 'n8n-workflow';
 import { useAlteredService } from './altered-trigger';
 import { until } from '../until.ts';
 import { startTrigger } from './trigger';
-import { came, change, happen, oneTakenOneRefused, own, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
 
 /** Another name of the place where n8n listens. */
 const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
 const moved = () => elsewhere().split('/webhook/')[0]!;
 const deliveries = async () => {
-	const path = `/v1/webhooks/${String((await own()).id)}/deliveries`;
+	const path = `/v1/webhooks/${String((await onlySubscription()).id)}/deliveries`;
 	return (await sandbox.call('GET', path)).body.data as IDataObject[];
 };
 
 describe('n8n gets another address', () => {
 	test('its subscription is moved: what failed meanwhile comes, and nothing comes twice', async () => {
 		await trigger.activate();
-		const { id } = await own();
+		const { id } = await onlySubscription();
 		await oneTakenOneRefused();
 		await trigger.restart(moved());
 		await trigger.look();
-		expect(await own()).toMatchObject({ id, url: elsewhere() });
+		expect(await onlySubscription()).toMatchObject({ id, url: elsewhere() });
 		await happen('after');
 		await came('after', 'before', 'meanwhile');
 		await trigger.look();
@@ -32,7 +32,7 @@ describe('n8n gets another address', () => {
 
 	test('twice in a row, while the service is away', async () => {
 		await trigger.activate();
-		const { id } = await own();
+		const { id } = await onlySubscription();
 		await happen('before');
 		await came('before');
 		await sandbox.faults({ path: '/v1/webhooks', status: 403 });
@@ -41,7 +41,7 @@ describe('n8n gets another address', () => {
 		await trigger.restart(moved());
 		await sandbox.clear();
 		await trigger.look();
-		expect(await own()).toMatchObject({ id, url: elsewhere() });
+		expect(await onlySubscription()).toMatchObject({ id, url: elsewhere() });
 		expect(await deliveries()).toHaveLength(1);
 	});
 
@@ -52,20 +52,20 @@ describe('n8n gets another address', () => {
 		await trigger.restart(moved());
 		await trigger.look();
 		await trigger.look();
-		expect(await own()).toMatchObject({ status: 'paused', url: elsewhere() });
+		expect(await onlySubscription()).toMatchObject({ status: 'paused', url: elsewhere() });
 		expect(trigger.reported).toHaveLength(1);
 		await trigger.restart('http://127.0.0.1:9');
 		await trigger.look();
-		expect(await own()).toMatchObject({ url: expect.stringContaining('http://127.0.0.1:9/') });
+		expect(await onlySubscription()).toMatchObject({ url: expect.stringContaining('http://127.0.0.1:9/') });
 		await trigger.restart(moved());
 		await trigger.look();
 		await change('PATCH', { status: 'active' });
 		await trigger.look();
 		await came('meanwhile');
-		const { id } = await own();
+		const { id } = await onlySubscription();
 		await trigger.restart('http://127.0.0.1:9');
 		await trigger.look();
-		expect(await own()).toMatchObject({ id });
+		expect(await onlySubscription()).toMatchObject({ id });
 	});
 
 	test('a publish before the first look loses nothing', async () => {
@@ -83,7 +83,7 @@ describe('n8n gets another address', () => {
 		other.staticData = structuredClone(trigger.staticData);
 		await other.restart();
 		await other.look();
-		expect(await own()).toMatchObject({ url: other.url });
+		expect(await onlySubscription()).toMatchObject({ url: other.url });
 		await happen('meanwhile');
 		for (let i = 0; i < 3; i++) {
 			// Both are in this process, as watches of one trigger.
@@ -113,7 +113,7 @@ describe('A service that changes no address', () => {
 			if (method === 'PATCH' && path.startsWith('/v1/webhooks')) body.url = former;
 		});
 		await trigger.activate();
-		const { id } = await own();
+		const { id } = await onlySubscription();
 		await happen('before');
 		await came('before');
 		await sandbox.call('POST', '/_sandbox/clock', { advance: 120 });
@@ -124,8 +124,8 @@ describe('A service that changes no address', () => {
 		trigger.fails = undefined;
 		await trigger.restart(moved());
 		await trigger.look();
-		expect(await own()).toMatchObject({ url: elsewhere() });
-		expect((await own()).id).not.toBe(id);
+		expect(await onlySubscription()).toMatchObject({ url: elsewhere() });
+		expect((await onlySubscription()).id).not.toBe(id);
 		await came('before', 'meanwhile');
 		expect(await deliveries()).toHaveLength(1);
 		if (how === 'has no PATCH') expect(service.passed.filter((request) => request.startsWith('PATCH'))).toEqual([]);

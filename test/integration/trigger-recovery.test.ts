@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../until.ts';
-import { happen, names, own, sandbox, trigger } from './watched-trigger';
+import { happen, names, onlySubscription, sandbox, trigger } from './watched-trigger';
 
 const hour = 3_600_000;
 
@@ -13,7 +13,7 @@ const later = async (seconds: number) =>
 
 /** The events that the service has delivered with its first attempt. */
 const arrivedAtOnce = async (): Promise<string[]> => {
-	const { id } = await own();
+	const { id } = await onlySubscription();
 	const path = `/v1/webhooks/${String(id)}/deliveries?limit=100`;
 	const deliveries = (await sandbox.call('GET', path)).body.data as IDataObject[];
 	return deliveries
@@ -24,7 +24,7 @@ const arrivedAtOnce = async (): Promise<string[]> => {
 /** Waits until so much has started the workflow, and nothing is on its way any more. */
 const settle = async (count: number) =>
 	await until(async () => {
-		const { id } = await own();
+		const { id } = await onlySubscription();
 		const path = `/v1/webhooks/${String(id)}/deliveries?status=pending&limit=1`;
 		const [pending] = (await sandbox.call('GET', path)).body.data as IDataObject[];
 		// What is to be tried again in five seconds is tried again now. What is on its way is left
@@ -62,7 +62,7 @@ test('events that occurred while the workflow was inactive arrive afterwards, in
 	expect([a, b, others.pop()]).toEqual(['a', 'b', 'z']);
 	expect(others.sort()).toEqual(numbered(30).sort());
 	expect(inSequence.length).toBeGreaterThan(0);
-	expect(inSequence).toEqual(inSequence.toSorted((one, other) => one - other));
+	expect(inSequence).toEqual(inSequence.toSorted((a, b) => a - b));
 });
 
 test('what was not delivered yet when the workflow was deactivated is not lost, the rest not doubled', async () => {
@@ -151,7 +151,7 @@ test('where somebody has deleted the subscription, what came meanwhile is not lo
 	await trigger.activate();
 	await happen('arrived');
 	await settle(1);
-	const { id } = await own();
+	const { id } = await onlySubscription();
 	await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
 	await happen('meanwhile');
 	await trigger.activate();

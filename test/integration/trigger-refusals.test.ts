@@ -1,7 +1,7 @@
 import { useAlteredService } from './altered-trigger';
 import { quickRetries } from './quick-retries';
 import { until } from '../until.ts';
-import { came, change, happen, oneTakenOneRefused, own, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
 
 const service = useAlteredService();
 const refusal = (status: number, pointer?: string) => ({
@@ -25,7 +25,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		refusePatch(status);
 		await trigger.restart(moved());
 		await trigger.look();
-		expect(await own()).toMatchObject({ url: elsewhere(), status: 'active' });
+		expect(await onlySubscription()).toMatchObject({ url: elsewhere(), status: 'active' });
 		await happen('after');
 		await came('after', 'before', 'meanwhile');
 		expect(trigger.reported).toEqual([]);
@@ -38,13 +38,13 @@ describe('A service that refuses to change a subscription, though it describes i
 		else {
 			trigger.fails = 410;
 			await happen('gone');
-			await until(async () => (await own()).status === 'disabled');
+			await until(async () => (await onlySubscription()).status === 'disabled');
 			trigger.fails = undefined;
 		}
 		await happen('meanwhile');
 		refusePatch(405);
 		await trigger.look();
-		expect(await own()).toMatchObject({ url: trigger.url, events: ['contact.created'], status: 'active' });
+		expect(await onlySubscription()).toMatchObject({ url: trigger.url, events: ['contact.created'], status: 'active' });
 		await until(() => JSON.stringify(trigger.started).includes('meanwhile'));
 	});
 
@@ -53,26 +53,26 @@ describe('A service that refuses to change a subscription, though it describes i
 		refusePatch(405);
 		trigger.parameters = { events: ['contact.created', 'deal.won'] };
 		await trigger.activate();
-		expect(await own()).toMatchObject({ events: ['contact.created', 'deal.won'] });
+		expect(await onlySubscription()).toMatchObject({ events: ['contact.created', 'deal.won'] });
 	});
 
 	test.each([
 		[403, undefined, 'No event reaches this trigger'],
 		[422, '/url', 'The service cannot deliver to this n8n at'],
-	])('if it also refuses another one with %d (%s), the former one stays and the user is told', async (status, pointer, told) => {
+	])('if it also refuses another one with %d (%s), the former one stays and the user is told', async (status, pointer, expectedReport) => {
 		await trigger.activate();
-		const { id } = await own();
+		const { id } = await onlySubscription();
 		service.alter({
 			request: ({ method, url }) =>
 				(method === 'PATCH' || method === 'POST') && /\/webhooks/.test(url.pathname) ? refusal(status, pointer) : undefined,
 		});
 		await trigger.restart(moved());
 		for (let look = 0; look < 5; look++) await trigger.look();
-		expect(await own()).toMatchObject({ id, url: trigger.url });
-		expect(trigger.reported).toEqual([expect.stringContaining(told)]);
+		expect(await onlySubscription()).toMatchObject({ id, url: trigger.url });
+		expect(trigger.reported).toEqual([expect.stringContaining(expectedReport)]);
 		service.alter({});
 		await trigger.look();
-		expect(await own()).toMatchObject({ id, url: elsewhere() });
+		expect(await onlySubscription()).toMatchObject({ id, url: elsewhere() });
 	});
 
 	test('a subscription whose first answer was lost is not left beside the other', async () => {
@@ -88,14 +88,14 @@ describe('A service that refuses to change a subscription, though it describes i
 		expect(await subscriptions()).toHaveLength(2);
 		lost = 100;
 		await trigger.look();
-		expect(await own()).toMatchObject({ url: elsewhere() });
+		expect(await onlySubscription()).toMatchObject({ url: elsewhere() });
 		await happen('after');
 		await came('after');
 	});
 
 	test('one that it does not end is told of, and no more are made', async () => {
 		await trigger.activate();
-		const { id } = await own();
+		const { id } = await onlySubscription();
 		service.alter({ request: ({ method }) => (method === 'PATCH' || method === 'DELETE' ? refusal(405) : undefined) });
 		await trigger.restart(moved());
 		for (let look = 0; look < 3; look++) await trigger.look();
@@ -110,7 +110,7 @@ test.each([404, 405])('rotation that is described but answers %d: a subscription
 	await trigger.activate();
 	await happen('Moreno');
 	await came('Moreno');
-	expect(await own()).toMatchObject({ url: trigger.url });
+	expect(await onlySubscription()).toMatchObject({ url: trigger.url });
 });
 
 test('a webhook of somebody else with n8n’s address is never changed nor ended', async () => {
@@ -125,7 +125,7 @@ test('a webhook of somebody else with n8n’s address is never changed nor ended
 	expect(await subscriptions()).toHaveLength(2);
 	await trigger.deactivate();
 	await trigger.deactivate();
-	expect(await own()).toMatchObject({ id: other.id, version: 1, events: ['deal.won'] });
+	expect(await onlySubscription()).toMatchObject({ id: other.id, version: 1, events: ['deal.won'] });
 });
 
 describe('A recovery that the service describes', () => {

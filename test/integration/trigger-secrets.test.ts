@@ -4,14 +4,14 @@ import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 import type { EditedAnswer } from './altered-service';
 import { useAlteredService } from './altered-trigger';
 import { until } from '../until.ts';
-import { came, happen, own, sandbox, trigger } from './watched-trigger';
+import { came, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
 
 const service = useAlteredService();
 afterEach(() => void jest.restoreAllMocks());
 
 /** Another client takes the secret over. Twice, as the one before signs as well. */
 const replaceSecret = async () => {
-	const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
+	const path = `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`;
 	for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
 };
 const renewals = () => service.passed.filter((request) => request.includes('rotate-secret'));
@@ -56,14 +56,14 @@ test('a hint that is masked where it is read, and is not where it is made, repla
 });
 
 test('a hint that is another part of the secret tells that it was replaced', async () => {
-	let shown = 'AbCd';
+	let secretHint = 'AbCd';
 	service.edit(({ body }) => {
-		if ('secret_hint' in body) body.secret_hint = shown;
+		if ('secret_hint' in body) body.secret_hint = secretHint;
 	});
 	await trigger.activate();
 	await trigger.look();
 	expect(renewals()).toEqual([]);
-	shown = 'EfGh';
+	secretHint = 'EfGh';
 	await trigger.look();
 	expect(renewals()).toHaveLength(1);
 });

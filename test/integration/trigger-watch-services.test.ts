@@ -4,7 +4,7 @@ import type { EditedAnswer } from './altered-service';
 import { useAlteredService } from './altered-trigger';
 import { shortenWaits } from './short-waits';
 import { until } from '../until.ts';
-import { came, happen, own, sandbox, trigger } from './watched-trigger';
+import { came, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
 
 shortenWaits();
 
@@ -19,13 +19,13 @@ describe('Another service', () => {
 
 	test.each(['whsec_************', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])(
 		'secrets in lists (%s) are not believed: after a lost answer, deliveries can be verified',
-		async (shown) => {
+		async (listedSecret) => {
 			let lost = 0;
 			service.edit((answer) => {
 				if (isCreate(answer) && lost++ < 8) answer.isLost = true;
 				if (answer.method !== 'GET' || !answer.path.startsWith('/v1/webhooks')) return;
 				const records = (answer.body.data as IDataObject[] | undefined) ?? [answer.body];
-				for (const record of records) if ('secret_hint' in record) record.secret = shown;
+				for (const record of records) if ('secret_hint' in record) record.secret = listedSecret;
 			});
 			await trigger.activate().catch(() => undefined);
 			lost = 100;
@@ -39,9 +39,9 @@ describe('Another service', () => {
 	test('without rotation of secrets, a subscription whose secret is unknown is made anew', async () => {
 		service.edit(withoutRotation);
 		const body = { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' };
-		const { body: made } = await sandbox.call('POST', '/v1/webhooks', body);
+		const { body: subscription } = await sandbox.call('POST', '/v1/webhooks', body);
 		await trigger.activate();
-		expect((await own()).id).not.toBe(made.id);
+		expect((await onlySubscription()).id).not.toBe(subscription.id);
 		await happen('Moreno');
 		await came('Moreno');
 	});
@@ -61,19 +61,19 @@ describe('Another service', () => {
 
 	test.each([undefined, null, '', '••••', '----'])(
 		'a secret that another client has replaced is replaced, and told of, where the service shows %j of it',
-		async (shown) => {
+		async (secretHint) => {
 			service.edit(({ body }) => {
-				if ('secret_hint' in body) body.secret_hint = shown;
+				if ('secret_hint' in body) body.secret_hint = secretHint;
 			});
 			await trigger.activate();
 			await trigger.look();
 			expect(service.passed.filter((request) => request.includes('rotate-secret'))).toEqual([]);
-			const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
+			const path = `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`;
 			// Twice, as the one before signs as well.
 			for (let i = 0; i < 2; i++) await sandbox.call('POST', path);
 			await happen('refused');
 			await until(() => trigger.answers.includes(401));
-			await until(async () => typeof (await own()).failing_since === 'string');
+			await until(async () => typeof (await onlySubscription()).failing_since === 'string');
 			await trigger.look();
 			expect(trigger.reported).toEqual([expect.stringContaining('has replaced the secret')]);
 			await happen('after');
@@ -85,7 +85,7 @@ describe('Another service', () => {
 		await trigger.activate();
 		trigger.fails = 503;
 		await happen('meanwhile');
-		await until(async () => typeof (await own()).failing_since === 'string');
+		await until(async () => typeof (await onlySubscription()).failing_since === 'string');
 		trigger.fails = undefined;
 		await trigger.restart();
 		service.passed.splice(0);
@@ -102,14 +102,14 @@ describe('Another service', () => {
 		await sandbox.call('POST', '/_sandbox/clock', { advance: 100 });
 		trigger.fails = 503;
 		await happen('failed');
-		await until(async () => typeof (await own()).failing_since === 'string');
+		await until(async () => typeof (await onlySubscription()).failing_since === 'string');
 		service.edit((answer) => void (answer.date = new Date(Date.now() + 600_000).toUTCString()));
 		await trigger.deactivate();
 		service.edit(() => undefined);
 		trigger.fails = undefined;
 		await trigger.activate();
 		await came('failed', 'old');
-		const path = `/v1/webhooks/${String((await own()).id)}/deliveries`;
+		const path = `/v1/webhooks/${String((await onlySubscription()).id)}/deliveries`;
 		expect(((await sandbox.call('GET', path)).body.data as unknown[])).toHaveLength(1);
 	});
 

@@ -1,15 +1,15 @@
 import { until } from '../until.ts';
-import { came, change, happen, own, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
 
 test('a subscription deleted in the CRM is created again, and missed events arrive', async () => {
 	await trigger.activate();
 	await happen('before');
 	await came('before');
-	const { id } = await own();
+	const { id } = await onlySubscription();
 	await change('DELETE');
 	await happen('meanwhile');
 	await trigger.look();
-	expect((await own()).id).not.toBe(id);
+	expect((await onlySubscription()).id).not.toBe(id);
 	await happen('after');
 	await came('after', 'before', 'meanwhile');
 	expect(trigger.warnings.join()).toContain(`The webhook ${String(id)} was deleted in the CRM Platform`);
@@ -25,12 +25,12 @@ test('one that is changed there is changed back, and a rotated secret is replace
 	for (const body of [{ url: 'https://elsewhere.example/hook' }, { events: ['deal.won'] }]) {
 		await change('PATCH', body);
 		await trigger.look();
-		expect(await own()).toMatchObject({ url: trigger.url, events: ['contact.created'] });
+		expect(await onlySubscription()).toMatchObject({ url: trigger.url, events: ['contact.created'] });
 	}
-	const path = `/v1/webhooks/${String((await own()).id)}/rotate-secret`;
+	const path = `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`;
 	const { body } = await sandbox.call('POST', path);
 	await trigger.look();
-	expect((await own()).secret_hint).not.toBe(body.secret_hint);
+	expect((await onlySubscription()).secret_hint).not.toBe(body.secret_hint);
 	await happen('Moreno');
 	await came('Moreno');
 });
@@ -51,11 +51,11 @@ test('one that the service has disabled is enabled, and missed events arrive', a
 	await trigger.activate();
 	trigger.fails = 410;
 	await happen('gone');
-	await until(async () => (await own()).status === 'disabled');
+	await until(async () => (await onlySubscription()).status === 'disabled');
 	trigger.fails = undefined;
 	await happen('meanwhile');
 	await trigger.look();
-	expect(await own()).toMatchObject({ status: 'active' });
+	expect(await onlySubscription()).toMatchObject({ status: 'active' });
 	await came('gone', 'meanwhile');
 });
 
@@ -65,14 +65,14 @@ test('without recovery, the user is told that events may be missing', async () =
 	await change('DELETE');
 	await trigger.look();
 	expect(trigger.reported).toEqual([expect.stringContaining('Events may be missing, because Recover Missed Events is off')]);
-	expect(await own()).toMatchObject({ status: 'active' });
+	expect(await onlySubscription()).toMatchObject({ status: 'active' });
 });
 
 test('n8n that starts at another address has the service deliver there', async () => {
 	await trigger.activate();
 	await trigger.restart('http://127.0.0.1:9');
 	await trigger.look();
-	expect(await own()).toMatchObject({ url: expect.stringContaining('http://127.0.0.1:9/') });
+	expect(await onlySubscription()).toMatchObject({ url: expect.stringContaining('http://127.0.0.1:9/') });
 });
 
 test('n8n that starts while the service is away keeps its trigger, which recovers when the service is back', async () => {

@@ -80,12 +80,12 @@ async function history(steps: readonly Step[]) {
 	}
 	let isReading = false;
 
-	const goOn = async (direction: (typeof directions)[number], { steps: most = Infinity, another = false } = {}) => {
+	const goOn = async (direction: (typeof directions)[number], { steps: maxSteps = Infinity, another = false } = {}) => {
 		const all = running[direction];
 		if (all.length === 0 || another) all.unshift(direction === 'to the CRM' ? toTheCrm() : toTheTable());
-		const [one] = all;
-		for (let i = 0; i < most; i += 1) {
-			if (!(await one!.next()).done) continue;
+		const [execution] = all;
+		for (let i = 0; i < maxSteps; i += 1) {
+			if (!(await execution!.next()).done) continue;
 			all.shift();
 			return;
 		}
@@ -97,13 +97,13 @@ async function history(steps: readonly Step[]) {
 	const does = {
 		'in the table': async ({ who, name }: { who: number; name: string }) => {
 			const email = people[who]!;
-			const row = table.rows.find((one) => one.email === email)!;
+			const row = table.rows.find((candidate) => candidate.email === email)!;
 			if (row.name === name) return;
 			table.change(row, { name });
 		},
 		'in the CRM': async ({ who, name }: { who: number; name: string }) => {
 			const email = people[who]!;
-			const { id } = (await contacts()).find((one) => one.email === email)!;
+			const { id } = (await contacts()).find((contact) => contact.email === email)!;
 			await sandbox.call('PATCH', `/v1/contacts/${id}`, { last_name: name });
 		},
 		'to the CRM': async (more: { steps: number; another: boolean }) => await goOn('to the CRM', more),
@@ -112,18 +112,18 @@ async function history(steps: readonly Step[]) {
 	for (const email of people) table.add({ email, name: names[0]!, crm_id: null, crm_version: null, synced: null });
 	await finish('to the CRM');
 	await finish('to the table');
-	for (const one of steps) {
+	for (const nextStep of steps) {
 		// Edits in one millisecond would be a conflict: nobody knows which is the later one.
 		await sleep(2);
-		await does[one.do](one as never);
+		await does[nextStep.do](nextStep as never);
 	}
 	const inCrm = async () => (await contacts()).map(({ email, last_name: name, version }) => [email, name, version]).sort();
 	const inTable = () => table.rows.map(({ email, name, crm_version: version }) => [email, name, version]).sort();
 	for (let i = 0; i < 5; i += 1) for (const direction of directions) await finish(direction);
 	expect(inTable()).toEqual(await inCrm());
-	const written = (await events(began)).length;
+	const eventCount = (await events(began)).length;
 	for (const direction of directions) await finish(direction);
-	expect(await events(began)).toHaveLength(written);
+	expect(await events(began)).toHaveLength(eventCount);
 }
 
 const by = (where: 'in the table' | 'in the CRM', name: string): Step => ({ do: where, who: 0, name });

@@ -12,13 +12,13 @@ import { runSync, syncOf } from './syncNode.ts';
 const sandbox = useSandbox({ contacts: 20 });
 const service = alteredService(sandbox);
 const { importOf } = fileRuns(service, useBinaryStore());
-const sent: string[] = [];
+const sentRequests: string[] = [];
 beforeEach(() => {
-	sent.length = 0;
+	sentRequests.length = 0;
 	service.alter({
 		request({ method, url }) {
 			if (url.pathname.endsWith('/openapi.json')) return { status: 503, body: '{}' };
-			if (method !== 'GET') sent.push(`${method} ${url.pathname}`);
+			if (method !== 'GET') sentRequests.push(`${method} ${url.pathname}`);
 			return undefined;
 		},
 	});
@@ -34,7 +34,7 @@ test.each<[string, string, IDataObject]>([
 	['a stage by its name', 'deal', { title: 'A', stage_id: 'Closed Won?' }],
 ])('%s is not looked up with another service’s description: the item is refused with the cause', async (_, resource, item) => {
 	await expect(creating(resource, item)).rejects.toThrow(cause);
-	expect(sent).toEqual([]);
+	expect(sentRequests).toEqual([]);
 });
 
 test('a sync does not compare, write or delete by another service’s description', async () => {
@@ -43,12 +43,12 @@ test('a sync does not compare, write or delete by another service’s descriptio
 	for (const more of [{}, all]) {
 		await expect(runSync({ credential: service.credential, parameters: syncOf('contact', more), items })).rejects.toThrow(cause);
 	}
-	expect(sent).toEqual([]);
+	expect(sentRequests).toEqual([]);
 });
 
 test.each(['create', 'update', 'upsert', 'delete'])('an import (%s) is not started by another service’s description', async (importAs) => {
 	await expect(importOf('id,email\ncon_1,a@x.example\n', { importAs })).rejects.toThrow(cause);
-	expect(sent).toEqual([]);
+	expect(sentRequests).toEqual([]);
 });
 
 test('reading goes on, in any order, and a hint says why', async () => {

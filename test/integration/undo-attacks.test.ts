@@ -18,7 +18,7 @@ test('two undos at once create a deleted record once', async () => {
 	const contact = await add('contacts', { last_name: 'Twice', company_id: company.id });
 	await as('t1', op.deleteRecord('contact', contact.id));
 	await as('t1', op.deleteRecord('company', company.id));
-	await Promise.all(['a', 'b', 'c'].map(async (one) => await undo('t1', {}, `t1-${one}`)));
+	await Promise.all(['a', 'b', 'c'].map(async (suffix) => await undo('t1', {}, `t1-${suffix}`)));
 	await undo('t1');
 	const [only, ...more] = await living('Twice');
 	expect(more).toEqual([]);
@@ -58,13 +58,13 @@ test('an undo at the end of the same execution leaves nothing, and once more not
 });
 
 test('values that wait for each other are exchanged as far as they can', async () => {
-	const one = await add('contacts', { last_name: 'x', email: 'one@undo.example' });
-	await as('t5', op.update('contact', one.id, { email: 'moved@undo.example' }));
-	const two = await add('contacts', { last_name: 'y', email: 'two@undo.example' });
-	await as('t5', op.update('contact', two.id, { email: 'one@undo.example' }));
-	await as('t5', op.update('contact', one.id, { last_name: 'z' }));
+	const firstContact = await add('contacts', { last_name: 'x', email: 'one@undo.example' });
+	await as('t5', op.update('contact', firstContact.id, { email: 'moved@undo.example' }));
+	const secondContact = await add('contacts', { last_name: 'y', email: 'two@undo.example' });
+	await as('t5', op.update('contact', secondContact.id, { email: 'one@undo.example' }));
+	await as('t5', op.update('contact', firstContact.id, { last_name: 'z' }));
 	expect(results(await undo('t5'))).toEqual(['undone', 'undone']);
-	expect((await record('contacts', one.id))!.email).toBe('one@undo.example');
+	expect((await record('contacts', firstContact.id))!.email).toBe('one@undo.example');
 });
 
 test('what cannot be taken back is told: messages, tickets that are closed, the setup', async () => {
@@ -75,8 +75,8 @@ test('what cannot be taken back is told: messages, tickets that are closed, the 
 	const message = { channel: 'email', to: ['a@undo.example'], text: 'x', direction: 'outbound' };
 	await as('t6', { resource: 'message', operation: 'send', fields: op.mapped(message) } as INodeParameters);
 	const { items } = await undo('t6');
-	const told = Object.fromEntries(items.map(({ kind, result, reason }) => [kind, `${String(result)}: ${String(reason)}`]));
-	expect(told).toMatchObject({
+	const outcomesByKind = Object.fromEntries(items.map(({ kind, result, reason }) => [kind, `${String(result)}: ${String(reason)}`]));
+	expect(outcomesByKind).toMatchObject({
 		message: expect.stringContaining('cannot_be_undone: Messages'),
 		tag: expect.stringContaining('cannot_be_undone: Changes to the setup'),
 		ticket: expect.stringContaining('cannot_be_undone: The service refused it'),
@@ -87,7 +87,7 @@ test('an import from a file is undone row by row', async () => {
 	const rows = Array.from({ length: 5 }, (_, i) => `last_name\nImported${i}`.split('\n')[1]).join('\n');
 	const file = { data: { data: Buffer.from(`last_name\n${rows}\n`).toString('base64'), mimeType: 'text/csv', fileName: 'a.csv' } };
 	const parameters = { resource: 'file', operation: 'importFile', kind: 'contact', importAs: 'create', preview: false, binaryPropertyName: 'data', columnsMode: 'automatic', options: {} };
-	await run({ credential: sandbox.credential, parameters: parameters, executionId: 't7', files: file });
+	await run({ credential: sandbox.credential, parameters, executionId: 't7', files: file });
 	expect(await living('Imported3')).toHaveLength(1);
 	expect(results(await undo('t7'))).toEqual(Array.from({ length: 5 }, () => 'undone'));
 	expect(await living('Imported3')).toEqual([]);
@@ -95,8 +95,8 @@ test('an import from a file is undone row by row', async () => {
 
 describe('nothing is written', () => {
 	const event = { id: 'evt_1', type: 'contact.created', timestamp: '2026-01-10T00:00:00.000Z', sequence: 5, actor: { type: 'api_key', id: 'k' }, request: null, data: { object: { id: 'con_1' }, previous: null, changed: [] } };
-	const log = async (one: IDataObject) =>
-		await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [one], next_cursor: null, total: 1 }) });
+	const log = async (loggedEvent: IDataObject) =>
+		await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [loggedEvent], next_cursor: null, total: 1 }) });
 
 	test('if the log no longer reaches back, unless the user is content with less', async () => {
 		await log(event);
@@ -165,9 +165,9 @@ describe('for a user who sees only some records', () => {
 		const node = async (executionId: string, parameters: IDataObject) =>
 			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
 		const users = await node('o0', { resource: 'user', operation: 'getMany', returnAll: true, simplify: false, options: {}, filters: {} });
-		const [made] = await node('o1', op.create('contact', { last_name: 'Sight' }));
-		const other = users.find(({ id }) => id !== made!.owner_id)!;
-		await node('o2', op.update('contact', String(made!.id), { owner_id: other.id }));
+		const [createdContact] = await node('o1', op.create('contact', { last_name: 'Sight' }));
+		const other = users.find(({ id }) => id !== createdContact!.owner_id)!;
+		await node('o2', op.update('contact', String(createdContact!.id), { owner_id: other.id }));
 		const undone = await node('o3', { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'o2', since: '', options: {} });
 		expect(undone).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('invisible to the credential') }]);
 		expect(await node('o4', op.getMany('contact'))).toEqual([]);

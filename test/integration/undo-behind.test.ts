@@ -66,13 +66,13 @@ describe('what the log does not have yet', () => {
 });
 
 test('without versions, a created record that somebody changes while others are deleted stays', async () => {
-	const made = await Promise.all(Array.from({ length: 3 }, async (_, i) => (await as('u7', op.create('company', { name: `Made ${i}` }))).items[0]!.json.id));
+	const companyIds = await Promise.all(Array.from({ length: 3 }, async (_, i) => (await as('u7', op.create('company', { name: `Made ${i}` }))).items[0]!.json.id));
 	let changed: unknown;
 	service.alter({
 		answer: (text) => (text.startsWith('{') ? withoutVersions(text) : text),
 		request: async ({ method, url }) => {
 			if (method !== 'DELETE' || changed !== undefined) return;
-			changed = made.find((id) => !url.pathname.endsWith(String(id)));
+			changed = companyIds.find((id) => !url.pathname.endsWith(String(id)));
 			await sandbox.call('PATCH', `/v1/companies/${String(changed)}`, { description: 'Mine' });
 		},
 	});

@@ -53,8 +53,8 @@ describe('of two records that two undos have created in place of one', () => {
 	test.each([
 		['linked to', async (id: string) => await add('deals', { title: 'Linked', contact_id: id })],
 		['changed', async (id: string) => await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Hers' })],
-	])('the later one stays if somebody has %s it, and both are told', async (what, touch) => {
-		const execution = `copies-${what}`;
+	])('the later one stays if somebody has %s it, and both are told', async (interference, touch) => {
+		const execution = `copies-${interference}`;
 		const { second } = await twoCopies(execution);
 		await touch(second);
 		for (const options of [{}, { undoTakesPrecedence: true }]) {

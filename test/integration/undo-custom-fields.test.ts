@@ -10,7 +10,7 @@ const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, add, record } = undoing(sandbox);
 
 describe('a custom field that was cleared before its record was deleted, which the deleted record does not have', () => {
-	const tierOf = async (items: IDataObject[], id: string) => ((await record('contacts', String(items.find((one) => one.id === id)!.new_id)))!.custom_fields as IDataObject).contract_tier;
+	const tierOf = async (items: IDataObject[], id: string) => ((await record('contacts', String(items.find((item) => item.id === id)!.new_id)))!.custom_fields as IDataObject).contract_tier;
 
 	test('is there again', async () => {
 		const { id } = await add('contacts', { last_name: 'Cleared', custom_fields: { contract_tier: 'gold' } });

@@ -21,9 +21,9 @@ let requests = 0;
 let proxy: Server;
 beforeAll(async () => {
 	proxy = createServer((request, response) => {
-		void between(requests++).then((what) => {
-			if (what === 'drop') return void request.socket.destroy();
-			if (what === 'pass') return void forward(request, response, sandbox.url);
+		void between(requests++).then((action) => {
+			if (action === 'drop') return void request.socket.destroy();
+			if (action === 'pass') return void forward(request, response, sandbox.url);
 			forward(request, response, sandbox.url, {}, () => request.socket.destroy());
 		});
 	});
@@ -50,13 +50,13 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	const undo = async (execution: string, as: string, by = node): Promise<UndoRun> => {
 		const done = await by.undo(execution, { since, options: { maxWait: 1 } }, as);
 		for (const { id, new_id: newId } of done.items) {
-			const known = account.records.find(({ ids }) => ids.includes(String(id)));
-			if (newId !== undefined && known && !known.ids.includes(String(newId))) known.ids.push(String(newId));
+			const knownRecord = account.records.find(({ ids }) => ids.includes(String(id)));
+			if (newId !== undefined && knownRecord && !knownRecord.ids.includes(String(newId))) knownRecord.ids.push(String(newId));
 		}
 		return done;
 	};
 
-	let meanwhile: { known: UndoAccount['records'][number]; edited?: IDataObject } | undefined;
+	let meanwhile: { knownRecord: UndoAccount['records'][number]; edited?: IDataObject } | undefined;
 	if (fault) {
 		requests = 0;
 		between = async (number) => {
@@ -75,22 +75,22 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	const now = await account.all();
 
 	const staying = account.staying();
-	for (const [i, known] of account.records.entries()) {
-		const { kind, ids, isOwn, isChanged, deletedBy, expected } = known;
-		const said = run.items.find(({ id }) => id === ids[0]);
-		const about = `${kind} #${i} (${String(said?.result)}: ${String(said?.reason)})`;
-		if (meanwhile?.known === known) {
+	for (const [i, knownRecord] of account.records.entries()) {
+		const { kind, ids, isOwn, isChanged, deletedBy, expected } = knownRecord;
+		const undoItem = run.items.find(({ id }) => id === ids[0]);
+		const about = `${kind} #${i} (${String(undoItem?.result)}: ${String(undoItem?.reason)})`;
+		if (meanwhile?.knownRecord === knownRecord) {
 			const { edited } = meanwhile;
 			if (edited && now[i] && Object.entries(edited).some(([field, value]) => now[i]![field] !== value)) broken.push(`${about} lost an edit: ${JSON.stringify(now[i])}`);
 			if (edited && !now[i] && !(isOwn || deletedBy !== undefined)) broken.push(`${about} was deleted with an edit`);
 			continue;
 		}
-		if (isChanged !== (said !== undefined)) broken.push(`${about} was ${isChanged ? 'not ' : ''}reported`);
-		const isReported = said?.result === 'conflict' || said?.result === 'cannot_be_undone';
-		const isThere = staying.has(known);
+		if (isChanged !== (undoItem !== undefined)) broken.push(`${about} was ${isChanged ? 'not ' : ''}reported`);
+		const isReported = undoItem?.result === 'conflict' || undoItem?.result === 'cannot_be_undone';
+		const isThere = staying.has(knownRecord);
 		if (isThere !== (now[i] !== undefined) && !(isOwn && isReported)) broken.push(`${about} is ${now[i] ? '' : 'not '}there`);
 		if (isOwn || !now[i] || !isThere) continue;
-		const [is, should] = [withoutLinks(now[i]), withoutLinks(expected)].map((one) => JSON.stringify(one));
+		const [is, should] = [withoutLinks(now[i]), withoutLinks(expected)].map((record) => JSON.stringify(record));
 		if (is !== should && !isReported) broken.push(`${about} has ${is}, not ${should}`);
 	}
 	for (const [i, { isOwn, kind }] of account.records.entries()) {
@@ -110,8 +110,8 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 
 	await undo(`${name}-undo`, `${name}-back`);
 	const back = await account.all();
-	for (const [i, one] of back.entries()) {
-		const [is, was] = [withoutLinks(one), withoutLinks(before[i])].map((record) => JSON.stringify(record));
+	for (const [i, restoredRecord] of back.entries()) {
+		const [is, was] = [withoutLinks(restoredRecord), withoutLinks(before[i])].map((record) => JSON.stringify(record));
 		if (is !== was) broken.push(`the undo of the undo left #${i} as ${is}, not ${was}`);
 	}
 	return broken;

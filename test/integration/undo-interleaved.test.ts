@@ -30,26 +30,26 @@ describe('in a list of records, who touched an entry last decides about it', () 
 		let count = 0;
 		const other = async () => entry((await add(others, others === 'tags' ? { name: `${name} ${++count}` } : { last_name: 'Entry' })).id);
 		const start = async (...entries: unknown[]) => (await add(collection, { ...base, [field]: entries })).id;
-		const own = async (execution: string, id: string, ...entries: unknown[]) => await as(execution, op.update(kind, id, { [field]: JSON.stringify(entries) }));
+		const updateAsWorkflow = async (execution: string, id: string, ...entries: unknown[]) => await as(execution, op.update(kind, id, { [field]: JSON.stringify(entries) }));
 		const theirs = async (id: string, ...entries: unknown[]) => await person(`${collection}/${id}`, { [field]: entries });
 		const now = async (id: string) => (await record(collection, id))![field];
 
 		test('one that a person has added again stays, unless the undo takes precedence', async () => {
-			const [one, id] = [await other(), await start()];
-			await own(`${name} 1`, id, one);
+			const [addedEntry, id] = [await other(), await start()];
+			await updateAsWorkflow(`${name} 1`, id, addedEntry);
 			await theirs(id);
-			await theirs(id, one);
-			expect(await undo(`${name} 1`)).toMatchObject({ items: [{ result: 'conflict', changes: [{ field, from: [one], to: [], kept: true }] }] });
-			expect(await now(id)).toEqual([one]);
+			await theirs(id, addedEntry);
+			expect(await undo(`${name} 1`)).toMatchObject({ items: [{ result: 'conflict', changes: [{ field, from: [addedEntry], to: [], kept: true }] }] });
+			expect(await now(id)).toEqual([addedEntry]);
 			expect(results(await undo(`${name} 1`, { options: { undoTakesPrecedence: true } }))).toEqual(['undone']);
 			expect(await now(id)).toEqual([]);
 		});
 
 		test('one that a person has taken out again stays out', async () => {
-			const [stays, one] = [await other(), await other()];
-			const id = await start(stays, one);
-			await own(`${name} 2`, id, stays);
-			await theirs(id, stays, one);
+			const [stays, removedEntry] = [await other(), await other()];
+			const id = await start(stays, removedEntry);
+			await updateAsWorkflow(`${name} 2`, id, stays);
+			await theirs(id, stays, removedEntry);
 			await theirs(id, stays);
 			expect(results(await undo(`${name} 2`))).toEqual(['conflict']);
 			expect(await now(id)).toEqual([stays]);
@@ -58,9 +58,9 @@ describe('in a list of records, who touched an entry last decides about it', () 
 		test('what the workflow did before and after a person is taken back, and theirs stays', async () => {
 			const [first, mine, hers, last] = [await other(), await other(), await other(), await other()];
 			const id = await start(first);
-			await own(`${name} 3`, id, mine);
+			await updateAsWorkflow(`${name} 3`, id, mine);
 			await theirs(id, mine, hers);
-			await own(`${name} 3`, id, mine, hers, last);
+			await updateAsWorkflow(`${name} 3`, id, mine, hers, last);
 			expect(results(await undo(`${name} 3`))).toEqual(['undone']);
 			expect(await now(id)).toHaveLength(2);
 			expect(await now(id)).toEqual(expect.arrayContaining([hers, first]));
@@ -80,8 +80,8 @@ describe('in a list of records, who touched an entry last decides about it', () 
 
 	test('a created record stays if a person has set the link to it again', async () => {
 		const task = await add('tasks', { title: 'Linked' });
-		const { items: [made] } = await as('d2', op.create('company', { name: 'Linked' }));
-		const links = [{ resource: 'companies', id: String(made!.json.id) }];
+		const { items: [createdItem] } = await as('d2', op.create('company', { name: 'Linked' }));
+		const links = [{ resource: 'companies', id: String(createdItem!.json.id) }];
 		await as('d2', op.update('task', task.id, { links: JSON.stringify(links) }));
 		await person(`tasks/${task.id}`, { links: [] });
 		await person(`tasks/${task.id}`, { links });
@@ -126,12 +126,12 @@ describe('a service that says less', () => {
 	test('has no versions, and its log is behind: a record whose time of change is later stays', async () => {
 		const { id } = await add('contacts', { last_name: 'Behind', job_title: 'a' });
 		await as('s1', op.update('contact', id, { job_title: 'b' }));
-		const { items: [made] } = await as('s1', op.create('contact', { last_name: 'Made' }));
+		const { items: [createdItem] } = await as('s1', op.create('contact', { last_name: 'Made' }));
 		const { body: { data } } = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1');
 		const last = (data as Array<{ sequence: number }>)[0]!.sequence;
 		await person(`contacts/${id}`, { job_title: 'c' });
 		await person(`contacts/${id}`, { job_title: 'b' });
-		await person(`contacts/${String(made!.json.id)}`, { first_name: 'Ada' });
+		await person(`contacts/${String(createdItem!.json.id)}`, { first_name: 'Ada' });
 		service.alter({
 			request({ url }) {
 				if (url.pathname === '/v1/events' && !url.searchParams.has('sequence[lte]')) url.searchParams.set('sequence[lte]', String(last));
@@ -140,7 +140,7 @@ describe('a service that says less', () => {
 		});
 		expect(results(await through.undo('s1'))).toEqual(['conflict', 'conflict']);
 		expect(await record('contacts', id)).toMatchObject({ job_title: 'b' });
-		expect(await record('contacts', String(made!.json.id))).toMatchObject({ first_name: 'Ada' });
+		expect(await record('contacts', String(createdItem!.json.id))).toMatchObject({ first_name: 'Ada' });
 	});
 
 	test('leaves a member of an object out of a deleted record: it is not created as a part', async () => {

@@ -8,100 +8,100 @@ import { undoing } from './undo-node.ts';
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, add, record } = undoing(sandbox);
-const told = (items: IDataObject[]) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
+const resultsById = (items: IDataObject[]) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
 
 /** Creates a record as the workflow. */
-async function made(execution: string, kind: string, fields: IDataObject): Promise<string> {
+async function createAsWorkflow(execution: string, kind: string, fields: IDataObject): Promise<string> {
 	const { items: [item] } = await as(execution, op.create(kind, fields));
 	return String(item!.json.id);
 }
 
 describe('a created record stays if somebody’s link to it is restored', () => {
 	test('the workflow added to the list', async () => {
-		const contact = await made('k1', 'contact', { last_name: 'A' });
+		const contact = await createAsWorkflow('k1', 'contact', { last_name: 'A' });
 		const other = await add('contacts', { last_name: 'A0' });
 		const deal = await add('deals', { title: 'A', contact_ids: [contact] });
 		await as('k1', op.update('deal', deal.id, { contact_ids: [contact, other.id] }));
-		expect(told((await undo('k1', { preview: true })).items)).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
-		expect(told((await undo('k1')).items)).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
+		expect(resultsById((await undo('k1', { preview: true })).items)).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
+		expect(resultsById((await undo('k1')).items)).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
 		expect(await record('contacts', contact)).toBeDefined();
 		expect(await record('deals', deal.id)).toMatchObject({ contact_ids: [contact] });
 	});
 
 	test('the workflow linked to another record', async () => {
-		const company = await made('k2', 'company', { name: 'B' });
+		const company = await createAsWorkflow('k2', 'company', { name: 'B' });
 		const contact = await add('contacts', { last_name: 'B', company_id: company });
 		const other = await add('companies', { name: 'B0' });
 		await as('k2', op.update('contact', contact.id, { company_id: other.id }));
-		expect(told((await undo('k2', { preview: true })).items)).toEqual({ [contact.id]: 'to_be_undone', [company]: 'conflict' });
-		expect(told((await undo('k2', { options: { undoTakesPrecedence: true } })).items)).toEqual({ [contact.id]: 'undone', [company]: 'conflict' });
+		expect(resultsById((await undo('k2', { preview: true })).items)).toEqual({ [contact.id]: 'to_be_undone', [company]: 'conflict' });
+		expect(resultsById((await undo('k2', { options: { undoTakesPrecedence: true } })).items)).toEqual({ [contact.id]: 'undone', [company]: 'conflict' });
 		expect(await record('contacts', contact.id)).toMatchObject({ company_id: company });
 		expect(await record('companies', company)).toBeDefined();
 	});
 
 	test('the workflow deleted the record with the link', async () => {
-		const contact = await made('k3', 'contact', { last_name: 'C' });
+		const contact = await createAsWorkflow('k3', 'contact', { last_name: 'C' });
 		const deal = await add('deals', { title: 'C', contact_ids: [contact] });
 		await as('k3', op.deleteRecord('deal', deal.id));
-		expect(told((await undo('k3', { preview: true })).items)).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
+		expect(resultsById((await undo('k3', { preview: true })).items)).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
 		const { items } = await undo('k3');
-		expect(told(items)).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
+		expect(resultsById(items)).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
 		expect(await record('deals', String(items.find(({ id }) => id === deal.id)!.new_id))).toMatchObject({ contact_ids: [contact] });
 	});
 });
 
 describe('no record that stays links to one that was deleted', () => {
 	test('a record that is not among Kinds', async () => {
-		const company = await made('m1', 'company', { name: 'K' });
-		const contact = await made('m1', 'contact', { last_name: 'K', company_id: company });
-		expect(told((await undo('m1', { options: { kinds: ['company'] } })).items)).toEqual({ [company]: 'conflict' });
-		expect(told((await undo('m1')).items)).toEqual({ [company]: 'undone', [contact]: 'undone' });
+		const company = await createAsWorkflow('m1', 'company', { name: 'K' });
+		const contact = await createAsWorkflow('m1', 'contact', { last_name: 'K', company_id: company });
+		expect(resultsById((await undo('m1', { options: { kinds: ['company'] } })).items)).toEqual({ [company]: 'conflict' });
+		expect(resultsById((await undo('m1')).items)).toEqual({ [company]: 'undone', [contact]: 'undone' });
 	});
 
 	test('a record whose former values the service refuses', async () => {
 		const ticket = await add('tickets', { subject: 'T' });
-		const company = await made('m2', 'company', { name: 'T' });
+		const company = await createAsWorkflow('m2', 'company', { name: 'T' });
 		await as('m2', op.update('ticket', ticket.id, { company_id: company, status: 'open' }));
-		expect(told((await undo('m2')).items)).toEqual({ [ticket.id]: 'cannot_be_undone', [company]: 'conflict' });
+		expect(resultsById((await undo('m2')).items)).toEqual({ [ticket.id]: 'cannot_be_undone', [company]: 'conflict' });
 		expect(await record('companies', company)).toBeDefined();
 	});
 
 	test('a record that somebody changes while the undo runs', async () => {
 		const contact = await add('contacts', { last_name: 'R' });
-		const company = await made('m3', 'company', { name: 'R' });
+		const company = await createAsWorkflow('m3', 'company', { name: 'R' });
 		await as('m3', op.update('contact', contact.id, { company_id: company }));
 		await sandbox.faults({ method: 'PATCH', path: '/v1/contacts', status: 412 });
-		expect(told((await undo('m3')).items)).toEqual({ [contact.id]: 'conflict', [company]: 'conflict' });
+		expect(resultsById((await undo('m3')).items)).toEqual({ [contact.id]: 'conflict', [company]: 'conflict' });
 		await sandbox.clear();
-		expect(told((await undo('m3')).items)).toEqual({ [contact.id]: 'undone', [company]: 'undone' });
+		expect(resultsById((await undo('m3')).items)).toEqual({ [contact.id]: 'undone', [company]: 'undone' });
 	});
 
 	test('a created record that somebody changes while the undo runs keeps what it links to', async () => {
-		const company = await made('m4', 'company', { name: 'S' });
-		const contact = await made('m4', 'contact', { last_name: 'S', company_id: company });
+		const company = await createAsWorkflow('m4', 'company', { name: 'S' });
+		const contact = await createAsWorkflow('m4', 'contact', { last_name: 'S', company_id: company });
 		await as('m4', op.update('company', company, { description: 'changed last' }));
 		await sandbox.faults({ method: 'DELETE', path: '/v1/contacts', status: 412 });
-		expect(told((await undo('m4')).items)).toEqual({ [contact]: 'conflict', [company]: 'conflict' });
+		expect(resultsById((await undo('m4')).items)).toEqual({ [contact]: 'conflict', [company]: 'conflict' });
 		await sandbox.clear();
 		expect(await record('companies', company)).toBeDefined();
 	});
 
 	test('a message that the workflow sent', async () => {
-		const contact = await made('m5', 'contact', { last_name: 'M', email: 'm5@undo.example' });
+		const contact = await createAsWorkflow('m5', 'contact', { last_name: 'M', email: 'm5@undo.example' });
 		await as('m5', { resource: 'message', operation: 'send', fields: op.mapped({ channel: 'email', to: ['m5@undo.example'], text: 'x', direction: 'outbound', contact_id: contact }) } as INodeParameters);
-		expect(told((await undo('m5')).items)).toMatchObject({ [contact]: 'conflict' });
+		expect(resultsById((await undo('m5')).items)).toMatchObject({ [contact]: 'conflict' });
 	});
 });
 
 test('a value of a created record becomes free for the one that had it', async () => {
-	const one = await add('contacts', { last_name: 'x', email: 'free@undo.example' });
-	await as('n1', op.update('contact', one.id, { email: 'moved@undo.example' }));
-	const two = await made('n1', 'contact', { last_name: 'y', email: 'free@undo.example' });
-	expect(told((await undo('n1')).items)).toEqual({ [one.id]: 'undone', [two]: 'undone' });
+	const firstContact = await add('contacts', { last_name: 'x', email: 'free@undo.example' });
+	await as('n1', op.update('contact', firstContact.id, { email: 'moved@undo.example' }));
+	const secondId = await createAsWorkflow('n1', 'contact', { last_name: 'y', email: 'free@undo.example' });
+	expect(resultsById((await undo('n1')).items)).toEqual({ [firstContact.id]: 'undone', [secondId]: 'undone' });
 });
 
 describe('references in custom fields', () => {
-	const named = async (collection: string, name: string) => ((await sandbox.call('GET', `/v1/${collection}?limit=500`)).body.data as IDataObject[]).find((one) => one.name === name || one.last_name === name);
+	const named = async (collection: string, name: string) => ((await sandbox.call('GET', `/v1/${collection}?limit=500`)).body.data as IDataObject[]).find((candidate) => candidate.name === name || candidate.last_name === name);
 	let other: string;
 	beforeAll(async () => {
 		({ id: other } = await add('contacts', { last_name: 'C0' }));
@@ -116,7 +116,7 @@ describe('references in custom fields', () => {
 		await as('c1', op.update('company', lives.id, { 'custom_fields.contact_ref': other }));
 		await as('c1', op.deleteRecord('company', gone.id));
 		await as('c1', op.deleteRecord('contact', contact.id));
-		expect(Object.values(told((await undo('c1')).items))).toEqual(['undone', 'undone', 'undone']);
+		expect(Object.values(resultsById((await undo('c1')).items))).toEqual(['undone', 'undone', 'undone']);
 		const again = (await named('contacts', 'C1'))!.id;
 		expect(await named('companies', 'C1')).toMatchObject({ custom_fields: { contact_ref: again, plain: 't' } });
 		expect(await record('companies', lives.id)).toMatchObject({ custom_fields: { contact_ref: again } });
@@ -130,9 +130,9 @@ describe('references in custom fields', () => {
 		await as('c4', op.deleteRecord('contact', contact.id));
 		await as('c4', op.deleteRecord('company', company.id));
 		expect((await undo('c4')).items).toMatchObject([{ result: 'undone', reason: null }, { result: 'undone', reason: null }]);
-		const [one, two] = [(await named('contacts', 'C4'))!, (await named('companies', 'C4'))!];
-		expect([one.custom_fields, two.custom_fields]).toMatchObject([{ company_ref: two.id }, { contact_ref: one.id }]);
-		expect(Object.values(told((await undo('c4')).items))).toEqual(['already_so', 'already_so']);
+		const [restoredContact, restoredCompany] = [(await named('contacts', 'C4'))!, (await named('companies', 'C4'))!];
+		expect([restoredContact.custom_fields, restoredCompany.custom_fields]).toMatchObject([{ company_ref: restoredCompany.id }, { contact_ref: restoredContact.id }]);
+		expect(Object.values(resultsById((await undo('c4')).items))).toEqual(['already_so', 'already_so']);
 	});
 
 	test('to a record that is gone are left out, and the other values restored', async () => {
@@ -176,15 +176,15 @@ describe('a record whose former links are all gone', () => {
 		['tasks', 'task', { title: 'R' }, { title: 'S' }, { title: 'R' }],
 	])('of %s gets its other former values, and keeps its links', async (collection, kind, values, changes, former) => {
 		const [contact, company] = [await gone(), await add('companies', { name: 'R' })];
-		const one = await add(collection, { ...values, links: [{ resource: 'contacts', id: contact.id }] });
-		await as(`r-${kind}`, op.update(kind, one.id, { ...changes, links: JSON.stringify([{ resource: 'companies', id: company.id }]) }));
+		const linkedRecord = await add(collection, { ...values, links: [{ resource: 'contacts', id: contact.id }] });
+		await as(`r-${kind}`, op.update(kind, linkedRecord.id, { ...changes, links: JSON.stringify([{ resource: 'companies', id: company.id }]) }));
 		await contact.leave();
 		const preview = (await undo(`r-${kind}`, { preview: true })).items;
 		const { items } = await undo(`r-${kind}`);
 		expect([preview, items].map(([item]) => [item!.result, item!.reason, item!.changes])).toEqual(
 			['to_be_undone', 'undone'].map((result) => [result, expect.stringContaining('links: a linked record no longer exists'), preview[0]!.changes]),
 		);
-		expect(await record(collection, one.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
+		expect(await record(collection, linkedRecord.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
 	});
 
 	test('is not created again where the service requires one of them, and the preview says so', async () => {

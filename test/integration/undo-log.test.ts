@@ -29,7 +29,7 @@ test('a log that hands out an event twice does not delete again what was created
 /** The JSON without members of these names, and without parameters that are called so. */
 const without = (text: string, names: string[]): string =>
 	JSON.stringify(JSON.parse(text), (_, value: unknown) => {
-		if (Array.isArray(value)) return value.filter((one: { name?: string } | null) => !names.includes(one?.name ?? '') && !names.includes(one as unknown as string));
+		if (Array.isArray(value)) return value.filter((element: { name?: string } | null) => !names.includes(element?.name ?? '') && !names.includes(element as unknown as string));
 		if (typeof value !== 'object' || value === null) return value;
 		return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 	});
@@ -41,18 +41,18 @@ describe('the node says that a change in between may be overwritten', () => {
 		['whose records have no versions', ['If-Match', 'version'], () => true],
 		['that accepts no versions', ['If-Match', 'version'], (path: string) => path === '/openapi.json'],
 	])('where the undo goes to a service %s', async (title, names, isAltered) => {
-		const [one, two] = [await add('contacts', { last_name: 'One' }), await add('contacts', { last_name: 'Two', external_id: title })];
-		const { items: [made] } = await as(title, op.create('contact', { last_name: 'Made' }));
-		await as(title, op.update('contact', one.id, { last_name: 'Wrong' }));
-		await as(title, op.deleteRecord('contact', two.id));
+		const [firstContact, secondContact] = [await add('contacts', { last_name: 'One' }), await add('contacts', { last_name: 'Two', external_id: title })];
+		const { items: [createdItem] } = await as(title, op.create('contact', { last_name: 'Made' }));
+		await as(title, op.update('contact', firstContact.id, { last_name: 'Wrong' }));
+		await as(title, op.deleteRecord('contact', secondContact.id));
 		service.alter({ answer: (text, { url }) => (text.startsWith('{') && isAltered(url.pathname) ? without(text, names) : text) });
 		for (const preview of [true, false]) {
 			const { items, hints } = await through.undo(title, { preview });
 			expect(items.map(({ result }) => result)).toEqual(Array.from({ length: 3 }, () => (preview ? 'to_be_undone' : 'undone')));
 			expect(hints.join()).toContain(unprotected);
 		}
-		expect(await record('contacts', one.id)).toMatchObject({ last_name: 'One' });
-		expect(await record('contacts', String(made!.json.id))).toBeUndefined();
+		expect(await record('contacts', firstContact.id)).toMatchObject({ last_name: 'One' });
+		expect(await record('contacts', String(createdItem!.json.id))).toBeUndefined();
 		expect((await sandbox.call('GET', `/v1/contacts?external_id=${encodeURIComponent(title)}`)).body.data).toHaveLength(1);
 		expect((await through.undo(title)).items.map(({ result }) => result)).toEqual(['already_so', 'already_so', 'already_so']);
 	});
@@ -91,9 +91,9 @@ test('changes before Since stay, whatever the service hands out', async () => {
 });
 
 test('created records whose versions count from 0 are deleted', async () => {
-	const { items: [made] } = await as('o4', op.create('contact', { last_name: 'Zero' }));
+	const { items: [createdItem] } = await as('o4', op.create('contact', { last_name: 'Zero' }));
 	service.alter({ answer: (text) => text.replace(/"version":(\d+)/g, (_, version: string) => `"version":${Number(version) - 1}`) });
-	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: made!.json.id, result: 'to_be_undone', action: 'delete' }]);
+	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: createdItem!.json.id, result: 'to_be_undone', action: 'delete' }]);
 });
 
 test.each([false, true])('a record that is newer than the log stays, also where it has its value again; created again before: %s', async (isAnew) => {
@@ -120,8 +120,8 @@ test.each([false, true])('a record that is newer than the log stays, also where 
 });
 
 test.each([404, 410])('the page of a web server (%i) does not say that a record is gone', async (status) => {
-	const { items: [made] } = await as(`page ${status}`, op.create('contact', { last_name: 'Page' }));
-	const id = String(made!.json.id);
+	const { items: [createdItem] } = await as(`page ${status}`, op.create('contact', { last_name: 'Page' }));
+	const id = String(createdItem!.json.id);
 	service.alter({ request: ({ method }) => (method === 'GET' ? undefined : { status, body: '<!doctype html><title>Not Found</title>', type: 'text/html' }) });
 	await expect(through.undo(`page ${status}`)).rejects.toThrow('answered with a web page');
 	service.alter({});
@@ -129,8 +129,8 @@ test.each([404, 410])('the page of a web server (%i) does not say that a record 
 });
 
 test('a created record that somebody links to while others are deleted stays', async () => {
-	const made = Array.from({ length: 101 }, (_, i) => ({ json: { i } }));
-	const { items } = await as('late', { ...op.create('company', { name: 'Late' }) }, made.map(({ json }) => json));
+	const inputItems = Array.from({ length: 101 }, (_, i) => ({ json: { i } }));
+	const { items } = await as('late', { ...op.create('company', { name: 'Late' }) }, inputItems.map(({ json }) => json));
 	let requests = 0;
 	let linked = '';
 	service.alter({
@@ -148,12 +148,12 @@ test('a created record that somebody links to while others are deleted stays', a
 test('an undo that stops says how many records it has written', async () => {
 	const contacts = [await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' })];
 	for (const { id } of contacts) await as('o5', op.deleteRecord('contact', id));
-	const written: string[] = [];
+	const writtenPaths: string[] = [];
 	service.alter({
 		request: ({ method, url }) => {
 			if (method !== 'POST') return;
-			written.push(url.pathname);
-			if (written.length > 1) return { status: 403, body: '{}' };
+			writtenPaths.push(url.pathname);
+			if (writtenPaths.length > 1) return { status: 403, body: '{}' };
 		},
 	});
 	const stopped = await through.undo('o5').catch((error: { description?: string }) => error.description);
@@ -201,8 +201,8 @@ describe('events that say less than they should', () => {
 	});
 
 	test('a created record stays if a link to it is in an earlier event only', async () => {
-		const { items: [made] } = await as('o8', op.create('contact', { last_name: 'Linked' }));
-		const deal = await add('deals', { title: 'Links', contact_id: String(made!.json.id) });
+		const { items: [createdItem] } = await as('o8', op.create('contact', { last_name: 'Linked' }));
+		const deal = await add('deals', { title: 'Links', contact_id: String(createdItem!.json.id) });
 		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { title: 'Renamed' });
 		altered((data, { type }) => {
 			if (type === 'deal.updated') data.object = { id: data.object.id, title: 'Renamed' };

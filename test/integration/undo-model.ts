@@ -52,7 +52,7 @@ export type UndoHistory = typeof undoHistories extends fc.Arbitrary<infer One> ?
 type Step = UndoHistory['steps'][number];
 
 /** A record as somebody who only looks at the service knows it. */
-interface Known {
+interface KnownRecord {
 	kind: string;
 	/** Its ids: a record that is created again has another one. */
 	ids: string[];
@@ -70,7 +70,7 @@ interface Known {
 
 /** The account of a history, as its witness sees it: over HTTP, and as the page says it should be. */
 export class UndoAccount {
-	readonly records: Known[] = [];
+	readonly records: KnownRecord[] = [];
 	private readonly sandbox: TestSandbox;
 	private readonly keyOf: (by: string) => string | undefined;
 	private readonly tag: string;
@@ -98,43 +98,43 @@ export class UndoAccount {
 	async all(): Promise<Array<IDataObject | undefined>> {
 		const found = new Map<unknown, IDataObject>();
 		for (const kind of kinds) {
-			const ids = this.records.flatMap((one) => (one.kind === kind ? [one.ids.at(-1)] : []));
+			const ids = this.records.flatMap((record) => (record.kind === kind ? [record.ids.at(-1)] : []));
 			const { body } = await this.sandbox.call('GET', `/v1/${kind}?limit=500&ids=${ids.join()}`);
 			for (const record of body.data as IDataObject[]) found.set(record.id, this.labelled(record));
 		}
 		return this.records.map(({ ids }) => found.get(ids.at(-1)));
 	}
 
-	async play(one: Step): Promise<void> {
-		if (one.do === 'create') return await this.create(one.by, kinds[one.kind]!, one.changes);
-		const chosen = one.do === 'batch' ? one.records : [one.record];
+	async play(nextStep: Step): Promise<void> {
+		if (nextStep.do === 'create') return await this.create(nextStep.by, kinds[nextStep.kind]!, nextStep.changes);
+		const chosen = nextStep.do === 'batch' ? nextStep.records : [nextStep.record];
 		const living = [...new Set(chosen.map((record) => this.records[record % this.records.length]!))].filter(({ deletedBy }) => deletedBy === undefined);
-		const [known] = living;
-		if (!known) return;
-		const place = `/v1/${known.kind}/${known.ids.at(-1)}`;
-		if (one.do === 'update') return this.noteWrite(one.by, known, await this.send(one.by, 'PATCH', place, this.body(known.kind, one.changes)));
-		if (one.do === 'delete') {
-			const { status } = await this.send(one.by, 'DELETE', place);
-			if (status === 204) this.deleted(one.by, known);
-		} else if (one.do === 'win') {
-			if (known.kind === 'deals') this.noteWrite(one.by, known, await this.send(one.by, 'POST', `${place}/win`));
-		} else if (one.do === 'tag') {
-			await this.send(one.by, 'PUT', `${place}/tags/${this.tag}`);
-			this.noteWrite(one.by, known, await this.sandbox.call('GET', place));
+		const [knownRecord] = living;
+		if (!knownRecord) return;
+		const place = `/v1/${knownRecord.kind}/${knownRecord.ids.at(-1)}`;
+		if (nextStep.do === 'update') return this.noteWrite(nextStep.by, knownRecord, await this.send(nextStep.by, 'PATCH', place, this.body(knownRecord.kind, nextStep.changes)));
+		if (nextStep.do === 'delete') {
+			const { status } = await this.send(nextStep.by, 'DELETE', place);
+			if (status === 204) this.deleted(nextStep.by, knownRecord);
+		} else if (nextStep.do === 'win') {
+			if (knownRecord.kind === 'deals') this.noteWrite(nextStep.by, knownRecord, await this.send(nextStep.by, 'POST', `${place}/win`));
+		} else if (nextStep.do === 'tag') {
+			await this.send(nextStep.by, 'PUT', `${place}/tags/${this.tag}`);
+			this.noteWrite(nextStep.by, knownRecord, await this.sandbox.call('GET', place));
 		} else {
-			const same = living.filter(({ kind }) => kind === known.kind);
-			const body = this.body(known.kind, [one.change]);
+			const same = living.filter(({ kind }) => kind === knownRecord.kind);
+			const body = this.body(knownRecord.kind, [nextStep.change]);
 			const items = same.map(({ ids }) => ({ id: ids.at(-1)!, ...body }));
-			const answer = await this.send(one.by, 'POST', `/v1/${known.kind}/batch/update`, { items });
-			for (const { index, status, data } of answer.body.results as Array<{ index: number; status: number; data: IDataObject }>) this.noteWrite(one.by, same[index]!, { status, body: data });
+			const answer = await this.send(nextStep.by, 'POST', `/v1/${knownRecord.kind}/batch/update`, { items });
+			for (const { index, status, data } of answer.body.results as Array<{ index: number; status: number; data: IDataObject }>) this.noteWrite(nextStep.by, same[index]!, { status, body: data });
 		}
 	}
 
 	/** The records that are there after the undo: of those that the execution has made, what others have changed, or what another one that stays links to. */
-	staying(): Set<Known> {
+	staying(): Set<KnownRecord> {
 		const staying = new Set(this.records.filter(({ isOwn, isTheirs, deletedBy }) => (isOwn ? deletedBy === undefined && isTheirs : deletedBy === undefined || deletedBy === 'own')));
-		for (const one of staying) {
-			const text = JSON.stringify(one.isOwn ? one.state : one.expected);
+		for (const stayingRecord of staying) {
+			const text = JSON.stringify(stayingRecord.isOwn ? stayingRecord.state : stayingRecord.expected);
 			// A set goes on with what is added meanwhile.
 			for (const [i, linked] of this.records.entries()) if (linked.isOwn && linked.deletedBy === undefined && text.includes(`"#${i}"`)) staying.add(linked);
 		}
@@ -142,20 +142,20 @@ export class UndoAccount {
 	}
 
 	/** Somebody else changes a record, while it is undone. @returns what it has from then on */
-	async edit(place: number, isDeletion: boolean): Promise<{ known: Known; edited?: IDataObject } | undefined> {
-		const known = this.records[place % this.records.length]!;
-		const path = `/v1/${known.kind}/${known.ids.at(-1)}`;
+	async edit(place: number, isDeletion: boolean): Promise<{ knownRecord: KnownRecord; edited?: IDataObject } | undefined> {
+		const knownRecord = this.records[place % this.records.length]!;
+		const path = `/v1/${knownRecord.kind}/${knownRecord.ids.at(-1)}`;
 		const { status, body: now } = await this.sandbox.call('GET', path);
 		if (status !== 200) return undefined;
 		if (isDeletion) {
 			await this.sandbox.call('DELETE', path);
-			known.deletedBy = 'other';
-			return { known };
+			knownRecord.deletedBy = 'other';
+			return { knownRecord };
 		}
-		const field = ['last_name', 'name', 'title'].find((name) => Object.hasOwn(now, name) && (name !== 'name' || known.kind === 'companies'))!;
+		const field = ['last_name', 'name', 'title'].find((name) => Object.hasOwn(now, name) && (name !== 'name' || knownRecord.kind === 'companies'))!;
 		const edited = { [field]: 'Meanwhile' };
 		await this.sandbox.call('PATCH', path, edited);
-		return { known, edited };
+		return { knownRecord, edited };
 	}
 
 	private async create(by: string, kind: string, changes: Array<{ field: number; value: number; target: number }>): Promise<void> {
@@ -164,29 +164,29 @@ export class UndoAccount {
 	}
 
 	private noteCreated(by: string, kind: string, record: IDataObject): void {
-		const made = this.labelled(record);
-		this.records.push({ kind, ids: [String(record.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: { ...made }, state: made });
+		const initialFields = this.labelled(record);
+		this.records.push({ kind, ids: [String(record.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: { ...initialFields }, state: initialFields });
 	}
 
 	/** What the service has answered to a write, which it may have refused. */
-	private noteWrite(by: string, known: Known, { status, body }: { status: number; body: IDataObject }): void {
+	private noteWrite(by: string, knownRecord: KnownRecord, { status, body }: { status: number; body: IDataObject }): void {
 		if (status >= 300) return;
-		const [before, after] = [known.state, this.labelled(body)];
-		known.state = after;
+		const [before, after] = [knownRecord.state, this.labelled(body)];
+		knownRecord.state = after;
 		const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 		if (changed.length === 0) return;
 		if (by === 'own') {
-			known.isChanged = true;
+			knownRecord.isChanged = true;
 			return;
 		}
-		known.isTheirs = true;
+		knownRecord.isTheirs = true;
 		const theirs: IDataObject = Object.fromEntries(changed.map((name) => [name, after[name]]));
-		Object.assign(known.expected, theirs);
+		Object.assign(knownRecord.expected, theirs);
 	}
 
-	private deleted(by: string, known: Known): void {
-		known.deletedBy = by;
-		if (by === 'own') known.isChanged = true;
+	private deleted(by: string, knownRecord: KnownRecord): void {
+		knownRecord.deletedBy = by;
+		if (by === 'own') knownRecord.isChanged = true;
 	}
 
 	private body(kind: string, changes: Array<{ field: number; value: number; target: number }>): IDataObject {
@@ -199,7 +199,7 @@ export class UndoAccount {
 			if (custom !== undefined) body.custom_fields = { [custom]: chosen as string };
 			else if (!linkFields.includes(name)) body[name] = chosen as string;
 			else {
-				const linked = this.records.filter((one) => one.kind === chosen && one.deletedBy === undefined);
+				const linked = this.records.filter((record) => record.kind === chosen && record.deletedBy === undefined);
 				const id = linked[target % Math.max(1, linked.length)]?.ids.at(-1);
 				if (id === undefined) continue;
 				body[name] = name === 'links' ? [{ resource: chosen as string, id }] : name === 'contact_ids' ? [id] : id;
@@ -225,9 +225,9 @@ export class UndoAccount {
 
 	/** The record's fields that a client sets, with the records of the history by their places. */
 	private labelled(record: IDataObject): IDataObject {
-		const kept = ['first_name', 'last_name', 'job_title', 'address', 'marketing_consent', 'phones', 'phone', 'custom_fields', 'company_id', 'parent_company_id', 'description', 'title', 'amount', 'contact_ids', 'contact_id', 'stage_id', 'status', 'links', 'tag_ids'];
-		const own = Object.fromEntries([...kept, ...(record.object === 'company' ? ['name'] : [])].filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]));
-		let text = JSON.stringify(own);
+		const fieldNames = ['first_name', 'last_name', 'job_title', 'address', 'marketing_consent', 'phones', 'phone', 'custom_fields', 'company_id', 'parent_company_id', 'description', 'title', 'amount', 'contact_ids', 'contact_id', 'stage_id', 'status', 'links', 'tag_ids'];
+		const clientFields = Object.fromEntries([...fieldNames, ...(record.object === 'company' ? ['name'] : [])].filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]));
+		let text = JSON.stringify(clientFields);
 		for (const [i, { ids }] of this.records.entries()) for (const id of ids) text = text.replaceAll(id, `#${i}`);
 		return JSON.parse(text) as IDataObject;
 	}

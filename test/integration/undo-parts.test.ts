@@ -10,11 +10,11 @@ import { undoing } from './undo-node.ts';
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, results, add, record } = undoing(sandbox);
-const told = (items: IDataObject[]) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
-const newIdOf = (items: IDataObject[], id: string) => String(items.find((one) => one.id === id)!.new_id);
+const resultsById = (items: IDataObject[]) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
+const newIdOf = (items: IDataObject[], id: string) => String(items.find((item) => item.id === id)!.new_id);
 
 /** Creates a record as the workflow. */
-async function made(execution: string, kind: string, fields: IDataObject): Promise<string> {
+async function createAsWorkflow(execution: string, kind: string, fields: IDataObject): Promise<string> {
 	const { items: [item] } = await as(execution, op.create(kind, fields));
 	return String(item!.json.id);
 }
@@ -52,11 +52,11 @@ test('a merge into a new record, which has taken a unique value and the links, i
 	const deals = [await add('deals', { title: 'a', contact_ids: [id] }), await add('deals', { title: 'b', contact_id: id })];
 	await as('m1', op.update('contact', id, { job_title: 'Merged' }));
 	await as('m1', op.deleteRecord('contact', id));
-	const merged = await made('m1', 'contact', { last_name: 'New', email: 'merged@undo.example' });
+	const merged = await createAsWorkflow('m1', 'contact', { last_name: 'New', email: 'merged@undo.example' });
 	await as('m1', op.update('deal', deals[0]!.id, { contact_ids: [merged] }));
 	await as('m1', op.update('deal', deals[1]!.id, { contact_id: merged }));
 	const { items } = await undo('m1');
-	expect(told(items)).toEqual({ [id]: 'undone', [merged]: 'undone', [deals[0]!.id]: 'undone', [deals[1]!.id]: 'undone' });
+	expect(resultsById(items)).toEqual({ [id]: 'undone', [merged]: 'undone', [deals[0]!.id]: 'undone', [deals[1]!.id]: 'undone' });
 	const again = newIdOf(items, id);
 	expect(await record('contacts', again)).toMatchObject({ last_name: 'Old', email: 'merged@undo.example', job_title: null });
 	expect(await record('contacts', merged)).toBeUndefined();
@@ -67,33 +67,33 @@ test('a merge into a new record, which has taken a unique value and the links, i
 describe('of a list that others have changed since, only what the workflow added or took is taken back', () => {
 	test.each([false, true])('tags and links, with Undo Takes Precedence: %s', async (undoTakesPrecedence) => {
 		const name = `tags-${undoTakesPrecedence}`;
-		const [kept, wrong, taken, theirs] = await Promise.all(['kept', 'wrong', 'taken', 'theirs'].map(async (one) => (await sandbox.call('POST', '/v1/tags', { name: `${name}-${one}` })).body.id as string));
-		const contacts = [await add('contacts', { last_name: 'L1' }), await add('contacts', { last_name: 'L2' }), await add('contacts', { last_name: 'L3' })].map((one) => ({ resource: 'contacts', id: one.id }));
-		const task = await add('tasks', { title: 'Lists', tag_ids: [kept!, taken!], links: [contacts[0]!] });
-		await as(name, op.update('task', task.id, { tag_ids: [kept!, wrong!], links: [contacts[0]!, contacts[1]!] }));
-		await sandbox.call('PATCH', `/v1/tasks/${task.id}`, { tag_ids: [kept!, wrong!, theirs!], links: [contacts[1]!, contacts[2]!] });
+		const [keptTag, wrongTag, takenTag, theirTag] = await Promise.all(['kept', 'wrong', 'taken', 'theirs'].map(async (suffix) => (await sandbox.call('POST', '/v1/tags', { name: `${name}-${suffix}` })).body.id as string));
+		const contacts = [await add('contacts', { last_name: 'L1' }), await add('contacts', { last_name: 'L2' }), await add('contacts', { last_name: 'L3' })].map((contact) => ({ resource: 'contacts', id: contact.id }));
+		const task = await add('tasks', { title: 'Lists', tag_ids: [keptTag!, takenTag!], links: [contacts[0]!] });
+		await as(name, op.update('task', task.id, { tag_ids: [keptTag!, wrongTag!], links: [contacts[0]!, contacts[1]!] }));
+		await sandbox.call('PATCH', `/v1/tasks/${task.id}`, { tag_ids: [keptTag!, wrongTag!, theirTag!], links: [contacts[1]!, contacts[2]!] });
 		const options = { undoTakesPrecedence };
 		expect(results(await undo(name, { options }))).toEqual(['undone']);
-		expect(await record('tasks', task.id)).toMatchObject({ tag_ids: [kept, theirs, taken], links: [contacts[2]] });
+		expect(await record('tasks', task.id)).toMatchObject({ tag_ids: [keptTag, theirTag, takenTag], links: [contacts[2]] });
 		expect(results(await undo(name, { options }))).toEqual(['already_so']);
 	});
 });
 
 test('Only These Records undoes those, tells which IDs it does not know, and refuses what is no ID', async () => {
-	const [one, two] = [await made('o1', 'contact', { last_name: 'One' }), await made('o1', 'contact', { last_name: 'Two' })];
-	const { items, hints } = await undo('o1', { options: { onlyRecords: `${one}, con_nobody` } });
-	expect(told(items)).toEqual({ [one]: 'undone' });
+	const [firstId, secondId] = [await createAsWorkflow('o1', 'contact', { last_name: 'One' }), await createAsWorkflow('o1', 'contact', { last_name: 'Two' })];
+	const { items, hints } = await undo('o1', { options: { onlyRecords: `${firstId}, con_nobody` } });
+	expect(resultsById(items)).toEqual({ [firstId]: 'undone' });
 	expect(hints.join()).toContain('no changes found of con_nobody');
-	expect(await record('contacts', two)).toBeDefined();
+	expect(await record('contacts', secondId)).toBeDefined();
 	expect((await undo('o1', { options: { onlyRecords: 'con_nobody' } })).hints.join()).toContain('of the records in Only These Records');
 	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,']) await expect(undo('o1', { options: { onlyRecords } })).rejects.toThrow('Only These Records');
-	expect(told((await undo('o1', { options: { onlyRecords: `={{ ["${two}"] }}` } })).items)).toEqual({ [two]: 'undone' });
+	expect(resultsById((await undo('o1', { options: { onlyRecords: `={{ ["${secondId}"] }}` } })).items)).toEqual({ [secondId]: 'undone' });
 });
 
 test('a record that stays outside Only These Records keeps what it links to', async () => {
-	const company = await made('o2', 'company', { name: 'Kept' });
-	await made('o2', 'contact', { last_name: 'Holder', company_id: company });
-	expect(told((await undo('o2', { options: { onlyRecords: company } })).items)).toEqual({ [company]: 'conflict' });
+	const company = await createAsWorkflow('o2', 'company', { name: 'Kept' });
+	await createAsWorkflow('o2', 'contact', { last_name: 'Holder', company_id: company });
+	expect(resultsById((await undo('o2', { options: { onlyRecords: company } })).items)).toEqual({ [company]: 'conflict' });
 });
 
 test.each([
@@ -135,7 +135,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 	test.each(['email', 'phone'])('a second and a third %s are still there when another one was made the main one', async (single) => {
 		const list = `${single}s`;
 		const values = (at: number) => [1, 2, 3].map((i) => (single === 'email' ? `m${at}${i}@forms.example` : phone(`44${at}333${i}`)));
-		const reorder = ([one, two, three]: string[]): IDataObject => ({ [list]: entries(two!, one!, three!) });
+		const reorder = ([first, second, third]: string[]): IDataObject => ({ [list]: entries(second!, first!, third!) });
 		const changes = [([, two]: string[]): IDataObject => ({ [single]: two }), ([, , three]: string[]): IDataObject => ({ [single]: three }), reorder];
 		for (const [i, change] of changes.entries()) {
 			const { id } = await add('contacts', { last_name: 'Main', [list]: entries(...values(i)) });
@@ -173,25 +173,25 @@ describe('a value that a record has in two fields, of which the workflow changed
 	});
 
 	test('the pipeline and the stage of a deal stay', async () => {
-		const [one, two] = await Promise.all(['one', 'two'].map(async (name) => await add('pipelines', { name, stages: ['open', 'open', 'won', 'lost'].map((kind, i) => ({ name: `${name}${i}`, kind })) })));
+		const [firstPipeline, secondPipeline] = await Promise.all(['one', 'two'].map(async (name) => await add('pipelines', { name, stages: ['open', 'open', 'won', 'lost'].map((kind, i) => ({ name: `${name}${i}`, kind })) })));
 		const stage = (pipeline: IDataObject | undefined, i: number) => (pipeline!.stages as Array<{ id: string }>)[i]!.id;
-		const deal = await add('deals', { title: 'Forms', pipeline_id: one!.id, stage_id: stage(one, 1) });
-		await as('f3', op.update('deal', deal.id, { pipeline_id: two!.id, stage_id: stage(two, 0) }));
-		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { stage_id: stage(two, 1) });
+		const deal = await add('deals', { title: 'Forms', pipeline_id: firstPipeline!.id, stage_id: stage(firstPipeline, 1) });
+		await as('f3', op.update('deal', deal.id, { pipeline_id: secondPipeline!.id, stage_id: stage(secondPipeline, 0) }));
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { stage_id: stage(secondPipeline, 1) });
 		for (const preview of [true, false]) expect((await undo('f3', { preview })).items).toMatchObject([{ result: 'conflict', action: null }]);
-		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: two!.id, stage_id: stage(two, 1) });
+		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: secondPipeline!.id, stage_id: stage(secondPipeline, 1) });
 	});
 
 	test('of the contacts of a deal only what the workflow changed is taken back', async () => {
-		const [one, two, three] = await Promise.all(['1', '2', '3'].map(async (last_name) => await add('contacts', { last_name })));
-		const deal = await add('deals', { title: 'Forms', contact_id: one!.id });
-		await as('f4', op.update('deal', deal.id, { contact_id: two!.id }));
-		const { contact_ids: written } = (await record('deals', deal.id))!;
-		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { contact_ids: [...(written as string[]), three!.id] });
+		const [firstContact, secondContact, thirdContact] = await Promise.all(['1', '2', '3'].map(async (last_name) => await add('contacts', { last_name })));
+		const deal = await add('deals', { title: 'Forms', contact_id: firstContact!.id });
+		await as('f4', op.update('deal', deal.id, { contact_id: secondContact!.id }));
+		const { contact_ids: writtenIds } = (await record('deals', deal.id))!;
+		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { contact_ids: [...(writtenIds as string[]), thirdContact!.id] });
 		expect(results(await undo('f4'))).toEqual(['undone']);
 		const now = await record('deals', deal.id);
-		expect(now).toMatchObject({ contact_id: one!.id });
-		expect((now!.contact_ids as string[]).sort()).toEqual([one!.id, three!.id].sort());
+		expect(now).toMatchObject({ contact_id: firstContact!.id });
+		expect((now!.contact_ids as string[]).sort()).toEqual([firstContact!.id, thirdContact!.id].sort());
 	});
 
 	test('a field that the service makes of several ties none of them', async () => {
@@ -219,26 +219,26 @@ describe('what belongs to an execution', () => {
 		await run({ credential: sandbox.credential, parameters: op.update('contact', id, { job_title }), executionId, name, ...more });
 
 	test('a retry: a node that had run before belongs to the first execution, one that had not to the retry', async () => {
-		const [one, two] = [await add('contacts', { last_name: 'R1', job_title: 'a' }), await add('contacts', { last_name: 'R2', job_title: 'a' })];
+		const [firstContact, secondContact] = [await add('contacts', { last_name: 'R1', job_title: 'a' }), await add('contacts', { last_name: 'R2', job_title: 'a' })];
 		const context = {};
-		await writes(one.id, '501', 'First', 'b', { context });
+		await writes(firstContact.id, '501', 'First', 'b', { context });
 		// n8n hands the contexts of the nodes that had run to the retry.
-		await writes(one.id, '502', 'First', 'c', { context, runIndex: 1 });
-		await writes(two.id, '502', 'Second', 'b');
-		expect(told((await undo('501')).items)).toEqual({ [one.id]: 'undone' });
-		expect(told((await undo('502')).items)).toEqual({ [two.id]: 'undone' });
-		expect([await record('contacts', one.id), await record('contacts', two.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'a' }]);
+		await writes(firstContact.id, '502', 'First', 'c', { context, runIndex: 1 });
+		await writes(secondContact.id, '502', 'Second', 'b');
+		expect(resultsById((await undo('501')).items)).toEqual({ [firstContact.id]: 'undone' });
+		expect(resultsById((await undo('502')).items)).toEqual({ [secondContact.id]: 'undone' });
+		expect([await record('contacts', firstContact.id), await record('contacts', secondContact.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'a' }]);
 	});
 
 	test('an execution that has waited: what it wrote before and after; a sub-workflow has its own', async () => {
-		const [one, sub] = [await add('contacts', { last_name: 'W1', job_title: 'a' }), await add('contacts', { last_name: 'W2', job_title: 'a' })];
+		const [contact, sub] = [await add('contacts', { last_name: 'W1', job_title: 'a' }), await add('contacts', { last_name: 'W2', job_title: 'a' })];
 		const context = {};
-		await writes(one.id, '601', 'Before', 'b', { context });
+		await writes(contact.id, '601', 'Before', 'b', { context });
 		await writes(sub.id, '602', 'In the sub-workflow', 'b');
-		await writes(one.id, '601', 'Before', 'c', { context, runIndex: 1 });
-		await writes(one.id, '601', 'After', 'd', { runIndex: 2 });
-		expect(told((await undo('601')).items)).toEqual({ [one.id]: 'undone' });
-		expect([await record('contacts', one.id), await record('contacts', sub.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'b' }]);
-		expect(told((await undo('602')).items)).toEqual({ [sub.id]: 'undone' });
+		await writes(contact.id, '601', 'Before', 'c', { context, runIndex: 1 });
+		await writes(contact.id, '601', 'After', 'd', { runIndex: 2 });
+		expect(resultsById((await undo('601')).items)).toEqual({ [contact.id]: 'undone' });
+		expect([await record('contacts', contact.id), await record('contacts', sub.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'b' }]);
+		expect(resultsById((await undo('602')).items)).toEqual({ [sub.id]: 'undone' });
 	});
 });

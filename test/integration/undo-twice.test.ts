@@ -47,8 +47,8 @@ describe('after several undos, nothing is said to be done that is not', () => {
 	});
 
 	test('a created record that someone changed before the workflow deleted it: conflict', async () => {
-		const { items: [made] } = await as('d1', op.create('contact', { last_name: 'D' }));
-		const id = String(made!.json.id);
+		const { items: [createdItem] } = await as('d1', op.create('contact', { last_name: 'D' }));
+		const id = String(createdItem!.json.id);
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'theirs' });
 		await as('d1', op.deleteRecord('contact', id));
 		expect((await undo('d1')).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('someone else changed it') }]);

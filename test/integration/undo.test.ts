@@ -42,12 +42,12 @@ describe('undo of an execution', () => {
 	test('deletes what it has created, and creates what it has deleted, with links that still live', async () => {
 		const company = await add('companies', { name: 'Engines', external_id: 'engines' });
 		const contact = await add('contacts', { last_name: 'Babbage', company_id: company.id, external_id: 'babbage' });
-		const { items: [made] } = await as('e3', op.create('contact', { last_name: 'New' }));
+		const { items: [createdItem] } = await as('e3', op.create('contact', { last_name: 'New' }));
 		await as('e3', op.deleteRecord('contact', contact.id));
 		await as('e3', op.deleteRecord('company', company.id));
 		const { items } = await undo('e3');
 		expect(items.map(({ result }) => result)).toEqual(['undone', 'undone', 'undone']);
-		expect(await record('contacts', String(made!.json.id))).toBeUndefined();
+		expect(await record('contacts', String(createdItem!.json.id))).toBeUndefined();
 		const again = items.find(({ id }) => id === contact.id)!.new_id as string;
 		const firm = items.find(({ id }) => id === company.id)!.new_id as string;
 		expect(await record('contacts', again)).toMatchObject({ last_name: 'Babbage', external_id: 'babbage', company_id: firm });
@@ -59,7 +59,7 @@ describe('undo of an execution', () => {
 		const other = await add('contacts', { last_name: 'Gone', external_id: 'gone-1' });
 		await as('e4', op.update('contact', contact.id, { last_name: 'King' }));
 		await as('e4', op.deleteRecord('contact', other.id));
-		const { items: [made] } = await as('e4', op.create('contact', { last_name: 'New', external_id: 'new-1' }));
+		const { items: [createdItem] } = await as('e4', op.create('contact', { last_name: 'New', external_id: 'new-1' }));
 		const undone = await undo('e4', {}, 'u4');
 		const newId = undone.items.find(({ id }) => id === other.id)!.new_id as string;
 		expect(results(await undo('u4', {}, 'v4'))).toEqual(['undone', 'undone', 'undone']);
@@ -67,7 +67,7 @@ describe('undo of an execution', () => {
 		expect(await record('contacts', newId)).toBeUndefined();
 		const { body } = await sandbox.call('GET', '/v1/contacts?external_id=new-1');
 		expect(body.data).toHaveLength(1);
-		expect((body.data as IDataObject[])[0]!.id).not.toBe(made!.json.id);
+		expect((body.data as IDataObject[])[0]!.id).not.toBe(createdItem!.json.id);
 		// The first one has nothing of its own any more that could be undone.
 		expect(results(await undo('e4', {}, 'w4'))).not.toContain('undone');
 	});
@@ -157,8 +157,8 @@ describe('nobody else’s work is lost', () => {
 		await sandbox.call('PATCH', `/v1/contacts/${String(changed!.json.id)}`, { job_title: 'Poet' });
 		await sandbox.call('POST', '/v1/notes', { body: 'x', links: [{ resource: 'contacts', id: linked!.json.id }] });
 		expect(results(await undo('f3'))).toEqual(['conflict', 'conflict', 'conflict']);
-		for (const [kind, made] of [['companies', company], ['contacts', changed], ['contacts', linked]] as const) {
-			expect(await record(kind, String(made!.json.id))).toBeDefined();
+		for (const [kind, item] of [['companies', company], ['contacts', changed], ['contacts', linked]] as const) {
+			expect(await record(kind, String(item!.json.id))).toBeDefined();
 		}
 	});
 
@@ -180,8 +180,8 @@ describe('nothing is written', () => {
 	});
 
 	test('if more records would change than Maximum Records allows', async () => {
-		const [one, two] = [await add('contacts', { last_name: 'a' }), await add('contacts', { last_name: 'b' })];
-		for (const { id } of [one, two]) await as('g1', op.update('contact', id, { last_name: 'x' }));
+		const [firstContact, secondContact] = [await add('contacts', { last_name: 'a' }), await add('contacts', { last_name: 'b' })];
+		for (const { id } of [firstContact, secondContact]) await as('g1', op.update('contact', id, { last_name: 'x' }));
 		await sandbox.clear();
 		const options = { options: { maxUndone: 1 } };
 		await expect(undo('g1', options)).rejects.toThrow('2 records would change, and Maximum Records allows 1');
@@ -194,7 +194,7 @@ describe('nothing is written', () => {
 		['execution', '', 'Which One: choose the execution'],
 		['execution', 'https://n8n.example/workflow/w/executions/4711', 'Which One: enter only the ID'],
 	])('for %s %p without what it needs', async (undoOf, undoId, message) => {
-		const { message: said } = await failure({ credential: sandbox.credential, parameters: { resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} } });
-		expect(said).toContain(message);
+		const { message: errorMessage } = await failure({ credential: sandbox.credential, parameters: { resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} } });
+		expect(errorMessage).toContain(message);
 	});
 });

@@ -109,15 +109,15 @@ describe('executions of one process', () => {
 	const limited = expect.objectContaining({ httpCode: '429', description: expect.stringContaining('accepts requests again at') });
 
 	test('know that others have used up the plan, and ask no more; a new key asks for itself', async () => {
-		const sent: number[] = [];
+		const requestCounts: number[] = [];
 		// The plan's window may end between two of them.
-		while (sent.at(-1) !== 0 && sent.length < 3) {
+		while (requestCounts.at(-1) !== 0 && requestCounts.length < 3) {
 			while (!((await read()) instanceof Error));
 			const { length } = await small.requests();
 			expect(await read()).toEqual(limited);
-			sent.push((await small.requests()).length - length);
+			requestCounts.push((await small.requests()).length - length);
 		}
-		expect(sent.at(-1)).toBe(0);
+		expect(requestCounts.at(-1)).toBe(0);
 		const { length } = await small.requests();
 		expect(await read('another')).toMatchObject({ httpCode: '401' });
 		expect((await small.requests()).length).toBe(length + 1);

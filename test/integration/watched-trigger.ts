@@ -18,13 +18,13 @@ afterEach(async () => {
 });
 
 export const subscriptions = async () => (await sandbox.call('GET', '/v1/webhooks')).body.data as IDataObject[];
-export const own = async (): Promise<IDataObject> => {
+export const onlySubscription = async (): Promise<IDataObject> => {
 	const all = await subscriptions();
 	expect(all).toHaveLength(1);
 	return all[0]!;
 };
 export const change = async (method: string, body?: object) =>
-	await sandbox.call(method, `/v1/webhooks/${String((await own()).id)}`, body);
+	await sandbox.call(method, `/v1/webhooks/${String((await onlySubscription()).id)}`, body);
 export const happen = async (...names: string[]) => {
 	for (const last_name of names) await sandbox.call('POST', '/v1/contacts', { last_name });
 };

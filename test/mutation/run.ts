@@ -90,8 +90,8 @@ async function mutate(stryker: string, { name, modules, tests }: Group): Promise
 function forgetUnnoticed(file: string): string {
 	if (!existsSync(file)) return file;
 	const results = Report.parse(JSON.parse(readFileSync(file, 'utf8')));
-	for (const one of Object.values(results.files)) {
-		one.mutants = one.mutants.filter(({ status }) => !['Survived', 'NoCoverage'].includes(status));
+	for (const fileResult of Object.values(results.files)) {
+		fileResult.mutants = fileResult.mutants.filter(({ status }) => !['Survived', 'NoCoverage'].includes(status));
 	}
 	writeFileSync(file, JSON.stringify(results));
 	return file;
@@ -116,14 +116,14 @@ function tell(name: string, { files }: z.infer<typeof Report>): boolean {
 	return share >= leastShare;
 }
 
-const wanted = process.argv.slice(2);
+const requestedNames = process.argv.slice(2);
 const chosen = groups.flatMap((group) => {
-	if (wanted.length === 0 || wanted.includes(group.name)) return [group];
-	const modules = group.modules.filter((path) => wanted.some((part) => path.includes(part)));
+	if (requestedNames.length === 0 || requestedNames.includes(group.name)) return [group];
+	const modules = group.modules.filter((path) => requestedNames.some((part) => path.includes(part)));
 	return modules.length > 0 ? [{ ...group, modules }] : [];
 });
 if (chosen.length === 0) {
-	console.error(`There is no group or module ${wanted.join(', ')}. The groups: ${groups.map(({ name }) => name).join(', ')}.`);
+	console.error(`There is no group or module ${requestedNames.join(', ')}. The groups: ${groups.map(({ name }) => name).join(', ')}.`);
 	process.exitCode = 1;
 } else {
 	const stryker = await installStryker();

@@ -20,12 +20,12 @@ describeInQueueMode('MCP Server Trigger in queue mode', () => {
 
 		expect([...(await client.listTools()).matchAll(/"name":"(crm_\w+)"/g)]).toHaveLength(5);
 		expect(await client.call('crm_search', { kind: 'contact', limit: 1 })).toMatch(/con_\w+/);
-		const given = { kind: 'contact', action: 'create', values: { email: `${path}@example.com` } };
-		const preview = await client.call('crm_change', given);
+		const creation = { kind: 'contact', action: 'create', values: { email: `${path}@example.com` } };
+		const preview = await client.call('crm_change', creation);
 		expect(preview).toMatch(/Nothing is written yet/);
 		const token = /token[\\":]+([\w.-]+)/.exec(preview)![1];
-		expect(await client.call('crm_change', { ...given, token })).toContain(path);
-		for (let i = 0; i < 2; i++) expect(await client.call('crm_change', { ...given, token })).toMatch(/written once, and not again/);
+		expect(await client.call('crm_change', { ...creation, token })).toContain(path);
+		for (let i = 0; i < 2; i++) expect(await client.call('crm_change', { ...creation, token })).toMatch(/written once, and not again/);
 		expect((await callSandbox('GET', `/v1/contacts?email=${path}@example.com`)).body.total).toBe(1);
 	}, 120_000);
 });

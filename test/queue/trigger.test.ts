@@ -135,7 +135,7 @@ const nothing = (name: string) => node(name, 'n8n-nodes-base.noOp');
 
 /** The workflow with more nodes behind its last one. */
 function chained(workflow: Workflow, following: Array<Omit<INode, 'id' | 'position'>>): Workflow {
-	const more = following.map((one): INode => ({ ...one, id: randomUUID(), position: [220, 0] }));
+	const more = following.map((followingNode): INode => ({ ...followingNode, id: randomUUID(), position: [220, 0] }));
 	const nodes = [...workflow.nodes, ...more];
 	const connections = Object.fromEntries(
 		more.map(({ name }, place) => [

@@ -22,7 +22,7 @@ const repeated = (starts: UnsettledStart[], seen: Observations, now: number) =>
 	checkStarts(starts, seen, now).repeat.map(({ number }) => number);
 
 test('in the main process, and as long as nobody knows, no start is repeated', () => {
-	const seen = { lastOutAt: 0, failedAt: 0 };
+	const seen = { lastOutcomeAt: 0, failedAt: 0 };
 	expect(repeated([start(1, { overtakenAt: 0 })], seen, 1e9)).toEqual([]);
 	expect(repeated([start(1)], { ...seen, onWorkers: false }, 1e9)).toEqual([]);
 });
@@ -65,7 +65,7 @@ test('what cannot be found out is told after an hour', () => {
 test('a job that a later one has overtaken is repeated, one that is next in line is not', () => {
 	const starts = [start(2, { overtakenAt: 10 * second }), start(4)];
 	// Others may come out all the time.
-	const seen = { onWorkers: true, lastOutAt: 39 * second };
+	const seen = { onWorkers: true, lastOutcomeAt: 39 * second };
 	expect(repeated(starts, seen, 39 * second)).toEqual([]);
 	expect(repeated(starts, seen, 40 * second)).toEqual([2]);
 });
@@ -78,7 +78,7 @@ test('what was started around an outage of the database is repeated once it is o
 });
 
 test('if nothing comes out at all, the longest wait is repeated alone, and ever less often', () => {
-	const seen = { onWorkers: true, lastOutAt: 0 };
+	const seen = { onWorkers: true, lastOutcomeAt: 0 };
 	const five = [5, 4, 3, 2, 1].map((number) => start(number));
 	expect(repeated(five, seen, 9 * minute)).toEqual([]);
 	expect(repeated(five, seen, 10 * minute)).toEqual([1]);
@@ -88,7 +88,7 @@ test('if nothing comes out at all, the longest wait is repeated alone, and ever 
 
 test('what has begun is never repeated, and told after an hour', () => {
 	const begun = start(1, { hasBegun: true, overtakenAt: 0 });
-	const seen = { onWorkers: true, lastOutAt: 0, failedAt: 0 };
+	const seen = { onWorkers: true, lastOutcomeAt: 0, failedAt: 0 };
 	expect(checkStarts([begun], seen, 59 * minute)).toMatchObject({ repeat: [], report: [] });
 	expect(checkStarts([begun], seen, 60 * minute)).toMatchObject({ repeat: [], report: [begun] });
 	expect(checkStarts([{ ...begun, isReported: true }], seen, 60 * minute)).toMatchObject({ repeat: [], report: [] });

@@ -39,14 +39,14 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
 				if (reading.onePage) return await readOnePage(execution.api.send, reading);
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;
-				return await (isWhole ? readWholeList : readPartOfList)(execution.api.send, reading);
+				return await (isWhole ? readCompleteList : readPartOfList)(execution.api.send, reading);
 			};
 		},
 	};
 }
 
 /** The whole list, with as many cursors at once as it allows. */
-async function readWholeList(send: Send, reading: ListQuery): Promise<IDataObject[]> {
+async function readCompleteList(send: Send, reading: ListQuery): Promise<IDataObject[]> {
 	const timeline = timelineOf(reading);
 	return await readAll(send, withNeededFields(reading, timeline && [timeline.field]), recordOutput(reading));
 }

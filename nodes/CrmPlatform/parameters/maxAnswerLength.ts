@@ -6,7 +6,7 @@ const minLength = 500;
 /** Of lists only: builders read each parameter again for each operation. */
 export const maxAnswerLength: INodeProperties = {
 	displayName: 'Maximum Answer Length',
-	name: 'longestAnswer',
+	name: 'maxAnswerLength',
 	type: 'number',
 	typeOptions: { minValue: minLength },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },

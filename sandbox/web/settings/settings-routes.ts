@@ -44,7 +44,7 @@ export function settingsRoutes(service: Service): Route[] {
 		navigation: navigation(service, session, settingsPath),
 		apiKeys: service.store.apiKeys.list(),
 		clients: service.store.clients.list(),
-		made: notices.take(session),
+		notice: notices.take(session),
 	});
 
 	const act: Route['handler'] = (c) =>

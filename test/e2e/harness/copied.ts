@@ -85,10 +85,10 @@ export async function copyUnderKills(
 		await client.activateWorkflow(id);
 		let writes = 0;
 		const write = async (writer: number) => {
-			const own = before.filter((_, i) => i % 4 === writer);
+			const companyIds = before.filter((_, i) => i % 4 === writer);
 			// Every seventh of its own records, so none twice.
 			for (let round = 0; round < records / 50; round++) {
-				const target = `/v1/companies/${own[round * 7]}`;
+				const target = `/v1/companies/${companyIds[round * 7]}`;
 				if (round % 4 === 0) await call('DELETE', target);
 				else await call('PATCH', target, { description: `Writer ${writer}, ${round}` });
 				await call('POST', '/v1/companies', { name: `New ${writer}.${round}` });

@@ -25,8 +25,8 @@ const listener = `{
 export async function countEffort(page: Page): Promise<Effort> {
 	const effort: Effort = { clicks: 0, boxes: 0 };
 	const context = page.context();
-	await context.exposeFunction('countEffort', (what: keyof Effort) => {
-		effort[what] += 1;
+	await context.exposeFunction('countEffort', (kind: keyof Effort) => {
+		effort[kind] += 1;
 	});
 	await context.addInitScript(listener);
 	return effort;

@@ -145,8 +145,8 @@ export function callerOf({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): Kill
 }
 
 /** A Poll Trigger, and the nodes after it in a row. */
-export function pollingWorkflow(credentialId: string, name: string, given: IDataObject, next: INode[]) {
-	const parameters = { output: 'event', ...given, options: { interval: 1, ...(given['options'] as IDataObject) } };
+export function pollingWorkflow(credentialId: string, name: string, triggerParameters: IDataObject, next: INode[]) {
+	const parameters = { output: 'event', ...triggerParameters, options: { interval: 1, ...(triggerParameters['options'] as IDataObject) } };
 	const more = { id: `trigger ${name}`, credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } } };
 	const trigger = workflowNode('Trigger', 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, parameters, more);
 	const nodes = [trigger, ...next];

@@ -122,13 +122,13 @@ function outcomesOf(rows: ExecutionRow[], reports: Report[], poison: Set<string>
 		const [attempt, , event] = deduplicationKey?.split(':').reverse() ?? [];
 		return { event, attempt: Number(attempt), status };
 	});
-	for (const { event, status } of starts.sort((one, other) => one.attempt - other.attempt)) {
+	for (const { event, status } of starts.sort((a, b) => a.attempt - b.attempt)) {
 		if (event !== undefined) statuses.set(event, [...(statuses.get(event) ?? []), status]);
 	}
 	const select = (isWanted: (event: string) => boolean) =>
 		[...statuses].filter(([event]) => isWanted(event)).map(([, all]) => all);
-	const told = new Set(reports.flatMap(({ text }) => text.match(/evt_\w+/g) ?? []));
-	const isUntold = ([event, all]: [string, string[]]) => !all.includes('success') && !told.has(event);
+	const reportedEvents = new Set(reports.flatMap(({ text }) => text.match(/evt_\w+/g) ?? []));
+	const isUntold = ([event, all]: [string, string[]]) => !all.includes('success') && !reportedEvents.has(event);
 	return {
 		events: select((event) => !poison.has(event)),
 		poisonous: select((event) => poison.has(event)),

@@ -6,7 +6,7 @@ import { theWorld } from './access.ts';
 interface McpClient {
 	/** The answer, as text. */
 	listTools(): Promise<string>;
-	call(name: string, given: object): Promise<string>;
+	call(name: string, input: object): Promise<string>;
 }
 
 /** As much of the protocol's own client as is used here. */
@@ -48,6 +48,6 @@ export function mcpClient(path: string, token?: string, urls = [theWorld().n8nUr
 	const connected = async () => await (connecting ??= connect());
 	return {
 		listTools: async () => JSON.stringify(await (await connected()).listTools()),
-		call: async (name, given) => JSON.stringify(await (await connected()).callTool({ name, arguments: given })),
+		call: async (name, input) => JSON.stringify(await (await connected()).callTool({ name, arguments: input })),
 	};
 }

@@ -38,7 +38,7 @@ export async function doTask(
 
 /** Writes the efforts that were seen: into the documentation where its pictures are taken, else under .tmp. */
 export function writeTasks(tasks: TaskEffort[]): void {
-	const seen = new Map(tasks.map((one) => [one.task, one]));
+	const seen = new Map(tasks.map((effort) => [effort.task, effort]));
 	const text = readFileSync(page, 'utf8').replace(row, (line, task: string) => {
 		const { clicks, boxes, seconds } = seen.get(task) ?? {};
 		return clicks === undefined ? line : `| ${task} | ${clicks} | ${boxes} | ${seconds} |`;
@@ -48,7 +48,7 @@ export function writeTasks(tasks: TaskEffort[]): void {
 
 /** Writes into the documentation what the same tasks took with the node that ours is compared with. */
 export function writeComparedTasks(tasks: TaskEffort[]): void {
-	const seen = new Map(tasks.map((one) => [one.task, one]));
+	const seen = new Map(tasks.map((effort) => [effort.task, effort]));
 	const text = readFileSync(page, 'utf8').replace(comparedRow, (line, before: string, task: string) => {
 		const { clicks, boxes, seconds } = seen.get(task) ?? {};
 		return clicks === undefined ? line : `${before}${clicks}, ${boxes}, ${seconds}`;

@@ -63,15 +63,15 @@ export async function expectInStep(setup: TwoWay): Promise<number> {
 	for (const email of people) await crm.add(email, 'New');
 	await untilInStep(crm, other, maxMs);
 
-	const made: Edits = new Map();
-	const editOther = randomEditor(other, people, 'other', randomOf(seed), made);
-	const editCrm = randomEditor(crm, people, 'crm', randomOf(seed + 1), made);
+	const editCounts: Edits = new Map();
+	const editOther = randomEditor(other, people, 'other', randomOf(seed), editCounts);
+	const editCrm = randomEditor(crm, people, 'crm', randomOf(seed + 1), editCounts);
 	const each = Math.ceil(edits / meanwhile.length);
 	for (const happening of meanwhile) await Promise.all([editOther(each), editCrm(each), happening()]);
 	await untilInStep(crm, other, maxMs);
 	const writes = await crm.writesOfN8n();
 	// Edits of one person that follow each other are merged. Two runs that overlap may both write what one of them read.
-	expect([...writes].filter(([email, count]) => count > (made.get(email) ?? 0))).toEqual([]);
+	expect([...writes].filter(([email, count]) => count > (editCounts.get(email) ?? 0))).toEqual([]);
 
 	const stored = await other.stored();
 	const executions = (await n8n.listExecutions(workflowId)).length;
@@ -85,22 +85,22 @@ export async function expectInStep(setup: TwoWay): Promise<number> {
 /**
  * Edits people at random, one edit after the other.
  *
- * @param known addresses of people whom the system has
+ * @param knownEmails addresses of people whom the system has
  * @param newcomers what the addresses of those who are added begin with
  * @param edits counts how often each was edited; an edit that failed may or may not have been made, and counts
  * @returns makes so many edits
  */
 function randomEditor(
 	system: EditedSystem,
-	known: string[],
+	knownEmails: string[],
 	newcomers: string,
 	random: () => number,
 	edits: Edits = new Map(),
 ): (count: number) => Promise<void> {
-	const mine = [...known];
+	const mine = [...knownEmails];
 	const pick = <One>(all: One[]) => all[Math.floor(random() * all.length)]!;
 	const add = async (name: string): Promise<string> => {
-		const email = `${newcomers}-${mine.length}@${known[0]!.split('@')[1]}`;
+		const email = `${newcomers}-${mine.length}@${knownEmails[0]!.split('@')[1]}`;
 		await system.add(email, name);
 		mine.push(email);
 		return email;
@@ -140,4 +140,4 @@ async function untilInStep(crm: EditedSystem, other: EditedSystem, maxMs: number
 const inOrder = (people: Person[]) =>
 	people
 		.map(({ email, name, version }) => [email, name, version])
-		.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+		.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));

@@ -41,11 +41,11 @@ const making = ['Table people', 'Table for the contacts', 'A first person', 'Is 
  * @throws Error for a node of the example that is not known here
  */
 export function inPostgres({ nodes, connections, ...workflow }: Workflow, table: string, credentialId: string): Workflow {
-	const kept = nodes.filter(({ name }) => !making.includes(name));
+	const keptNodes = nodes.filter(({ name }) => !making.includes(name));
 	const links = Object.entries(connections).filter(([name]) => !making.includes(name));
 	return {
 		...workflow,
-		nodes: kept.map((node) => (node.type.endsWith('.dataTable') ? postgresNode(node, table, credentialId) : node)),
+		nodes: keptNodes.map((node) => (node.type.endsWith('.dataTable') ? postgresNode(node, table, credentialId) : node)),
 		connections: Object.fromEntries(
 			links.map(([name, { main = [] }]) => [
 				name,
@@ -63,9 +63,9 @@ export function inPostgres({ nodes, connections, ...workflow }: Workflow, table:
 }
 
 function postgresNode(node: INode, table: string, credentialId: string): INode {
-	const known = queries[node.name];
-	if (!known) throw new Error(`There is no SQL for the node ${node.name}.`);
-	const [query, values] = known;
+	const nodeQuery = queries[node.name];
+	if (!nodeQuery) throw new Error(`There is no SQL for the node ${node.name}.`);
+	const [query, values] = nodeQuery;
 	return {
 		...node,
 		type: 'n8n-nodes-base.postgres',

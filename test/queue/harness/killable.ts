@@ -21,7 +21,7 @@ import { newFolder } from './server.ts';
 /** With databases that may go away. */
 export interface KillableQueue extends KillableN8n {
 	/** Redis forgets its jobs. */
-	outage(what: 'PostgreSQL' | 'Redis', ms: number): Promise<void>;
+	outage(service: 'PostgreSQL' | 'Redis', ms: number): Promise<void>;
 	/** Ends a process as a crash does: `main`, `worker-1` and so on. */
 	kill(name: string): Promise<void>;
 	/** Starts a process again that was killed. */
@@ -83,7 +83,7 @@ export async function startKillableQueue(): Promise<KillableQueue> {
 				await n8n.kill(victim);
 				await n8n.replace(victim);
 			},
-			outage: async (what, ms) => await (what === 'Redis' ? queue : database).outage(ms),
+			outage: async (service, ms) => await (service === 'Redis' ? queue : database).outage(ms),
 			kill: n8n.kill,
 			replace: n8n.replace,
 			flush: () => void execFileSync('redis-cli', ['-p', String(queue.port), 'flushall']),

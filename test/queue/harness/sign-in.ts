@@ -6,10 +6,10 @@ import { newBrowser } from '../../sandbox/browser.ts';
 export async function connect(sandbox: Sandbox, credentialId: string): Promise<void> {
 	const { n8nUrl, session } = theWorld();
 	const identity = { 'browser-id': session.browserId, cookie: session.cookie };
-	const asked = await fetch(`${n8nUrl}/rest/oauth2-credential/auth?id=${credentialId}`, {
+	const authResponse = await fetch(`${n8nUrl}/rest/oauth2-credential/auth?id=${credentialId}`, {
 		headers: identity,
 	});
-	const { data: address } = (await asked.json()) as { data: string };
+	const { data: address } = (await authResponse.json()) as { data: string };
 
 	const user = newBrowser(async (path, init) => await fetch(new URL(path, sandbox.url), init));
 	await user.signIn('admin');
@@ -17,7 +17,7 @@ export async function connect(sandbox: Sandbox, credentialId: string): Promise<v
 	const { location } = await user.submit(page, address, { decision: 'allow' });
 
 	// n8n knows the browser that began by a cookie.
-	const cookie = [session.cookie, ...asked.headers.getSetCookie().map((line) => line.split(';')[0])];
+	const cookie = [session.cookie, ...authResponse.headers.getSetCookie().map((line) => line.split(';')[0])];
 	const answer = await fetch(location, { headers: { ...identity, cookie: cookie.join('; ') } });
 	if (!answer.ok) throw new Error(`${location}: ${answer.status} ${await answer.text()}`);
 }
