@@ -99,7 +99,7 @@ async function measureDeliveries(bench: Bench): Promise<Row[]> {
 		return rowOf(`${label}: a delivery, ${senders} at a time`, 'ms', pair);
 	};
 	const rows = [
-		{ ...(await beside('CRM Platform Trigger X,
+		{ ...(await beside('CRM Platform Trigger beside a bare trigger', { ours: path, bare: barePath })), max },
 		await beside('CRM Platform Trigger beside the Webhook node', { ours: path, bare: webhookPath }),
 		await beside('a bare trigger beside the Webhook node', { ours: barePath, bare: webhookPath }),
 	];
