@@ -15,7 +15,7 @@ export interface N8nPlace {
 const N8N_SETTINGS =
 	/^(N8N|DB|EXECUTIONS|QUEUE|GENERIC|NODES|CREDENTIALS|WORKFLOWS|WEBHOOK|CODE|E2E)_/;
 
-/** What a process needs to know of the npm that started it, an n8n does not. */
+/** Settings that npm passes to the processes it starts; n8n must not inherit them. */
 const NPM_SETTINGS = /^(npm_|INIT_CWD$|NODE_OPTIONS$)/i;
 
 /**

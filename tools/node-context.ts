@@ -46,7 +46,7 @@ export interface Setup {
 	name?: string;
 	/** Whether the node is the one that n8n makes of it for AI agents. */
 	isTool?: boolean;
-	/** What n8n keeps the credential with the API key under. */
+	/** The ID under which n8n stores the API key credential. */
 	credentialId?: string;
 	/** The node's context, which the attempts of Retry On Fail and a retried execution share. */
 	context?: IDataObject;

@@ -27,7 +27,7 @@ export class CrmPlatformSync implements INodeType {
 		group: ['transform'],
 		version: 1,
 		subtitle: '={{ ($parameter["preview"] ? "preview: " : "sync: ") + $parameter["resource"] }}',
-		description: 'Keep the records of a CRM Platform account in step with a table, a spreadsheet or another system',
+		description: 'Keep the records of a CRM Platform account in sync with a table, a spreadsheet or another system',
 		defaults: { name: 'CRM Platform Sync' },
 		// n8n would name it after its hidden operation: Upsert contact.
 		skipNameGeneration: true,

@@ -156,7 +156,7 @@ describe('the same token again', () => {
 		const name = `Name ${randomUUID()}`;
 		const { id } = await createRecord('/v1/companies', { name });
 		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
-		expect(await repeat()).toMatch(/written once, and not again/);
+		expect(await repeat()).toMatch(/already written, so it was not written again/);
 		expect(await read(`/v1/companies/${String(id)}`)).toMatchObject({ name: `New ${name}`, version: 2 });
 	});
 
@@ -194,7 +194,7 @@ describe('the same token again', () => {
 		const contact = await createRecord('/v1/contacts', { last_name: `Tagged ${randomUUID()}`, tag_ids: [id] });
 		const repeat = await again('change', { kind: 'contact', action: 'untag', record: contact.id, tag });
 		await sandbox.call('PUT', `/v1/contacts/${String(contact.id)}/tags/${String(id)}`);
-		expect(await repeat()).toMatch(new RegExp(`written once, and not again.*Now: .*${String(tag)}`));
+		expect(await repeat()).toMatch(new RegExp(`already written, so it was not written again.*Now: .*${String(tag)}`));
 	});
 });
 

@@ -195,7 +195,7 @@ describe('a write that the service repeats its answer to', () => {
 		expect(text(await callReplayable('change', { ...update, token }))).toMatch(/Amount: 10 → 77/);
 		await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 1 });
 		const answer = text(await callReplayable('change', { ...update, token }));
-		expect(answer).toMatch(/written once, and not again.*Now: Amount: 1"/);
+		expect(answer).toMatch(/already written, so it was not written again.*Now: Amount: 1"/);
 		expect(answer).not.toMatch(/→ 77/);
 		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 1 });
 	});
@@ -205,7 +205,7 @@ describe('a write that the service repeats its answer to', () => {
 		const token = tokenOf(await callReplayable('change', create));
 		const [first] = await callReplayable('change', { ...create, token });
 		await sandbox.call('DELETE', `/v1/tasks/${String(first!.id)}`);
-		expect(text(await callReplayable('change', { ...create, token }))).toMatch(/written once, and not again.*deleted/);
+		expect(text(await callReplayable('change', { ...create, token }))).toMatch(/already written, so it was not written again.*deleted/);
 	});
 
 	test('a value for a field and one for a custom field of its name are two values', async () => {

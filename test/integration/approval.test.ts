@@ -130,7 +130,7 @@ describe('Send and Wait for Approval', () => {
 			const review = async (toolParameters: IDataObject) =>
 				(await ask({ message: 'Please look.' }, { items: [{ tool: 'crm_change', toolParameters, toolCallId: 'call_1' }] }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', { kinds: ['deal'], options: {} })).output();
 			expect(await review({ kind: 'deal', action: 'update', record: 'Nobody knows it', values: { amount: 1 } })).toMatchObject([
-				{ data: { approved: false, outcome: 'refused', chatInput: expect.stringMatching(/^Nobody was asked.*No deal is called Nobody knows it/) as string } },
+				{ data: { approved: false, outcome: 'refused', chatInput: expect.stringMatching(/^No approval was requested.*No deal is called Nobody knows it/) as string } },
 			]);
 			expect(await review({ kind: 'deal', action: 'update', record: at.deal.id, values: { description: 'x'.repeat(10_001) } })).toMatchObject([{ data: { approved: false, outcome: 'refused' } }]);
 			expect(await count('/v1/tasks')).toBe(before);

@@ -48,5 +48,5 @@ test('an object with the reason of a failed job is reported in words', async () 
 			return JSON.stringify({ ...(JSON.parse(text) as IDataObject), status: 'failed', error: { code: 'gone', message: 'The disk is full' } });
 		},
 	});
-	await expect(exportOf()).rejects.toThrow(/ended without its records \(failed\)\. The disk is full/);
+	await expect(exportOf()).rejects.toThrow(/ended without returning its records \(failed\)\. The disk is full/);
 });

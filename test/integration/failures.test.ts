@@ -108,7 +108,7 @@ describe('what the user reads', () => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', ...page });
 		const email = 'page@failures.example';
 		await expect(run({ parameters: create('contact', { email }) })).rejects.toMatchObject({
-			message: expect.stringContaining('answered with a web page'),
+			message: expect.stringContaining('returned a web page'),
 			context: { data: { request_id: expect.any(String) } },
 		});
 		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toHaveLength(1);

@@ -77,7 +77,7 @@ describe('an import that failed', () => {
 		expect((await importOf(rows(domain, 4), once)).json).toMatchObject({ created: 3, failed: 1 });
 		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
 		await expect(importOf(rows(domain, 4), once)).rejects.toThrow(
-			/were sent before with other values.*“failed”.*Create or Update with another value in Write Once Per/,
+			/were already sent with different values.*“failed”.*Create or Update with another value in Write Once Per/,
 		);
 		const { json } = await importOf(rows(domain, 4), { importAs: 'upsert', matchOn: 'email', options: { writeOncePer: 'again' } });
 		expect(json).toMatchObject({ created: 1, updated: 3 });

@@ -99,7 +99,7 @@ test.each<[string, (fullRecord: IDataObject) => IDataObject]>([
 	['a message', () => ({ message: 'ok' })],
 ])('a service that is asked for the record and answers with %s is written nothing, as the rest would be erased', async (_, answered) => {
 	record = answered(record);
-	expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/did not return this record/);
+	expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/Instead of this record/);
 	expect(writes).toEqual([]);
 });
 

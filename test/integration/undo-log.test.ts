@@ -123,7 +123,7 @@ test.each([404, 410])('the page of a web server (%i) does not say that a record 
 	const { items: [createdItem] } = await as(`page ${status}`, op.create('contact', { last_name: 'Page' }));
 	const id = String(createdItem!.json.id);
 	service.alter({ request: ({ method }) => (method === 'GET' ? undefined : { status, body: '<!doctype html><title>Not Found</title>', type: 'text/html' }) });
-	await expect(through.undo(`page ${status}`)).rejects.toThrow('answered with a web page');
+	await expect(through.undo(`page ${status}`)).rejects.toThrow('returned a web page');
 	service.alter({});
 	expect((await through.undo(`page ${status}`)).items).toMatchObject([{ id, result: 'undone' }]);
 });

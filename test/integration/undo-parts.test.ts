@@ -83,7 +83,7 @@ test('Only These Records undoes those, tells which IDs it does not know, and ref
 	const [firstId, secondId] = [await createAsWorkflow('o1', 'contact', { last_name: 'One' }), await createAsWorkflow('o1', 'contact', { last_name: 'Two' })];
 	const { items, hints } = await undo('o1', { options: { onlyRecords: `${firstId}, con_nobody` } });
 	expect(resultsById(items)).toEqual({ [firstId]: 'undone' });
-	expect(hints.join()).toContain('no changes found of con_nobody');
+	expect(hints.join()).toContain('no changes found for con_nobody');
 	expect(await record('contacts', secondId)).toBeDefined();
 	expect((await undo('o1', { options: { onlyRecords: 'con_nobody' } })).hints.join()).toContain('of the records in Only These Records');
 	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,']) await expect(undo('o1', { options: { onlyRecords } })).rejects.toThrow('Only These Records');
@@ -122,7 +122,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { [list]: entries(wrong, theirs) });
 		for (const preview of [true, false]) {
 			const { items: [item] } = await undo(single, { preview });
-			expect(item).toMatchObject({ result: 'conflict', reason: expect.stringContaining('others that the service changes with them') });
+			expect(item).toMatchObject({ result: 'conflict', reason: expect.stringContaining('fields that the service changes with them') });
 			expect((item!.changes as IDataObject[]).map(({ field, kept = false }) => [field, kept]).sort()).toEqual([[single, true], [list, true], ['job_title', false]].sort());
 		}
 		const now = await record('contacts', id);

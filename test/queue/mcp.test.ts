@@ -25,7 +25,7 @@ describeInQueueMode('MCP Server Trigger in queue mode', () => {
 		expect(preview).toMatch(/Nothing is written yet/);
 		const token = /token[\\":]+([\w.-]+)/.exec(preview)![1];
 		expect(await client.call('crm_change', { ...creation, token })).toContain(path);
-		for (let i = 0; i < 2; i++) expect(await client.call('crm_change', { ...creation, token })).toMatch(/written once, and not again/);
+		for (let i = 0; i < 2; i++) expect(await client.call('crm_change', { ...creation, token })).toMatch(/already written, so it was not written again/);
 		expect((await callSandbox('GET', `/v1/contacts?email=${path}@example.com`)).body.total).toBe(1);
 	}, 120_000);
 });

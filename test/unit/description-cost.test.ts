@@ -64,7 +64,7 @@ describe('the work grows with the description, not with the ways through it:', (
 	test('schemas inside each other without end are left out, and this is said', () => {
 		const { leftOut, steps } = cost(named(3_000, (i) => ({ allOf: [ref(`S${i + 1}`)] })), ref('S0'));
 		expect(steps).toBeLessThan(1_000);
-		expect(leftOut).toMatch(/100 inside each other/);
+		expect(leftOut).toMatch(/nested more than 100 levels/);
 	});
 
 	test('references that lead through references', () => {

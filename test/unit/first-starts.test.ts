@@ -98,7 +98,7 @@ test('a trigger that always gives items is not started without, so the user is t
 	const n8n = await silentAtFirst({ alwaysOutputData: true });
 	await n8n.after(61 * minute);
 	expect(n8n.keys()).toEqual(['silent']);
-	expect(n8n.reported).toEqual([expect.stringContaining('n8n has not reported for an hour')]);
+	expect(n8n.reported).toEqual([expect.stringContaining('For an hour, n8n has not reported')]);
 });
 
 test('what one trigger has seen of n8n, all triggers of the process know', async () => {

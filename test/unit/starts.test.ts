@@ -117,7 +117,7 @@ test('the user is told once of an execution that n8n is silent about for an hour
 	await settled();
 	await n8n.after(61 * minute);
 	await n8n.after(61 * minute);
-	expect(n8n.reported).toEqual([expect.stringContaining('n8n has not reported for an hour')]);
+	expect(n8n.reported).toEqual([expect.stringContaining('For an hour, n8n has not reported')]);
 });
 
 test('an execution that crashed before it began is told apart from one that failed', async () => {

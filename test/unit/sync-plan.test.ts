@@ -189,7 +189,7 @@ describe('a record that the source does not have', () => {
 			item: 1,
 			values: items[1],
 			changes: [{ field: 'email', from: null, to: 'new@x.example' }, { field: 'name', from: null, to: 'Ada' }],
-			reason: 'Record con_1 has this item’s Name under another key, so it may be that record. Correct the key.',
+			reason: 'Record con_1 has this item’s Name but a different key, so it may be the same record. Correct the key.',
 		});
 		expect(planned[3]).toEqual({ action: 'conflict', record: ada, changes: [], reason: expect.stringContaining('but item 1 has its Name') });
 	});

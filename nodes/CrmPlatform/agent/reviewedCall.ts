@@ -75,10 +75,10 @@ async function callInWords(n8n: IExecuteFunctions, { name, rawArgs, kinds, prefi
 		return await (name === 'change' ? changeTool : actTool)(run, args);
 	};
 	return await previewing().then(
-		({ data: [first], notes }) => (first?.preview === undefined ? { refusal: `Nobody was asked. ${notes.join('\n')}` } : { words: `${String(first.preview)}.` }),
+		({ data: [first], notes }) => (first?.preview === undefined ? { refusal: `No approval was requested. ${notes.join('\n')}` } : { words: `${String(first.preview)}.` }),
 		async (error: Error) => {
 			const clear = run ? await withCandidates(run, error).catch(() => error) : error;
-			return { refusal: `Nobody was asked, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, clear, 0)))}` };
+			return { refusal: `No approval was requested, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, clear, 0)))}` };
 		},
 	);
 }

@@ -25,5 +25,5 @@ export async function refuseSetByService(run: ToolRun, args: ToolArgs): Promise<
 	const { prefix, verbs } = run.settings;
 	const steps = actionsOf(kind, verbs).map(({ option }) => option.value).join(', ');
 	const instead = steps === '' ? '' : ` The steps of ${prefix}_act change some of these: ${steps}.`;
-	throw new Error(`${readOnlyNames.join(', ')}: set by the service, so it cannot be written.${instead} ${prefix}_describe lists the fields that can be written.`);
+	throw new Error(`${readOnlyNames.join(', ')}: read-only, because the service sets it.${instead} ${prefix}_describe lists the fields that can be written.`);
 }

@@ -31,7 +31,7 @@ export function readToolArgs(tool: string, rawArgs: IDataObject, names: string[]
 	if (unknown.length > 0) throw new Error(`${tool} has no argument ${unknown.slice(0, 5).join(', ')}. It takes ${names.join(', ')}.`);
 	const valueOf = (name: string): unknown => (Object.hasOwn(nonBlankArgs, name) ? nonBlankArgs[name] : undefined);
 	const plain = (name: string, value: unknown, maxLength: number): string => {
-		if (typeof value === 'object') throw new Error(`${name} takes one text. Send it as "…".`);
+		if (typeof value === 'object') throw new Error(`${name} takes a single string. Send it as "…".`);
 		const text = String(value).trim();
 		if (text.length > maxLength) throw new Error(`${name} has ${text.length} characters; the maximum is ${maxLength}. Send the name, the id or a few words.`);
 		return text;
@@ -54,7 +54,7 @@ export function readToolArgs(tool: string, rawArgs: IDataObject, names: string[]
 		texts(name) {
 			const value = valueOf(name);
 			const parsed = typeof value === 'string' ? (parseJson(value) ?? value) : (value ?? []);
-			if (isObject(parsed)) throw new Error(`${name} takes a list of texts, such as ["…", "…"].`);
+			if (isObject(parsed)) throw new Error(`${name} takes a list of strings, such as ["…", "…"].`);
 			return [parsed].flat().map((item: unknown) => plain(name, item, maxName));
 		},
 		object(name) {

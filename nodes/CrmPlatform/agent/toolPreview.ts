@@ -64,7 +64,7 @@ async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject)
 
 /** Describes a write that the service had already carried out: the record may have changed since. */
 export async function repeatedInWords(run: ToolRun, { kind, operation, request, target }: PlannedWrite, id: string): Promise<string> {
-	const summary = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: written once, and not again.`;
+	const summary = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: already written, so it was not written again.`;
 	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${summary} The record has been deleted since.`;
 	if (now === null) return summary;

@@ -76,7 +76,7 @@ export async function toolDescription({ api }: ToolRun, { resource, name }: Tool
 export function operationOfKind({ resource, name }: ToolKind, value: string): Operation {
 	const operation = resource.operations.find(({ option }) => option.value === value);
 	if (operation) return operation;
-	throw new Error(`A ${name} cannot be handled this way (${value}). Use another action or kind.`);
+	throw new Error(`This action is not available for a ${name} (${value}). Use another action or kind.`);
 }
 
 /** The connection with a gate, which sees each write before it is sent, and its response. */

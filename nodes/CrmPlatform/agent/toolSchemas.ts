@@ -63,7 +63,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 			}),
 		}),
 		act: () => ({
-			description: `Take a step: ${kinds
+			description: `Run an action: ${kinds
 				.map((toolKind) => ({ toolKind, actions: actionsOf(toolKind, verbs).map(({ option }) => option.value) }))
 				.filter(({ actions }) => actions.length > 0)
 				.map(({ toolKind, actions }) => `${toolKind.name}: ${actions.join(', ')}`)
@@ -72,7 +72,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 				kind: z.enum(namesOf(kinds.filter((toolKind) => actionsOf(toolKind, verbs).length > 0))),
 				action: z.string(),
 				record,
-				values: values.describe('What the step takes, such as {stage}, {assignee}, {lost_reason}'),
+				values: values.describe('Values the action takes, such as {stage}, {assignee}, {lost_reason}'),
 				...token,
 			}),
 		}),

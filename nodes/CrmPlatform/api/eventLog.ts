@@ -148,7 +148,7 @@ async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenera
 }
 
 const typesRefused = (types: string[], { message, description }: NodeApiError): string =>
-	`The service refuses at least one of the event types ${types.join(', ')}: ${description ?? message} Instead, the trigger reads events of all types and selects the chosen ones. If a type no longer exists, remove it from Events. If the credential may no longer read one, its events start nothing until it may again.`;
+	`The service refuses at least one of the event types ${types.join(', ')}: ${description ?? message} Instead, the trigger reads events of all types and selects the chosen ones. If a type no longer exists, remove it from Events. If the credential has lost permission to read one, events of that type start no workflow until the permission is restored.`;
 
 type SortedList = ListDescription & Required<Pick<ListDescription, 'sort'>>;
 

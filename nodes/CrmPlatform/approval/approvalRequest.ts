@@ -70,8 +70,8 @@ export async function answerInCrm(api: Connection, request: ApprovalRequest, now
 const doubts = {
 	workflow: 'a workflow has completed the task, not a person. Reopen the task and complete it yourself',
 	program: 'a program has completed the task, not a person. Reopen the task and complete it yourself',
-	late: 'the event log of the CRM does not show yet who completed the task. Open this page again later',
-	unknown: 'the CRM does not show whether you completed the task, or a workflow that signs in as you. Ask somebody else to complete it',
+	late: 'the event log of the CRM does not yet show who completed the task. Open this page again later',
+	unknown: 'the CRM does not show whether you completed the task yourself or a workflow that signs in as you did. Ask somebody else to complete it',
 	unreadable: 'the node’s credential cannot read the event log of the CRM, which shows whether a person or a workflow completed the task. Give it permission to read events, then open this page again',
 };
 

@@ -122,7 +122,7 @@ async function approverOf(execution: Execution, { approver }: ApprovalQuestion, 
 		refuseInactive(user);
 		return owner;
 	}
-	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or a record, whose owner approves.');
+	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or choose a record under About; its owner then approves.');
 }
 
 /** @param user undefined where the credential may not read users */
@@ -150,7 +150,7 @@ async function recordNamed({ api }: Execution, label: string, collection: string
 	const outcome = (await lookUpNames(api, collection, [nameOrId], false)).get(nameOrId);
 	if (outcome && 'found' in outcome) return await readRecord(api, `/v1/${collection}${path`/${String(outcome.found)}`}`);
 	if (outcome && 'several' in outcome) throw new Error(`${label}: several of ${collection} are called ${nameOrId}: ${outcome.several.slice(0, 5).map(String).join(', ')}. Use the ID.`);
-	throw new Error(`${label}: none of ${collection} has the ID or name ${nameOrId}. Correct it.`);
+	throw new Error(`${label}: no record in ${collection} has the ID or name ${nameOrId}. Correct it.`);
 }
 
 /** @throws NodeOperationError if one answer would apply to several items */
@@ -158,6 +158,6 @@ export function refuseSeveralItems({ n8n }: Execution): void {
 	const count = n8n.getInputData().length;
 	if (count < 2) return;
 	throw new NodeOperationError(n8n.getNode(), `There are ${count} items, but one answer cannot apply to all of them`, {
-		description: 'No one was asked. Put Loop Over Items before this node, with a batch size of 1.',
+		description: 'No approval was requested. Put Loop Over Items before this node, with a batch size of 1.',
 	});
 }

@@ -50,7 +50,7 @@ function expected(field: Field, value: unknown): string | undefined {
 	const only = kind && fieldKinds[kind].only;
 	if (only) return only.fits(value) ? undefined : only.words;
 	if (typeof value !== 'string') return undefined;
-	if (matchesPattern(field, value) === false) return `in the form that the service takes${descriptionOf(field)}`;
+	if (matchesPattern(field, value) === false) return `in the format that the service accepts${descriptionOf(field)}`;
 	return (formats[format]?.fits(value) ?? true) ? undefined : formats[format]!.words;
 }
 

@@ -103,7 +103,7 @@ export async function* readCsv(
 		if (rows.length > 0) yield rows;
 		if (problems < maxProblems) return;
 		throw new UnreadableFile(
-			`${problems} rows cannot be read, the last one is row ${row}. Check the delimiter and the quotes of the file.`,
+			`${problems} rows cannot be read; the last one is row ${row}. Check the delimiter and the quotes of the file.`,
 		);
 	}
 

@@ -58,4 +58,4 @@ export function decideValue({ field, value, origin }: MappedValue, nulls: 'clear
 /** Whether a row of the form was left empty: then it maps nothing, whatever its field. */
 export const isUnfilled = (stored: unknown): boolean => isBlank(stored);
 
-const clearsAllCustom = 'Custom Fields: the cell is empty, which would clear every custom field of the record, so nothing was written. Remove the column, or have one for each custom field.';
+const clearsAllCustom = 'Custom Fields: the cell is empty, which would clear every custom field of the record, so nothing was written. Remove the column, or use one column for each custom field.';

@@ -184,7 +184,7 @@ async function startExport(
 		return { ...started, total: counts.length > 0 ? Math.max(...counts) : undefined };
 	}
 	throw new Error(
-		`The export ended without its records (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
+		`The export job ended without returning its records (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
 	);
 }
 

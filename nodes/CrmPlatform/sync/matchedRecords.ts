@@ -107,6 +107,6 @@ const neverSeen = 'The source has not seen this record of the CRM yet, and its v
 const changedSince = (seen: string, version: string) =>
 	`The CRM has changed this record since the source saw it (version ${seen}, now ${version}).`;
 const otherRecordSeen = (seen: string | undefined, id: string) =>
-	`The source has not seen record ${id} yet${seen === undefined ? '' : `, but record ${seen}`}, and its values differ.`;
+	seen === undefined ? `The source has not seen record ${id} yet, and the values differ.` : `The source has seen record ${seen}, not record ${id}, and the values differ.`;
 const unknownVersion = (seen: string, version: string) =>
-	`The source has seen version ${seen} of this record, and the CRM has only reached ${version}.`;
+	`The source has seen version ${seen} of this record, but the CRM only has version ${version}.`;

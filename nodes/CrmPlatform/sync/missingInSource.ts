@@ -21,7 +21,7 @@ export const missingInSource: INodeProperties = {
 		{
 			name: 'Set Fields',
 			value: 'set',
-			description: 'Such as a status. The input must contain all records of the source.',
+			description: 'Mark the record, for example with a status. The input must contain all records of the source.',
 		},
 	],
 	default: 'leave',

@@ -91,14 +91,14 @@ function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context
 }
 
 const deletedInCrm =
-	'The source has seen this record in the CRM, which no longer has it: it was deleted, or left Records in Scope.';
+	'The source has seen this record, but the CRM no longer returns it: it was deleted, or is no longer in Records in Scope.';
 const notCreated = 'The CRM does not have this record, and When Missing in the CRM is set to Leave It Out.';
 const goneAlready = 'The source does not have this record, and the CRM has deleted or deactivated it already.';
 const notInSource = 'The source does not have this record.';
 const notFoundAgain = (id: string) =>
 	`The CRM no longer has record ${id}. A new one would get another ID, which this item does not have, and the next run would create it again. Choose a second field in Then Match On.`;
 const mayBeRecord = (id: string, label: string) =>
-	`Record ${id} has this item’s ${label} under another key, so it may be that record. Correct the key.`;
+	`Record ${id} has this item’s ${label} but a different key, so it may be the same record. Correct the key.`;
 const pointedTo = ({ items, label }: Pointer) =>
 	`No item has this record’s key, but item ${items[0]} has its ${label}, so it may be that record. It was left unchanged. Correct the key.`;
 const withoutKey = (labels: readonly string[]) =>

@@ -129,7 +129,7 @@ export const bothChanged: INodeProperties = {
 			value: 'latest',
 			description: 'Compare a time field of the source with the time of the last change in the CRM',
 		},
-		{ name: 'Report a Conflict', value: 'conflict', description: 'With both values' },
+		{ name: 'Report a Conflict', value: 'conflict', description: 'The item goes to Conflict, with both values' },
 		{ name: 'Source Takes Precedence', value: 'source', description: 'The record is updated' },
 	],
 	default: 'conflict',

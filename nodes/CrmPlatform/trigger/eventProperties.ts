@@ -13,14 +13,14 @@ export const ignoreProperties: INodeProperties[] = [
 		type: 'multiOptions',
 		options: [
 			{
-				name: 'Any Workflow of This N8n',
+				name: 'Any Workflow of This Instance',
 				value: 'instance',
-				description: 'Ignore what CRM Platform nodes of this n8n instance have written',
+				description: 'Ignore changes made by CRM Platform nodes in this n8n instance',
 			},
 			{
 				name: 'This Workflow',
 				value: 'workflow',
-				description: 'Ignore what CRM Platform nodes of this workflow have written',
+				description: 'Ignore changes made by CRM Platform nodes in this workflow',
 			},
 		],
 		default: [],

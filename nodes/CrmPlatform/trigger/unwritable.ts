@@ -7,7 +7,7 @@ const storedMessage =
 	'CRM Platform: the position was stored. No execution was started, and nothing has failed.';
 
 const soughtMessage =
-	'CRM Platform: the position is being looked for. No execution was started, and nothing has failed.';
+	'CRM Platform: looking for the position. No execution was started, and nothing has failed.';
 
 /** Milliseconds to wait for n8n's answer. Before 2.35, n8n does not answer for an execution that it could not write. */
 const answerTimeout = 3_000;

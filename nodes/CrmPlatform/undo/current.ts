@@ -8,7 +8,7 @@ export interface Current {
 	record(collection: string, id: string): IDataObject | undefined;
 	/** Whether the service returns deleted records: one that it does not return is then out of sight. */
 	showsDeleted(collection: string): boolean;
-	/** Whether a deletion that the log has may be that of the sight only. */
+	/** Whether a deletion in the log may only mean that the record became invisible to this credential. */
 	isSightLimited: boolean;
 	/** Whether the service tells when a record was deleted, and has. */
 	isDeleted(collection: string, record: IDataObject): boolean;

@@ -36,7 +36,7 @@ interface ValueChange {
 export function withChange(fieldHistory: FieldHistory | undefined, change: ValueChange): FieldHistory {
 	const { sequence, before, after } = change;
 	const entries = entriesAfter(fieldHistory?.entries, change);
-	// Without a gap, it goes on from where the change before has left it.
+	// If nothing changed in between, this change continues the previous one.
 	const isSeamless = fieldHistory !== undefined && hasSameValue(fieldHistory.after, before);
 	if (isSeamless && !fieldHistory.isTheirs) return Object.assign(fieldHistory, { after, ...(entries && { entries }) });
 	const theirsAt = fieldHistory && (fieldHistory.isTheirs ? fieldHistory.theirsAt : sequence - 0.5);

@@ -95,7 +95,7 @@ const gone = 'The record is already gone.';
 const stays = (id: string) => `The workflow created this record. It was deleted, and created again as ${id}, which was not deleted.`;
 const deletedWithTheirs = 'The workflow created this record, someone else changed it, and the workflow deleted it. It was not created again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
-const maybeLinked = 'The workflow created this record, and others that you do not see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
+const maybeLinked = 'The workflow created this record, and records that you cannot see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const deletedSince = 'Someone else has deleted the record since.';
 const outdated = 'The service returned an earlier version of the record than the one in its log. Run the undo again.';
 const logBehind = 'The service’s log is behind: the record was changed after the last change in the log. Run the undo again.';

@@ -32,7 +32,7 @@ export async function readHistories(execution: Execution, log: EventLog, choices
 	const isWhole = oldest.sequence <= 1;
 	if (choices.since === undefined && !isWhole) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
 	if (choices.since !== undefined && !isWhole && Date.parse(oldest.timestamp) > choices.since) {
-		if (!choices.isAsFarAsLog) throw new Error(`Since: the service’s log only goes back to ${begin}, so earlier changes cannot be undone. Nothing was written. Set Since to ${begin} or later, or turn on Undo What the Log Has.`);
+		if (!choices.isAsFarAsLog) throw new Error(`Since: the service’s log only goes back to ${begin}, so earlier changes cannot be undone. Nothing was written. Set Since to ${begin} or later, or turn on Allow Partial Undo.`);
 		api.notices.add(`The log of the service only goes back to ${begin}. Earlier changes are not undone.`);
 	}
 	let last = first.sequence - 1;
@@ -54,4 +54,4 @@ const unordered = 'The event log of the service is not in sequence, so the order
 const emptyLog =
 	'Since: the log of the service is empty, so the changes since then are unknown. Nothing was written. If nothing was changed, there is nothing to undo.';
 const sentMessage = 'Messages cannot be taken back.';
-const setUp = 'Changes to the setup of an account are undone by hand.';
+const setUp = 'Changes to the setup of an account must be undone by hand.';

@@ -146,7 +146,7 @@ const createdAnew = (id: string) => `It was created again as ${id}.`;
 const anewDiffers = (id: string) => `It was created again as ${id}. Its values differ from those before the changes, and were kept.`;
 const anewIsGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
 export const existsAgain = 'The record was deleted, but exists again.';
-const fieldsChangedSince = 'Someone else has changed these fields since, or others that the service changes with them. Their values were kept.';
+const fieldsChangedSince = 'Someone else has since changed these fields, or fields that the service changes with them. The current values were kept.';
 const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be invisible to the credential.';
 const notNamed = 'The service’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';
 const setByService = (names: string[]) => `Only fields that the service sets were changed: ${names.join(', ')}.`;

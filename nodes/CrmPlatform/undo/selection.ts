@@ -53,7 +53,7 @@ export function readChoices({ n8n, identity }: Execution, item: number, kinds: R
 	const from = moment(since, since.name);
 	const isAsFarAsLog = readBoolean(asFar.displayName, option(asFar.name), { otherwise: false });
 	if (from === undefined && causerKind !== 'execution' && !isAsFarAsLog) {
-		throw new Error('Since: enter the time from which to undo changes. To undo all that the log has, turn on Undo What the Log Has.');
+		throw new Error('Since: enter the time from which to undo changes. To undo whatever the log still contains, turn on Allow Partial Undo.');
 	}
 	const last = moment(until);
 	const chosenKinds = limit(kindsOption);

@@ -33,12 +33,12 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	const { only } = choices;
 	const all = histories.all().filter(({ id }) => only?.has(id) ?? true);
 	if (all.length === 0) {
-		api.notices.add(`No changes found by ${choices.causerLabel}${only ? ' of the records in Only These Records' : ''}. Nothing was written.${choices.hint}`);
+		api.notices.add(`No changes found by ${choices.causerLabel}${only ? ' to the records in Only These Records' : ''}. Nothing was written.${choices.hint}`);
 		return [];
 	}
 	const foundIds = new Set(all.map(({ id }) => id));
 	const unknown = [...(only ?? [])].filter((id) => !foundIds.has(id));
-	if (unknown.length > 0) api.notices.add(`Only These Records: no changes found of ${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}.`);
+	if (unknown.length > 0) api.notices.add(`Only These Records: no changes found for ${unknown.slice(0, 5).join(', ')}${unknown.length > 5 ? ` and ${unknown.length - 5} more` : ''}.`);
 
 	const isSightLimited = n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey';
 	const current = await readCurrent(api, all, isSightLimited);
@@ -221,7 +221,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		await findCopies();
 		await writeChanges();
 	}
-	// Of what waits for each other in vain, the other values are written.
+	// Records that still block each other are written without the values in dispute.
 	await write(plannedUndos('update').filter((undo) => done.get(undo)?.isDuplicate), true);
 	await remove();
 	for (const undo of deletes) done.set(undo, asLinked(undo));

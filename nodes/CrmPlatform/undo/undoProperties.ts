@@ -20,7 +20,7 @@ export const undoOf: INodeProperties = {
 	options: [
 		{ name: 'A User or API Key', value: 'actor' },
 		{ name: 'A Workflow', value: 'workflow' },
-		{ name: 'All Workflows of This N8n', value: 'instance' },
+		{ name: 'All Workflows of This Instance', value: 'instance' },
 		{ name: 'An Execution', value: 'execution' },
 	],
 	default: 'execution',
@@ -45,7 +45,7 @@ export const since: INodeProperties = {
 };
 
 export const asFar: INodeProperties = {
-	displayName: 'Undo What the Log Has',
+	displayName: 'Allow Partial Undo',
 	name: 'asFarAsLog',
 	type: 'boolean',
 	default: true,

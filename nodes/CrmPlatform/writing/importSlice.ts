@@ -88,6 +88,6 @@ async function startJob(
 function changedSince(execution: Execution, sentRows: PlannedRow[]): Error {
 	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(
-		`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were sent before with other values: the file has changed, or a record that they refer to. None of them was written now. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
+		`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were already sent with different values: the file has changed, or a record that the rows refer to has. This time, none of them was written. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
 	);
 }

@@ -92,7 +92,7 @@ export async function writeAsRead(
 	});
 }
 
-/** What the service alone sets is not sent; what its description does not know is, unless it forbids that. */
+/** Read-only members are not sent; undescribed members are, unless the description forbids them. */
 async function sentMembers({ api, resource }: Execution): Promise<(name: string) => boolean> {
 	const { update, fields = [] } = (await api.describe(resource.path)) ?? {};
 	// The fields of the description itself: an operation with presets asks for some of them only.
@@ -121,7 +121,7 @@ const unprotected =
 const otherEtag =
 	'The service returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). Nothing was written. To send the whole record without it, use API Request of the node CRM Platform Admin.';
 const otherAnswer =
-	'The service did not return this record, but another one, part of it, or none. Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
+	'Instead of this record, the service returned another one, part of it, or nothing. Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
 const changed = 'The record has changed since it was read';
 const unversioned =
 	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.';

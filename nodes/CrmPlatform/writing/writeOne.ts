@@ -45,8 +45,8 @@ export async function writeOne(
  * The record in the response to a write; without one, what is known of the record.
  *
  * @param id of a record that existed before
- * @returns NodeApiError where the description promises the record, and the answer says less than 204 does of
- * one whose id is known; for an answer with another record, and one that says that it was not deleted
+ * @returns NodeApiError if the description promises the record and the response lacks it (other than a 204 for a
+ * known id), if the response has another record, or if it says that the record was not deleted
  */
 export function writtenRecord(
 	{ api }: Execution,

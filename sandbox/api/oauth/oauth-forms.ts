@@ -11,7 +11,7 @@ export const authorizationQuery = z.object({
 	response_type: z.enum(['code']).meta({ description: 'The kind of response.' }),
 	client_id: input('The client that requests access.'),
 	redirect_uri: z.string().meta({
-		description: 'Exactly one of the redirect addresses of the client.',
+		description: 'One of the redirect addresses registered for the client, exactly as registered.',
 		format: 'uri',
 	}),
 	scope: z.string().default(standardScopes.join(' ')).meta({

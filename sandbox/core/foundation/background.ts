@@ -2,12 +2,12 @@
 const pieceMs = { besideRequests: 1, alone: 8 };
 
 /**
- * Whoever is near sends one request after the other sooner. For those farther away a longer piece is less than
- * twice their way, and a job that is polled would spend its time on short ones.
+ * A nearby client sends its next request sooner than this. For a distant one, a longer piece takes less than twice
+ * the network latency; and a job that is polled would otherwise run in short pieces only.
  */
 const isAloneAfterMs = 5;
 
-/** Who asks again sooner, though each request may have waited for a longer piece, does not only poll. */
+/** A client that sends its next request within this time, although each may have waited for a longer piece, is working, not just polling. */
 const asksAgainWithinMs = 25;
 
 /** Lets others go first: the next turn of the event loop begins with the requests that have come. */

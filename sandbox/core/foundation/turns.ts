@@ -1,9 +1,9 @@
 type Begin = (isTurn: boolean) => void;
 
 /**
- * Lets so many pieces of work run at once, such as those that share the threads of Node.js. Those who wait
- * take turns. Of the work of one of them the newest is next, and only some of it waits: who sends very much
- * delays mostly what they have sent before.
+ * Limits how many pieces of work run at once, such as those that share the threads of Node.js. Callers that wait
+ * take turns. Each caller's newest work goes first, and only `maxWaiting` pieces of it wait, so a caller that floods
+ * the queue mostly delays its own earlier work.
  */
 export class Turns {
 	private free: number;

@@ -72,7 +72,7 @@ export const deliverySchema = z.object({
 	}),
 	status: z.enum(deliveryStatuses).meta({
 		title: 'Status',
-		description: 'Whether the delivery succeeded, failed for good, or will be retried.',
+		description: 'Whether the delivery succeeded, failed permanently, or will be retried.',
 		examples: ['succeeded'],
 	}),
 	next_attempt_at: instant({

@@ -12,7 +12,7 @@ export interface Rights {
 	store: StoreView;
 }
 
-/** Why something that was allowed once is so no longer; for the person who began it. */
+/** Why something is no longer allowed; shown to the person who started it. */
 export class Ended {
 	readonly reason: string;
 

@@ -99,7 +99,7 @@ export function upsertRecord(
 export function existingTable(store: StoreView, { name }: Resource): TableView {
 	const table = store.table(name);
 	if (table) return table;
-	throw new Problem('not_found', `There are no ${name} any more.`);
+	throw new Problem('not_found', `The resource ${name} no longer exists.`);
 }
 
 /** @throws Problem not_found if there is no such record, or it is deleted */

@@ -34,7 +34,7 @@ export async function eventsBody(service: Service, visitor: Visitor, address: UR
 	const older = new URLSearchParams({ type, cause, before: String(events.at(-1)?.sequence) });
 	return html`<h1>Events</h1>
 		<p class="quiet">Events of the last 30 days, and their deliveries to webhooks.</p>
-		${cause === '' ? '' : html`<p>Only what <code>${cause}</code> has caused. <a href="${eventsPath}">Show all events</a></p>`}
+		${cause === '' ? '' : html`<p>Only events caused by <code>${cause}</code>. <a href="${eventsPath}">Show all events</a></p>`}
 		${typeForm(visitor, type, cause)} ${eventList(service, visitor, events)}
 		<p class="row">
 			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsPath}?${new URLSearchParams({ type, cause }).toString()}">Newest</a>` : ''}

@@ -127,7 +127,7 @@ const confirmed = (
 			${hidden(session, action)}
 			<input type="hidden" name="id" value="${id}" />
 			<p><small>${effect}</small></p>
-			<button class="danger">${verb} for good</button>
+			<button class="danger">${verb} permanently</button>
 		</form>
 	</details>`;
 

@@ -21,7 +21,7 @@ const late = 30_000;
 /** What a message says may be missing. */
 function rangeIn({ message, at }: { message: string; at: number }): Range | undefined {
 	const since = (text = '') => Date.parse(text) - late;
-	const ends = /log ends at sequence \d+, .*reached on (\S+) \(.*those up to it .*/.exec(message);
+	const ends = /log ends at sequence \d+, .*reached on (\S+) \(.*Events up to that sequence .*/.exec(message);
 	if (ends) return { upTo: Number(/after sequence (\d+)/.exec(message)![1]), since: since(ends[1]), andWaiting: false, at };
 	const other = /since (\S+), the event log no longer matches.*up to sequence (\d+) may/.exec(message);
 	if (other) return { upTo: Number(other[2]), since: since(other[1]), andWaiting: false, at };

@@ -85,7 +85,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 		allowed?.length ? `Allowed from its current status: ${allowed.join(', ')}.` : 'Check the current status of the record and choose another action.',
 	],
 	idempotency_in_progress: () => [
-		'An earlier attempt of this request is still in progress',
+		'An earlier attempt at this request is still in progress',
 		'The node waited for it without success. Check the record before you run the workflow again.',
 		forPrograms,
 	],

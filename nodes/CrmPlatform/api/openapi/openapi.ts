@@ -30,7 +30,7 @@ export interface Schema {
 	oneOf?: Schema[] | undefined;
 	/** Ours: whether texts are kept in lower case, so that case does not tell values apart. */
 	'x-lower-case'?: boolean | undefined;
-	/** Ours: how people call the values of an enumeration, by value. */
+	/** Ours: the labels of the values of an enumeration, by value. */
 	'x-enum-labels'?: Record<string, string> | undefined;
 	/** Ours: whether it is one of the fields people use most. */
 	'x-important'?: boolean | undefined;

@@ -33,7 +33,7 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 	const resolvedSchema = resolve(document, schema, 'schema');
 	const cachedSchema = flattenedCache.get(resolvedSchema) ?? parts.flat.get(resolvedSchema);
 	if (cachedSchema) return cachedSchema;
-	// What it is to a schema that it contains.
+	// Seen as empty by the schemas it contains, which ends cycles.
 	parts.flat.set(resolvedSchema, {});
 	countSteps(document, 1);
 	const flat = (schemas: Schema[] = []) =>
@@ -48,7 +48,7 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 function isRead(document: OpenApiDocument, parts: Parts, depth: number): boolean {
 	parts.left -= 1;
 	const isWithin = parts.left >= 0 && depth < maxDepth;
-	if (!isWithin) leaveOut(document, `schemas that consist of more than ${maxParts} others, or ${maxDepth} inside each other`);
+	if (!isWithin) leaveOut(document, `schemas with more than ${maxParts} parts, or nested more than ${maxDepth} levels deep (a test quotes it)`);
 	return isWithin;
 }
 

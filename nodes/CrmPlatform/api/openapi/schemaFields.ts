@@ -25,7 +25,7 @@ export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
 			}
 			continue;
 		}
-		if (parts) leaveOut(document, `the parts of objects beyond ${maxFields} fields, which are JSON instead`);
+		if (parts) leaveOut(document, `the members of objects with more than ${maxFields} fields (such an object becomes one JSON field)`);
 		fields.push(field(document, [name], label, property, isRequired.has(name)));
 	}
 	return fields;
@@ -104,7 +104,7 @@ function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): 
 		...(schema.items ? under('*', schema.items) : []),
 		...Object.entries(schema.properties ?? {}).flatMap(([name, property]) => under(name, property)),
 	];
-	if (places.length > maxPlaces) leaveOut(document, `places of lower-case text in one field beyond ${maxPlaces}`);
+	if (places.length > maxPlaces) leaveOut(document, `lower-case rules (x-lower-case) of a field beyond the first ${maxPlaces}`);
 	lowerCase[depth]?.set(schema, places.slice(0, maxPlaces));
 	return places.slice(0, maxPlaces);
 }

@@ -143,7 +143,7 @@ function settlePast({ past }: Position, newest: Mark, now: number): void {
 const why = 'The service may have been restored from a backup or reset, or the credential may see less than before.';
 
 const logEnds = (at: string, end: number, reachedSequence: number): string =>
-	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${reachedSequence}). ${why} The trigger continues with the events after sequence ${end}; those up to it that are new since ${at} were not started.`;
+	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${reachedSequence}). ${why} The trigger continues after sequence ${end}. Events up to that sequence that were added since ${at} have not started the workflow.`;
 
 const otherLog = (at: string, sequence: number): string =>
 	`Events may be missing: since ${at}, the event log no longer matches what this trigger has read. ${why} Events of the restored log up to sequence ${sequence} may not have started the workflow; the trigger continues with those after it.`;

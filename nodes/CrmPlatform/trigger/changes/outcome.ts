@@ -76,7 +76,7 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 /** Reports open records that a new beginning has left behind. */
 export function elsewhereError(node: INode, records: string[]): NodeOperationError {
 	const subject = records.length === 1 ? `The open record ${records[0]} was` : `${records.length} open records were`;
-	return new NodeOperationError(node, `${subject} set aside because the trigger now begins elsewhere`, {
+	return new NodeOperationError(node, `${subject} set aside because the trigger now starts from another point`, {
 		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events since a date before them. Retry failed executions in the list, and read the other records by ID.`,
 	});
 }
@@ -84,7 +84,7 @@ export function elsewhereError(node: INode, records: string[]): NodeOperationErr
 /** Reports an execution that has begun and whose end n8n does not report. */
 export function silentError(node: INode, { kind, ids }: Group): NodeOperationError {
 	const subject = ids.length === 1 ? `the ${kind === 'events' ? 'event' : 'record'} ${ids[0]}` : `${ids.length} ${kind}`;
-	return new NodeOperationError(node, `n8n has not reported for an hour how the execution for ${subject} ended`, {
+	return new NodeOperationError(node, `For an hour, n8n has not reported how the execution for ${subject} ended`, {
 		description:
 			'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',
 	});

@@ -104,4 +104,4 @@ const begunAnew = ({ floor, since }: Position): string =>
 	`Events may be missing. ${lost} The trigger starts over, as its parameter Begin says, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
 
 const begunAgain =
-	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger begins there again. Events that have an execution do not start another one; those that only an earlier choice of events includes may be missing.';
+	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger starts over from Begin. Events that already have an execution do not start another one; events that only an earlier choice of events includes may be missing.';

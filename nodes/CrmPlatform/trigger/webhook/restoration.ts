@@ -110,7 +110,7 @@ function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subsc
 		`No event reaches this trigger: the service refuses to change the webhook ${id} or to create another (${error.message})`,
 		{
 			description:
-				'Check in the CRM Platform whether the credential may change webhooks and whether their maximum number is reached, then publish the workflow again.',
+				'Check in the CRM Platform whether the credential may change webhooks and whether the account has reached its maximum number of webhooks, then publish the workflow again.',
 		},
 	);
 }

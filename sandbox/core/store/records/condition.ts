@@ -1,6 +1,6 @@
 import type { Cell } from './columns.ts';
 
-/** Entries of the index of custom values: those that records have which meet a condition. */
+/** The entries in the index of custom values whose records meet a condition. */
 export interface Entries {
 	field: string;
 	sql: string;

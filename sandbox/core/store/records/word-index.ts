@@ -90,7 +90,7 @@ export class WordIndex {
 		return rows.length === rowsAtOnce;
 	}
 
-	/** The documentation of FTS5 (4.10.8) has how to see that nothing was merged. */
+	/** How to detect that nothing was merged: see the documentation of FTS5 (4.10.8). */
 	private mergeParts(): boolean {
 		const { merge, changes } = this.statements;
 		const before = changes.get()!['value'] as number;
