@@ -180,19 +180,19 @@ describe('crm_describe', () => {
 });
 
 describe('words', () => {
-	test.each(['status', 'version', 'created_at'])('%s is said to be set by the service, with the steps that change it', async (name) => {
+	test.each(['status', 'version', 'created_at'])('%s is said to be read-only, with the steps that change it', async (name) => {
 		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
-		expect(text).toMatch(new RegExp(`${name}: set by the service.*crm_act.*win`));
+		expect(text).toMatch(new RegExp(`${name}: read-only, because the service sets it.*crm_act.*win`));
 		expect(text).not.toMatch(/reopen the node|header/);
 	});
 
-	test('a custom field that is only read is said to be set by the service', async () => {
+	test('a custom field that is only read is said to be read-only', async () => {
 		await createRecord('/v1/custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
 		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
-		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: set by the service/);
+		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: read-only, because the service sets it/);
 	});
 
 	test('a deleted record is told apart in a search', async () => {
