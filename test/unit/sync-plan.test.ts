@@ -71,7 +71,7 @@ test.each([
 	const [change] = plan([{ email: 'gone@x.example', of: { wasInCrm: true } }], [ada], { rules: { bothChanged } });
 	expect(change).toMatchObject({ action, item: 0, values: { email: 'gone@x.example' }, changes: [{ field: 'email' }] });
 	if (action === 'create') expect(change!.reason).toBeUndefined();
-	else expect(change!.reason).toContain('no longer has it');
+	else expect(change!.reason).toContain('no longer returns it');
 });
 
 test('an ID that the CRM no longer has is created again only under another key, which finds it then', () => {

@@ -39,7 +39,7 @@ const values: INodeProperties[] = [
 		default: '',
 		placeholder: 'e.g. Customer, Acme Inc., ada@acme.example',
 		description:
-			'Choices and records can also be given by name. With Is One Of, separate values with commas.',
+			'Choices and records can be given by name. With Is One Of, separate values with commas.',
 		...valuesOf(({ takes }) => takes === 'values'),
 	},
 	{
