@@ -14,7 +14,7 @@ const removeEventLog = () =>
 		if (path.endsWith('/openapi.json')) body.paths = Object.fromEntries(Object.entries(body.paths as IDataObject).filter(([name]) => !name.startsWith('/v1/events')));
 	});
 
-beforeEach(() => void (at.url = service.credential.baseUrl as string));
+beforeEach(() => void (at.url = service.credential.baseUrl));
 afterEach(() => void jest.restoreAllMocks());
 
 describe('approval in other services', () => {
