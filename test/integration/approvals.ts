@@ -16,6 +16,8 @@ export function useApprovals() {
 		person: string;
 		user: IDataObject;
 		deal: IDataObject;
+		/** Address of the service that nodes call, if it is not the sandbox itself. */
+		url?: string | undefined;
 	};
 	const open: WaitingExecution[] = [];
 
@@ -35,7 +37,7 @@ export function useApprovals() {
 
 	async function ask(more: IDataObject = {}, setup: Pick<Setup, 'items' | 'executionId' | 'retryOnFail'> = {}, type?: string, reviewed?: IDataObject, calls?: number): Promise<WaitingExecution> {
 		const parameters = { resource: 'task', operation: 'sendAndWait', approvalTitle: 'Discount', message: 'Amount: 1,200 → 12,000', aboutKind: 'deal', aboutRecord: at.deal.id, approverId: { __rl: true, mode: 'name', value: '' }, ...more };
-		const execution = await askInExecution({ credential: { baseUrl: at.sandbox.url, apiKey: at.sandbox.apiKey }, parameters: parameters as never, ...setup }, type, reviewed && { type: 'n8n-nodes-crm-platform.crmPlatformTools', parameters: reviewed as never }, calls);
+		const execution = await askInExecution({ credential: { baseUrl: at.url ?? at.sandbox.url, apiKey: at.sandbox.apiKey }, parameters: parameters as never, ...setup }, type, reviewed && { type: 'n8n-nodes-crm-platform.crmPlatformTools', parameters: reviewed as never }, calls);
 		open.push(execution);
 		return execution;
 	}

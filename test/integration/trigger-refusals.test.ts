@@ -149,6 +149,18 @@ describe('A recovery that the service describes', () => {
 		await came('Moreno');
 	});
 
+	test('but the 404 page of a web server answers: the publish fails, so that the next one recovers what was missed', async () => {
+		await trigger.activate();
+		await trigger.deactivate();
+		await happen('missed');
+		const page = { status: 404, type: 'text/html', body: '<!doctype html><title>Not found</title>' };
+		service.alter({ request: ({ url }) => (url.pathname.endsWith('/recover') ? page : undefined) });
+		await expect(trigger.activate()).rejects.toThrow(/^The address .*web page/);
+		service.alter({});
+		await trigger.activate();
+		await came('missed');
+	});
+
 	test('but refuses: the message says what to turn off', async () => {
 		refuse('POST', /\/recover/, 422);
 		await trigger.activate();

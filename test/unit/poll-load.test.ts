@@ -73,6 +73,15 @@ test.each([
 	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal }]);
 });
 
+test('the page of a web server in place of an answer is not a refusal', async () => {
+	const { load } = await groupOf(1, 0, async () => {
+		const error = new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode: '404', message: 'No' });
+		error.context.data = { answer: '<!doctype html>' };
+		throw error;
+	});
+	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal: false }]);
+});
+
 const lead = { id: 'c', stage: 'lead', amount: 10, created_at: '2026-01-02T00:00:00Z', tag_ids: ['t1'], custom_fields: { city: 'São Paulo' } };
 
 test.each([

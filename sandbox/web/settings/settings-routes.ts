@@ -53,7 +53,7 @@ export function settingsRoutes(service: Service): Route[] {
 				const action = actions.get(form.get('action') ?? '');
 				try {
 					return doOnce(() => {
-						// A form may take its time to arrive.
+						// While a large form is read, others take turns, one of which may demote the user.
 						if (sessionOf(service, c)?.member.role !== 'admin') throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
 						const notice = action?.(service, form);
 						if (notice) notices.put(session, notice);
