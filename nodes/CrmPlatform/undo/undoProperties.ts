@@ -49,7 +49,7 @@ export const asFar: INodeProperties = {
 	name: 'asFarAsLog',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to undo what is still in the log when the log does not reach back to Since',
+	description: 'Whether to undo what is still in the log if it does not reach back to Since',
 };
 
 export const takesPrecedence: INodeProperties = {
