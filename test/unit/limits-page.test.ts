@@ -23,8 +23,8 @@ const day = 24 * 60 * 60_000;
 
 test.each<[string, string]>([
 	['Attempts at one request', n(retryPolicy.tries)],
-	['Waiting for the rate limit or the service, per request', `*Maximum Wait*: ${retryPolicy.maxWait / 60_000} minutes`],
-	['The same in the queue of [many executions](scale.md), where nobody waits for the node', `*Maximum Wait*: ${maxUnattendedWait / 3_600_000} hour`],
+	['Waiting for the rate limit or the CRM, per request', `*Maximum Wait*: ${retryPolicy.maxWait / 60_000} minutes`],
+	['Waiting in the queue of [many executions](scale.md), if nobody waits for the node', `*Maximum Wait*: ${maxUnattendedWait / 3_600_000} hour`],
 	['Cursors of one list (*Parallel Reads*)', `${defaultCursors}, at most ${maximumCursors}`],
 	['Levels of nested JSON', n(maxLevels)],
 	['Requests per minute and account', `Starter ${n(plans.starter)}, Pro ${n(plans.pro)}, Enterprise as agreed`],
@@ -33,7 +33,7 @@ test.each<[string, string]>([
 	['Body of a request, of a batch', `${maxBodySize / mebibyte} MiB, ${maxBatchBodySize / mebibyte} MiB`],
 	['Lines of a job', `${n(jobLimits.lines)}, or ${jobLimits.bytes / 1_000_000} MB`],
 	['Filters of a list', n(maxFilters)],
-	['Custom fields per kind of record', n(maxCustomFields)],
+	['Custom fields per record type', n(maxCustomFields)],
 	['Tags of a record', n(schemas.Contact.properties.tag_ids.maxItems)],
 	['Email addresses or phone numbers of a contact', n(schemas.Contact.properties.emails.maxItems)],
 	['Linked records of a task, note or activity', n(schemas.Task.properties.links.maxItems)],

@@ -5,7 +5,7 @@ import type { Row } from './n8n.ts';
 import { counts, type Played } from './played.ts';
 import { isAnew, isNeverWanted, isWanted } from './wanted.ts';
 
-/** Every promise of docs/triggers.md that a history has broken. */
+/** Every guarantee of docs/triggers-faults.md that a history has broken. */
 export function brokenPromises(played: Played): string[] {
 	return [...new Set(played.choices.map(({ node }) => node))].flatMap((node) => [
 		...lostOf(played, node),
