@@ -179,7 +179,7 @@ describe('for a user who sees only some records', () => {
 			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
 		await node('p1', op.create('contact', { last_name: 'Unseen' }));
 		const undoOfIt = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'p1', since: '', options: {} };
-		expect(await node('p2', undoOfIt)).toMatchObject([{ result: 'conflict', action: null, reason: expect.stringContaining('do not see') }]);
+		expect(await node('p2', undoOfIt)).toMatchObject([{ result: 'conflict', action: null, reason: expect.stringContaining('cannot see') }]);
 		expect(await node('p3', { ...undoOfIt, options: { undoTakesPrecedence: true } })).toMatchObject([{ result: 'undone' }]);
 	});
 });

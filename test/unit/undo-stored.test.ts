@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { afterwards } from '../../nodes/CrmPlatform/undo/refusals';
-import type { Undoing } from '../../nodes/CrmPlatform/undo/undoing';
+import { afterwards } from '../../nodes/CrmPlatform/undo/undoRefusals';
+import type { Undoing } from '../../nodes/CrmPlatform/undo/recordUndo';
 
 const history = { collection: '/contacts', id: 'con_1', kind: 'contact' } as Undoing['history'];
 const update = (values: IDataObject): Undoing => ({

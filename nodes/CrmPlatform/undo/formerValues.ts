@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { setByName } from './changedField';
-import type { UndoneChange, Undoing } from './undoing';
+import type { UndoneChange, Undoing } from './recordUndo';
 
 /** The merge patch (RFC 7396) that makes the changes. */
 function patchOf(changes: UndoneChange[]): IDataObject {

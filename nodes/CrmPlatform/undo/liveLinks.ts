@@ -6,7 +6,7 @@ import { idText, isObject } from '../api/http/json';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
-import type { UndoneChange, Undoing } from './undoing';
+import type { UndoneChange, Undoing } from './recordUndo';
 
 /** The fields of a kind of record that refer to others, by name. */
 export type LinkFields = ReadonlyMap<string, Field>;

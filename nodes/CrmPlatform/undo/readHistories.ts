@@ -1,7 +1,7 @@
 import type { EventLog } from '../api/eventLog';
 import type { Execution, Resource } from '../model';
 import { meaningOfTypes, type EventMeaning } from './eventMeaning';
-import { Histories } from './history';
+import { Histories } from './recordHistory';
 import type { UndoChoices } from './selection';
 
 /**

@@ -2,13 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
 import { namedValuesOf, setByName, topOf, valueByName } from './changedField';
-import { createdInPlaceOf, type Current, type Living } from './current';
+import { createdInPlaceOf, type Current, type Living } from './currentRecords';
 import { withoutOwn } from './fieldHistory';
-import { withForms } from './forms';
-import { partOfRecord, type RecordHistory } from './history';
+import { withForms } from './equivalentFields';
+import { partOfRecord, type RecordHistory } from './recordHistory';
 import { hasSameValue, isEmpty } from './sameValue';
-import type { UndoneChange, Undoing } from './undoing';
-import type { Writable } from './writable';
+import type { UndoneChange, Undoing } from './recordUndo';
+import type { Writable } from './writableFields';
 
 export interface UndoRules {
 	current: Current;

@@ -4,16 +4,16 @@ import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customField
 import { openEventLog } from '../api/eventLog';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Resource } from '../model';
-import { asLinked, copiesOf, createdTwice, keptCopy } from './copies';
+import { asLinked, copiesOf, createdTwice, keptCopy } from './duplicateRecreations';
 import { readCurrent } from './currentRecords';
 import { linkFieldsIn, LiveLinks, waves, withLiveLinks, type LinkFields } from './liveLinks';
-import { asChanged, planUndo, refuseTooMany, withLinkedKept } from './plan';
+import { asChanged, planUndo, refuseTooMany, withLinkedKept } from './undoPlan';
 import { hasSameValue } from './sameValue';
 import { readHistories } from './readHistories';
-import { afterwards } from './refusals';
+import { afterwards } from './undoRefusals';
 import { causedBy, readChoices } from './selection';
-import type { Undoing } from './undoing';
-import { writableOf } from './writable';
+import type { Undoing } from './recordUndo';
+import { writableOf } from './writableFields';
 import { firstRequestOf, sendWrites, tellProtection, undoWriteOf, type Describe } from './writeUndo';
 
 /**

@@ -12,7 +12,7 @@ import { writeRecords } from '../writing/batches';
 import { protectionOf, versionOf } from '../writing/replace';
 import type { Write } from '../writing/writeOrder';
 import { formerValues } from './formerValues';
-import type { UndoAction, Undoing } from './undoing';
+import type { UndoAction, Undoing } from './recordUndo';
 
 interface UndoWrite {
 	action: UndoAction;

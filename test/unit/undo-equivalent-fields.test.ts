@@ -1,4 +1,4 @@
-import { areForms } from '../../nodes/CrmPlatform/undo/forms';
+import { areForms } from '../../nodes/CrmPlatform/undo/equivalentFields';
 
 test.each([
 	['a value in a list that was empty', [null, 'a'], [[], [{ value: 'a', label: 'work' }]], true],

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Copy, RecordHistory } from './history';
+import type { Copy, RecordHistory } from './recordHistory';
 import { compareStates, recordStateOf } from './recordState';
-import type { Undoing } from './undoing';
+import type { Undoing } from './recordUndo';
 
 /** A created record that stays. */
 export const asLinked = ({ history }: Undoing): Undoing => ({ history, result: 'conflict', changes: [], reason: history.copyOf ? copyStays(history.copyOf.id) : linkedSince });

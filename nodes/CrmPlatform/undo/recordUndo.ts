@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { RecordHistory } from './history';
+import type { RecordHistory } from './recordHistory';
 
 /** What becomes of a value. */
 export interface UndoneChange {

@@ -6,7 +6,7 @@ import { ownMember } from '../api/http/ownMembers';
 import type { Reason } from '../api/http/problemBody';
 import { hasByName, valueByName } from './changedField';
 import { isEmpty } from './sameValue';
-import type { UndoneChange, Undoing } from './undoing';
+import type { UndoneChange, Undoing } from './recordUndo';
 import type { UndoOutcome } from './writeUndo';
 
 /** What became of a write. */

@@ -1,10 +1,10 @@
-import { asLinked, copiesOf } from './copies';
-import { createdInPlaceOf, livingRecord } from './current';
-import { deletedLinks, type RecordHistory } from './history';
+import { asLinked, copiesOf } from './duplicateRecreations';
+import { createdInPlaceOf, livingRecord } from './currentRecords';
+import { deletedLinks, type RecordHistory } from './recordHistory';
 import { compareStates, recordStateOf } from './recordState';
 import { existsAgain, restoreFields, restoreRecord, type UndoRules } from './restore';
 import type { UndoChoices } from './selection';
-import type { Undoing } from './undoing';
+import type { Undoing } from './recordUndo';
 
 /** Decides what becomes of each record. */
 export function planUndo(histories: RecordHistory[], rules: Omit<UndoRules, 'renamed' | 'linksToDeleted'>): Undoing[] {

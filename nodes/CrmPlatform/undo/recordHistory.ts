@@ -7,8 +7,8 @@ import { recordName } from '../api/recordName';
 import { hasByName, namedValuesOf, topOf, valueByName } from './changedField';
 import type { EventMeaning } from './eventMeaning';
 import { noteTheirs, withChange, type FieldHistory } from './fieldHistory';
-import { addForms, type Forms } from './forms';
-import { CreatedLinks } from './links';
+import { addForms, type Forms } from './equivalentFields';
+import { CreatedLinks } from './linksToCreated';
 import { hasSameValue } from './sameValue';
 import { compareStates, recordStateOf, type RecordState } from './recordState';
 
