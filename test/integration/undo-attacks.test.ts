@@ -101,14 +101,14 @@ describe('nothing is written', () => {
 	test('if the log no longer reaches back, unless the user is content with less', async () => {
 		await log(event);
 		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('only goes back to 2026-01-10T00:00:00.000Z');
-		expect((await undo('x', { since: '2026-01-01', options: { asFarAsLog: true } })).hints.join()).toContain('Earlier changes are not undone');
+		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain('Earlier changes are not undone');
 		expect(await writes()).toEqual([]);
 	});
 
 	test('if the log is empty, so that nobody knows what was changed since', async () => {
 		await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [], next_cursor: null, total: 0 }) });
 		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('log of the service is empty');
-		expect((await undo('x', { since: '2026-01-01', options: { asFarAsLog: true } })).hints.join()).toContain('No changes found');
+		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain('No changes found');
 	});
 
 	test.each<[string, IDataObject]>([

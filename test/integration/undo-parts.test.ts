@@ -85,7 +85,7 @@ test('Only These Records undoes those, tells which IDs it does not know, and ref
 	expect(resultsById(items)).toEqual({ [firstId]: 'undone' });
 	expect(hints.join()).toContain('no changes found for con_nobody');
 	expect(await record('contacts', secondId)).toBeDefined();
-	expect((await undo('o1', { options: { onlyRecords: 'con_nobody' } })).hints.join()).toContain('of the records in Only These Records');
+	expect((await undo('o1', { options: { onlyRecords: 'con_nobody' } })).hints.join()).toContain('to the records in Only These Records');
 	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,']) await expect(undo('o1', { options: { onlyRecords } })).rejects.toThrow('Only These Records');
 	expect(resultsById((await undo('o1', { options: { onlyRecords: `={{ ["${secondId}"] }}` } })).items)).toEqual({ [secondId]: 'undone' });
 });
@@ -105,7 +105,7 @@ test.each([
 	const event = { id: 'evt_1', type: 'contact.created', timestamp: '2026-01-10T00:00:00.300Z', sequence: 5, actor: { type: 'api_key', id: 'k' }, request: null, data: { object: { id: 'con_1', ...object }, previous: null, changed: [] } };
 	await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [event], next_cursor: null, total: 1 }) });
 	// The record is not there: what matters is that its creation was understood.
-	expect(results(await undo('k', { undoOf: 'actor', since: '2026-01-01', options: { asFarAsLog: true } }))).toEqual([result]);
+	expect(results(await undo('k', { undoOf: 'actor', since: '2026-01-01', options: { allowPartialUndo: true } }))).toEqual([result]);
 });
 
 describe('a value that a record has in two fields, of which the workflow changed both and somebody else then one', () => {

@@ -1,33 +1,44 @@
 import type { CrmEvent } from '../api/crmEvent';
-import { hasByName, namedValuesOf } from './changedField';
+import { fieldValues, hasField } from './changedField';
 import type { EventMeaning } from './eventMeaning';
+import { recordKey } from './recordHistory';
+import type { RecordUndo } from './recordUndo';
 
-/** What becomes of a record, as far as links go. */
-interface Linking {
-	history: { collection: string; id: string; fields: ReadonlyMap<string, { before: unknown; isTheirs: boolean }> };
-	action?: 'update' | 'delete' | 'create';
-	changes: Array<{ field: string; to: unknown; kept?: true }>;
+/** When linked records are looked for, and which links count. */
+interface LinkRules {
+	/** Whether the former values of a record are written, or will be before anything is deleted. */
+	isWritten(undo: RecordUndo): boolean;
+	/** The last event that was read before the undo began. Later events already contain what it writes. */
+	lastSequence: number;
+	/** Whether only the links count that the undo itself writes. */
+	isWrittenOnly: boolean;
 }
 
-/** Which of the created records others link to, or will when the undo is done: to delete one would break the link. */
-export class CreatedLinks {
-	private readonly created = new Set<string>();
-	/** What each record held after its last event, by field. */
+/** The links to created records. Deleting a record would break the links that remain when the undo is done. */
+export class LinksToCreated {
+	private readonly createdIds = new Set<string>();
+	/** The created records that each record links to after its last event, by field. */
 	private readonly linksByRecord = new Map<string, { sequence: number; byField: Map<string, string[]> }>();
 
-	/** @param id of a record that is to be deleted */
-	watch(id: string): void {
-		this.created.add(id);
+	/** Adds a record that may be deleted. */
+	addCreated(id: string): void {
+		this.createdIds.add(id);
 	}
 
-	/** @param record identifies the record of the event, whoever has caused it. @returns whether it links to a created one */
-	add(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): boolean {
-		if (this.created.size === 0) return false;
-		// An event may have the changed fields only.
-		const unchangedLinks = change === 'updated' ? [...(this.linksByRecord.get(record)?.byField ?? [])].filter(([name]) => !hasByName(object, name)) : [];
-		const byField = new Map<string, string[]>(unchangedLinks);
-		for (const [name, value] of change === 'deleted' ? [] : namedValuesOf(object)) {
-			const ids = name === 'id' ? [] : this.amongCreated(value);
+	/**
+	 * Updates the links of the record of an event, whoever caused it.
+	 *
+	 * @returns whether the record links to a created one
+	 */
+	addEvent(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): boolean {
+		if (this.createdIds.size === 0) return false;
+		const byField = new Map<string, string[]>();
+		// An event may contain only the changed fields.
+		for (const [name, ids] of change === 'updated' ? (this.linksByRecord.get(record)?.byField ?? []) : []) {
+			if (!hasField(object, name)) byField.set(name, ids);
+		}
+		for (const [name, value] of change === 'deleted' ? [] : fieldValues(object)) {
+			const ids = name === 'id' ? [] : this.createdIdsIn(value);
 			if (ids.length > 0) byField.set(name, ids);
 		}
 		if (byField.size > 0) this.linksByRecord.set(record, { sequence, byField });
@@ -35,53 +46,43 @@ export class CreatedLinks {
 		return byField.size > 0;
 	}
 
-	/**
-	 * The created records that are linked when the undo is done.
-	 *
-	 * @param isWritten whether the former values are written, or will be before anything is deleted
-	 * @param seen the sequence up to which the log was read before: a later event has what was written
-	 * @param isOnlyWritten whether only links count that the undo itself writes
-	 */
-	linkedAfter<Undo extends Linking>(all: Undo[], isWritten: (undo: Undo) => boolean, seen: number, isOnlyWritten: boolean): Set<string> {
-		const linked = new Set<string>();
-		if (this.created.size === 0) return linked;
-		const add = (value: unknown) => {
-			for (const id of this.amongCreated(value)) linked.add(id);
-		};
-		const byRecord = new Map(all.map((undo) => [recordOf(undo), undo]));
-		for (const [record, { sequence, byField }] of isOnlyWritten ? [] : this.linksByRecord) {
-			const undo = byRecord.get(record);
+	/** The ids of the created records that other records link to when the undo is done. */
+	linkedAfterUndo(undos: RecordUndo[], { isWritten, lastSequence, isWrittenOnly }: LinkRules): Set<string> {
+		if (this.createdIds.size === 0) return new Set();
+		const linkingValues: unknown[] = [];
+		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
+		for (const [record, { sequence, byField }] of isWrittenOnly ? [] : this.linksByRecord) {
+			const undo = undoByRecord.get(record);
 			if (undo?.action === 'delete') continue;
-			const isRestored = undo?.action === 'update' && sequence <= seen && isWritten(undo);
-			for (const [name, ids] of byField) if (!isRestored || !isReplaced(undo, name)) add(ids);
+			const isRestored = undo?.action === 'update' && sequence <= lastSequence && isWritten(undo);
+			for (const [name, ids] of byField) if (!isRestored || !isRestoredField(undo, name)) linkingValues.push(ids);
 		}
-		for (const { action, changes, history } of all) {
+		for (const { action, changes, history } of undos) {
 			if (action !== 'update' && action !== 'create') continue;
-			for (const { to, kept } of changes) if (!kept) add(to);
-			// What the service derives from a written field has its former value, too.
-			for (const { before, isTheirs } of history.fields.values()) if (!isTheirs) add(before);
+			for (const { to, kept } of changes) if (!kept) linkingValues.push(to);
+			// Fields that the service derives from a written field get their former values, too.
+			for (const { before, isChangedByOthers } of history.fields.values()) if (!isChangedByOthers) linkingValues.push(before);
 		}
-		return linked;
+		return new Set(this.createdIdsIn(linkingValues));
 	}
 
-	/** Those of these records that no other of them links to; all, where they link in a circle. */
-	unlinkedOf<Undo extends Linking>(some: Undo[]): Undo[] {
-		const idsIn = (undo: Linking) => [...(this.linksByRecord.get(recordOf(undo))?.byField.values() ?? [])].flat().filter((id) => id !== undo.history.id);
-		const linked = new Set(some.flatMap(idsIn));
-		const free = some.filter(({ history: { id } }) => !linked.has(id));
-		return free.length > 0 ? free : some;
+	/** The records to delete first: those that no other of them links to, or all if they link to each other in a circle. */
+	deletableFirst(undos: RecordUndo[]): RecordUndo[] {
+		const linkedIdsOf = ({ history }: RecordUndo) =>
+			[...(this.linksByRecord.get(recordKey(history))?.byField.values() ?? [])].flat().filter((id) => id !== history.id);
+		const linkedIds = new Set(undos.flatMap(linkedIdsOf));
+		const unlinked = undos.filter(({ history: { id } }) => !linkedIds.has(id));
+		return unlinked.length > 0 ? unlinked : undos;
 	}
 
-	/** The created records that a value names. */
-	private amongCreated(value: unknown): string[] {
-		if (typeof value === 'string') return this.created.has(value) ? [value] : [];
+	/** The ids of created records in a value. */
+	private createdIdsIn(value: unknown): string[] {
+		if (typeof value === 'string') return this.createdIds.has(value) ? [value] : [];
 		if (typeof value !== 'object' || value === null) return [];
-		return Object.values(value).flatMap((member) => this.amongCreated(member));
+		return Object.values(value).flatMap((member) => this.createdIdsIn(member));
 	}
 }
 
-const recordOf = ({ history: { collection, id } }: Linking): string => `${collection}/${id}`;
-
-/** Whether a field will have its former value: written, or derived by the service from what is written. */
-const isReplaced = ({ changes, history }: Linking, name: string): boolean =>
+/** Whether a field gets its former value: the undo writes it, or the service derives it from what is written. */
+const isRestoredField = ({ changes, history }: RecordUndo, name: string): boolean =>
 	history.fields.has(name) && !changes.some(({ field, kept }) => field === name && kept);
