@@ -15,7 +15,7 @@ export interface EventMeaning {
 /** Returns a function that gives the meaning of a type of event; undefined if the service does not describe the type. */
 export function meaningOfTypes({ types }: EventCatalog): (type: string) => EventMeaning | undefined {
 	const described = types.flatMap(({ type, collection }) => (collection === undefined ? [] : [{ type, collection }]));
-	const literalTypes = new Map(described.map(({ type, collection }) => [type, meaningOf(type, collection, collection)]));
+	const literalTypes = new Map(described.map(({ type, collection }) => [type, meaningFrom(type, collection, collection)]));
 	const templates = described.filter(({ type }) => type.includes('{'));
 	const meanings = new Map<string, EventMeaning | undefined>();
 	const fromTemplate = (type: string): EventMeaning | undefined => {
@@ -23,7 +23,7 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 			const [before = '', after = ''] = template.split(/\{\w+\}/);
 			const key = type.slice(before.length, type.length - after.length);
 			if (!type.startsWith(before) || !type.endsWith(after) || !/^[^./]+$/.test(key)) continue;
-			return meaningOf(type, collection.replace(/\{\w+\}/, () => encodeURIComponent(key)), collection);
+			return meaningFrom(type, collection.replace(/\{\w+\}/, () => encodeURIComponent(key)), collection);
 		}
 		return undefined;
 	};
@@ -33,7 +33,7 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 	};
 }
 
-function meaningOf(type: string, collection: string, template: string): EventMeaning {
+function meaningFrom(type: string, collection: string, template: string): EventMeaning {
 	const [, kind = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
 	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb);
 	return { kind, collection, template, ...(change && { change }) };

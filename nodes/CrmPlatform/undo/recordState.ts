@@ -26,7 +26,7 @@ function compareMarks(current: unknown, former: unknown): StateComparison | unde
 	if ((current ?? undefined) === undefined || (former ?? undefined) === undefined) return undefined;
 	const marks = [String(current), String(former)] as const;
 	if (marks[0] === marks[1]) return 'same';
-	if (marks.every(isInstant)) return directionOf(compareInstants(...marks));
+	if (marks.every(isTimestamp)) return directionOf(compareInstants(...marks));
 	const [currentNumber, formerNumber] = [orderNumber(marks[0]), orderNumber(marks[1])];
 	if (currentNumber === undefined || formerNumber === undefined) return 'different';
 	return directionOf(currentNumber - formerNumber);
@@ -34,10 +34,10 @@ function compareMarks(current: unknown, former: unknown): StateComparison | unde
 
 const directionOf = (difference: number | bigint): StateComparison => (difference < 0 ? 'older' : difference > 0 ? 'newer' : 'same');
 
-const isInstant = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text));
+const isTimestamp = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text));
 
 /** A number, of any length, or a time as a number; undefined for a hash, which has no order. */
 function orderNumber(text: string): bigint | undefined {
 	if (/^\d+$/.test(text)) return BigInt(text);
-	return isInstant(text) ? BigInt(Date.parse(text)) : undefined;
+	return isTimestamp(text) ? BigInt(Date.parse(text)) : undefined;
 }

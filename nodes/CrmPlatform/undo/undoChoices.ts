@@ -6,7 +6,7 @@ import { locatorValue } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { isBlank, listIn } from '../values/blank';
 import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../values/readers';
-import { Causer, causerKinds, causerNames, type CauserKind } from './causer';
+import { causerKinds, causerNames, ChangeCauser, type CauserKind } from './changeCauser';
 import {
 	allowPartialUndo,
 	kindsOption,
@@ -64,7 +64,7 @@ export function readUndoChoices(execution: Execution, item: number, kinds: Resou
 	const end = time(until);
 	const chosenKinds = limit(kindsOption);
 	const chosenIds = limit(onlyRecords);
-	const causer = new Causer(kind, id, execution);
+	const causer = new ChangeCauser(kind, id, execution);
 	const isWithin = ({ timestamp }: CrmEvent): boolean => {
 		const eventTime = Date.parse(timestamp);
 		return (begin === undefined || eventTime >= begin) && (end === undefined || eventTime <= end);

@@ -28,7 +28,7 @@ function afterRefusal(undo: RecordUndo, refused: Error): RecordUndo {
 	if (isAnsweredWith(refused, 412)) {
 		return { ...rest, result: 'conflict', reason: 'Someone else changed the record while the undo ran. Nothing was overwritten.' };
 	}
-	const { code, existing_id: holder } = problemOf(refused);
+	const { code, existing_id: holder } = refusalDetails(refused);
 	const isDuplicate = code === 'duplicate';
 	const nextAttempt = withoutRefusedValues(undo, refused);
 	return {
@@ -78,7 +78,7 @@ function isListStored(storedList: unknown[], sentList: unknown[]): boolean {
 
 /** The undo without the values that the service refused by name; undefined if it named none, or if nothing is left. */
 function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | undefined {
-	const { code, errors } = problemOf(refused);
+	const { code, errors } = refusalDetails(refused);
 	const reasons = Array.isArray(errors) ? (errors as Reason[]) : [];
 	const namedFields = new Set(reasons.flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)])));
 	// The service may store a unique value in two fields: the main address, and the list of all.
@@ -115,8 +115,8 @@ function fieldNameIn(pointer: string): string {
 	return first === 'custom_fields' && second !== undefined ? `${first}.${second}` : first;
 }
 
-/** The problem (RFC 9457) that the service reported. */
-const problemOf = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
+/** The members of the problem (RFC 9457) that the service reported. */
+const refusalDetails = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
 
 /** The service's message, without advice about a form: nobody has filled in one. */
 function textsOfRefusal(refused: Error): string[] {

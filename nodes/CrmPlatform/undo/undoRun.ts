@@ -1,6 +1,6 @@
 import type { EventLog } from '../api/eventLog';
 import type { Execution } from '../model';
-import { causedByExecution } from './causer';
+import { causedByExecution } from './changeCauser';
 import { createdTwice, duplicateUndos, keptAsLinked, keptBeyondMaximum } from './duplicateRecreations';
 import type { Histories } from './histories';
 import type { LiveLinks } from './liveLinks';

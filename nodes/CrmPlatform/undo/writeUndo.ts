@@ -111,24 +111,24 @@ async function sendGroup(
 }
 
 const changesInBatches = (execution: Execution, description: WriteDescription, group: UndoWrite[]) =>
-	writeRecords(execution, description, (index) => requestOf(group[index]!), asAnswer, {
+	writeRecords(execution, description, (index) => requestOf(group[index]!), toAnswer, {
 		count: group.length,
 		...protectionOf(execution, description, group.map(({ record }) => record)),
-		refused: asRefusal,
+		refused: refusalOrError,
 	});
 
 function creationsOneByOne(execution: Execution, description: WriteDescription, group: UndoWrite[]): Batched {
 	const create = async (write: UndoWrite) => {
 		const keyedExecution: Execution = { ...execution, identity: { ...execution.identity, deletion: write.deletion! } };
-		const run = writeRecords(keyedExecution, description, () => requestOf(write), asAnswer, { count: 1, refused: asRefusal }) as Run;
+		const run = writeRecords(keyedExecution, description, () => requestOf(write), toAnswer, { count: 1, refused: refusalOrError }) as Run;
 		return await run(0);
 	};
 	return { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await create(group[index]!)] }) };
 }
 
-const asAnswer = (record: IDataObject): IDataObject => ({ record });
+const toAnswer = (record: IDataObject): IDataObject => ({ record });
 
-const asRefusal = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
+const refusalOrError = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
 
 /** Whether an error concerns just one record, so that the next write may succeed. */
 const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 404, 405, 409, 410, 412, 413, 422, 423) && !isWebPage(error);

@@ -6,7 +6,7 @@ export const causerKinds = ['execution', 'workflow', 'instance', 'actor'] as con
 export type CauserKind = (typeof causerKinds)[number];
 
 /** Who or what made the changes to undo. */
-export class Causer {
+export class ChangeCauser {
 	private readonly kind: CauserKind;
 	private readonly id: string;
 	private readonly origin: ReturnType<typeof originOf>;
