@@ -48,22 +48,25 @@ export class LinksToCreated {
 
 	/** The ids of the created records that other records link to when the undo is done. */
 	linkedAfterUndo(undos: RecordUndo[], { isWritten, lastSequence, isWrittenOnly }: LinkRules): Set<string> {
-		if (this.createdIds.size === 0) return new Set();
-		const linkingValues: unknown[] = [];
+		const linkedIds = new Set<string>();
+		if (this.createdIds.size === 0) return linkedIds;
+		const addLinks = (value: unknown) => {
+			for (const id of this.createdIdsIn(value)) linkedIds.add(id);
+		};
 		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
 		for (const [record, { sequence, byField }] of isWrittenOnly ? [] : this.linksByRecord) {
 			const undo = undoByRecord.get(record);
 			if (undo?.action === 'delete') continue;
 			const isRestored = undo?.action === 'update' && sequence <= lastSequence && isWritten(undo);
-			for (const [name, ids] of byField) if (!isRestored || !isRestoredField(undo, name)) linkingValues.push(ids);
+			for (const [name, ids] of byField) if (!isRestored || !isRestoredField(undo, name)) addLinks(ids);
 		}
 		for (const { action, changes, history } of undos) {
 			if (action !== 'update' && action !== 'create') continue;
-			for (const { to, kept } of changes) if (!kept) linkingValues.push(to);
+			for (const { to, kept } of changes) if (!kept) addLinks(to);
 			// Fields that the service derives from a written field get their former values, too.
-			for (const { before, isChangedByOthers } of history.fields.values()) if (!isChangedByOthers) linkingValues.push(before);
+			for (const { before, isChangedByOthers } of history.fields.values()) if (!isChangedByOthers) addLinks(before);
 		}
-		return new Set(this.createdIdsIn(linkingValues));
+		return linkedIds;
 	}
 
 	/** The records to delete first: those that no other of them links to, or all if they link to each other in a circle. */

@@ -8,7 +8,7 @@ import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
 import type { PlanFields } from './planFields';
 import { recordKey, type RecordHistory } from './recordHistory';
-import { isWritten, type RecordUndo } from './recordUndo';
+import { restoresValues, type RecordUndo } from './recordUndo';
 
 /** The links that a plan restores: which of the linked records exist, and which have another id now. */
 export class LiveLinks {
@@ -33,7 +33,7 @@ export class LiveLinks {
 	/** Looks up which of the linked records exist. */
 	async lookUp(api: Connection, undos: RecordUndo[]): Promise<void> {
 		const idsByCollection = new Map<string, Set<string>>();
-		for (const undo of undos.filter(isWritten)) {
+		for (const undo of undos.filter(restoresValues)) {
 			for (const { collection, id } of this.linksOf(undo)) {
 				idsByCollection.set(collection, (idsByCollection.get(collection) ?? new Set<string>()).add(id));
 			}

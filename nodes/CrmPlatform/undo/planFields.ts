@@ -33,8 +33,10 @@ export class PlanFields {
 	linkFieldsOf({ history: { collection }, action }: RecordUndo): ReadonlyMap<string, Field> {
 		const verb = action === 'create' ? 'create' : 'update';
 		const key = `${verb} ${collection}`;
+		const cachedFields = this.linkFields.get(key);
+		if (cachedFields) return cachedFields;
 		const fields = [...(this.descriptions.get(collection)?.[verb]?.fields ?? []), ...(this.customFields.get(collection)?.fields ?? [])];
-		const linkFields = this.linkFields.get(key) ?? new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+		const linkFields = new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
 		this.linkFields.set(key, linkFields);
 		return linkFields;
 	}

@@ -50,4 +50,4 @@ export const withoutWrite = (history: RecordHistory, result: RecordUndo['result'
 export const allKept = (changes: FieldUndo[]): FieldUndo[] => changes.map((change) => ({ ...change, kept: true }));
 
 /** Whether former values are to be written. */
-export const isWritten = ({ action }: RecordUndo): boolean => action === 'update' || action === 'create';
+export const restoresValues = ({ action }: RecordUndo): boolean => action === 'update' || action === 'create';

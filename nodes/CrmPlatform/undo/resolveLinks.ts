@@ -1,6 +1,6 @@
 import { isObject } from '../api/http/json';
 import { partsOf, type LiveLinks } from './liveLinks';
-import { allKept, isWritten, type FieldUndo, type RecordUndo } from './recordUndo';
+import { allKept, restoresValues, type FieldUndo, type RecordUndo } from './recordUndo';
 
 /** A former value as it can be written now. */
 interface LivePart {
@@ -20,7 +20,7 @@ interface LivePart {
  * longer be written are left out, and links to records that were created again get their new ids.
  */
 export function resolveLinks(undo: RecordUndo, links: LiveLinks): RecordUndo {
-	if (!isWritten(undo)) return undo;
+	if (!restoresValues(undo)) return undo;
 	const resolved = undo.changes.map((change) => {
 		const parts = change.kept ? [] : partsOf(change.field, change.to).map(([name, value]) => livePart(undo, name, value, links));
 		return { parts, changes: change.kept ? [change] : changesFrom(undo, change, parts) };

@@ -10,7 +10,7 @@ import { LiveLinks } from './liveLinks';
 import { PlanFields, type Descriptions } from './planFields';
 import { readHistories } from './readHistories';
 import type { RecordHistory } from './recordHistory';
-import { isWritten, type RecordUndo } from './recordUndo';
+import { restoresValues, type RecordUndo } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
 import { readUndoChoices, type UndoChoices } from './undoChoices';
 import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
@@ -42,7 +42,7 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 	);
 	const linkedAfterUndo = (undos: RecordUndo[]) => histories.linkedAfterUndo(undos, choices.takesPrecedence);
 	const planned = planUndo(chosenHistories, { ...choices, current, writableFields }, linkedAfterUndo);
-	const links = new LiveLinks(await PlanFields.read(api, descriptions, planned.filter(isWritten)), planned);
+	const links = new LiveLinks(await PlanFields.read(api, descriptions, planned.filter(restoresValues)), planned);
 	await links.lookUp(api, planned);
 
 	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : resolveLinks(undo, links)));
