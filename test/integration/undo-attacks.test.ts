@@ -10,8 +10,7 @@ import { undoing } from './undo-node.ts';
 shortenWaits();
 const sandbox = useSandbox();
 let runs = 0;
-const { as, undo, results, add, record, writes } = undoing(sandbox);
-const living = async (name: string) => (await sandbox.call('GET', `/v1/contacts?last_name=${name}`)).body.data as IDataObject[];
+const { as, undo, results, add, record, living, logShows, writes } = undoing(sandbox);
 
 test('two undos at once create a deleted record once', async () => {
 	const company = await add('companies', { name: 'Twice' });
@@ -95,20 +94,18 @@ test('an import from a file is undone row by row', async () => {
 
 describe('nothing is written', () => {
 	const event = { id: 'evt_1', type: 'contact.created', timestamp: '2026-01-10T00:00:00.000Z', sequence: 5, actor: { type: 'api_key', id: 'k' }, request: null, data: { object: { id: 'con_1' }, previous: null, changed: [] } };
-	const log = async (loggedEvent: IDataObject) =>
-		await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [loggedEvent], next_cursor: null, total: 1 }) });
 
 	test('if the log no longer reaches back, unless the user is content with less', async () => {
-		await log(event);
+		await logShows([event]);
 		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('only goes back to 2026-01-10T00:00:00.000Z');
-		expect((await undo('x', { since: '2026-01-01', options: { asFarAsLog: true } })).hints.join()).toContain('Earlier changes are not undone');
+		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain('Earlier changes are not undone');
 		expect(await writes()).toEqual([]);
 	});
 
 	test('if the log is empty, so that nobody knows what was changed since', async () => {
-		await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [], next_cursor: null, total: 0 }) });
+		await logShows([]);
 		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('log of the service is empty');
-		expect((await undo('x', { since: '2026-01-01', options: { asFarAsLog: true } })).hints.join()).toContain('No changes found');
+		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain('No changes found');
 	});
 
 	test.each<[string, IDataObject]>([
@@ -130,25 +127,27 @@ describe('nothing is written', () => {
 
 	test('if the service does not say who caused an event', async () => {
 		const { request: _, ...plain } = event;
-		await log(plain);
+		await logShows([plain]);
 		await expect(undo('x')).rejects.toThrow('Choose A User or API Key');
 		expect(await writes()).toEqual([]);
 	});
 
-	test('for a deleted record, if the log could not tell the next undo that it was created again', async () => {
+	test.each([
+		['no request', {}],
+		['a request without a key', { request: { id: 'req_1' } }],
+	])('for a deleted record, if the log could not tell the next undo that it was created again, as it has %s', async (_, logged) => {
 		const contact = await add('contacts', { last_name: 'x' });
 		await sandbox.call('DELETE', `/v1/contacts/${contact.id}`);
-		const { request: _, ...plain } = event;
-		await log({ ...plain, type: 'contact.deleted', data: { object: { ...contact, version: 2 }, previous: null, changed: [] } });
+		const { request: _request, ...plain } = event;
+		await logShows([{ ...plain, ...logged, type: 'contact.deleted', data: { object: { ...contact, version: 2 }, previous: null, changed: [] } }]);
 		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
-		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('create it twice') }]);
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('create it twice') }]);
 		expect(await writes()).toEqual([]);
 	});
 
 	test('to a record whose former values the log does not have', async () => {
 		const contact = await add('contacts', { last_name: 'x' });
-		const { version } = contact;
-		await log({ ...event, type: 'contact.updated', data: { object: { ...contact, version: Number(version) }, previous: null, changed: ['last_name'] } });
+		await logShows([{ ...event, type: 'contact.updated', data: { object: contact, previous: null, changed: ['last_name'] } }]);
 		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
 		expect(items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('earlier values') }]);
 		expect(await writes()).toEqual([]);
@@ -157,29 +156,31 @@ describe('nothing is written', () => {
 
 describe('for a user who sees only some records', () => {
 	let service: SignInSandbox;
-	beforeAll(async () => (service = await startSignInSandbox({ contacts: 0 })));
+	let credential: Awaited<ReturnType<SignInSandbox['credential']>>;
+	beforeAll(async () => {
+		service = await startSignInSandbox({ contacts: 0 });
+		credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
+	});
 	afterAll(async () => await service.close());
 
+	const node = async (executionId: string, parameters: IDataObject) =>
+		(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
+	const undoOfExecution = (undoId: string, options: IDataObject = {}) =>
+		({ resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId, since: '', options });
+
 	test('a record that left the sight is not created again, and one that came into it is not deleted', async () => {
-		const credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
-		const node = async (executionId: string, parameters: IDataObject) =>
-			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
 		const users = await node('o0', { resource: 'user', operation: 'getMany', returnAll: true, simplify: false, options: {}, filters: {} });
 		const [createdContact] = await node('o1', op.create('contact', { last_name: 'Sight' }));
 		const other = users.find(({ id }) => id !== createdContact!.owner_id)!;
 		await node('o2', op.update('contact', String(createdContact!.id), { owner_id: other.id }));
-		const undone = await node('o3', { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'o2', since: '', options: {} });
+		const undone = await node('o3', undoOfExecution('o2'));
 		expect(undone).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('invisible to the credential') }]);
 		expect(await node('o4', op.getMany('contact'))).toEqual([]);
 	});
 
 	test('a created record stays, for others out of sight may link to it, unless the undo takes precedence', async () => {
-		const credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
-		const node = async (executionId: string, parameters: IDataObject) =>
-			(await run({ credential, parameters: parameters as INodeParameters, executionId, runIndex: ++runs })).items.map(({ json }) => json);
 		await node('p1', op.create('contact', { last_name: 'Unseen' }));
-		const undoOfIt = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'p1', since: '', options: {} };
-		expect(await node('p2', undoOfIt)).toMatchObject([{ result: 'conflict', action: null, reason: expect.stringContaining('do not see') }]);
-		expect(await node('p3', { ...undoOfIt, options: { undoTakesPrecedence: true } })).toMatchObject([{ result: 'undone' }]);
+		expect(await node('p2', undoOfExecution('p1'))).toMatchObject([{ result: 'conflict', action: null, reason: expect.stringContaining('cannot see') }]);
+		expect(await node('p3', undoOfExecution('p1', { undoTakesPrecedence: true }))).toMatchObject([{ result: 'undone' }]);
 	});
 });

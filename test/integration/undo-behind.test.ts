@@ -2,11 +2,11 @@ import { alteredService, withoutVersions } from './altered-service.ts';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
-import { undoing } from './undo-node.ts';
+import { stopLog, undoing } from './undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, add, record } = undoing(sandbox);
+const { as, createAs, add, record } = undoing(sandbox);
 const service = alteredService(sandbox, true);
 const { undo, results } = undoing(service);
 
@@ -17,20 +17,10 @@ const changed = async (execution: string): Promise<string> => {
 	return id;
 };
 
-/** From now on, the log is behind. */
-const stopLog = async () => {
-	const [{ sequence }] = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as [{ sequence: number }];
-	service.alter({
-		request: ({ url }) => {
-			if (url.pathname === '/v1/events') url.searchParams.set('sequence[lte]', String(sequence));
-		},
-	});
-};
-
 describe('what the log does not have yet', () => {
 	test('a change of another field: conflict with both values, and nothing is overwritten', async () => {
 		const id = await changed('u3');
-		await stopLog();
+		await stopLog(sandbox, service);
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { last_name: 'Other' });
 		expect((await undo('u3')).items).toMatchObject([
 			{ result: 'conflict', action: null, reason: expect.stringContaining('log is behind') as string, changes: [{ from: 'b', to: 'a', kept: true }] },
@@ -40,7 +30,7 @@ describe('what the log does not have yet', () => {
 
 	test('a change of the same field: conflict with the value of now', async () => {
 		const id = await changed('u4');
-		await stopLog();
+		await stopLog(sandbox, service);
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'c' });
 		expect((await undo('u4')).items).toMatchObject([{ result: 'conflict', changes: [{ from: 'c', to: 'a', kept: true }] }]);
 		expect(await record('contacts', id)).toMatchObject({ job_title: 'c' });
@@ -48,7 +38,7 @@ describe('what the log does not have yet', () => {
 
 	test('an earlier undo: conflict, and already so once the log has it', async () => {
 		const id = await changed('u5');
-		await stopLog();
+		await stopLog(sandbox, service);
 		expect(results(await undo('u5'))).toEqual(['undone']);
 		expect(results(await undo('u5'))).toEqual(['conflict']);
 		service.alter({});
@@ -58,7 +48,7 @@ describe('what the log does not have yet', () => {
 
 	test('a deletion: conflict', async () => {
 		const id = await changed('u6');
-		await stopLog();
+		await stopLog(sandbox, service);
 		await sandbox.call('DELETE', `/v1/contacts/${id}`);
 		expect((await undo('u6')).items).toMatchObject([{ result: 'conflict', reason: 'Someone else has deleted the record since.' }]);
 		expect(await record('contacts', id)).toBeUndefined();
@@ -66,17 +56,17 @@ describe('what the log does not have yet', () => {
 });
 
 test('without versions, a created record that somebody changes while others are deleted stays', async () => {
-	const companyIds = await Promise.all(Array.from({ length: 3 }, async (_, i) => (await as('u7', op.create('company', { name: `Made ${i}` }))).items[0]!.json.id));
-	let changed: unknown;
+	const companyIds = await Promise.all(Array.from({ length: 3 }, async (_, i) => await createAs('u7', 'company', { name: `Made ${i}` })));
+	let changedId: string | undefined;
 	service.alter({
 		answer: (text) => (text.startsWith('{') ? withoutVersions(text) : text),
 		request: async ({ method, url }) => {
-			if (method !== 'DELETE' || changed !== undefined) return;
-			changed = companyIds.find((id) => !url.pathname.endsWith(String(id)));
-			await sandbox.call('PATCH', `/v1/companies/${String(changed)}`, { description: 'Mine' });
+			if (method !== 'DELETE' || changedId !== undefined) return;
+			changedId = companyIds.find((id) => !url.pathname.endsWith(id));
+			await sandbox.call('PATCH', `/v1/companies/${String(changedId)}`, { description: 'Mine' });
 		},
 	});
 	const undone = await undo('u7');
-	expect(undone.items.filter(({ result }) => result !== 'undone')).toMatchObject([{ id: changed, result: 'conflict', reason: expect.stringContaining('someone else has changed it since') as string }]);
-	expect(await record('companies', String(changed))).toMatchObject({ description: 'Mine' });
+	expect(undone.items.filter(({ result }) => result !== 'undone')).toMatchObject([{ id: changedId, result: 'conflict', reason: expect.stringContaining('someone else has changed it since') as string }]);
+	expect(await record('companies', String(changedId))).toMatchObject({ description: 'Mine' });
 });

@@ -3,14 +3,14 @@ import type { IDataObject } from 'n8n-workflow';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
-import { undoing } from './undo-node.ts';
+import { newIdOf, undoing } from './undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, add, record } = undoing(sandbox);
 
 describe('a custom field that was cleared before its record was deleted, which the deleted record does not have', () => {
-	const tierOf = async (items: IDataObject[], id: string) => ((await record('contacts', String(items.find((item) => item.id === id)!.new_id)))!.custom_fields as IDataObject).contract_tier;
+	const tierOf = async (items: IDataObject[], id: string) => ((await record('contacts', newIdOf({ items }, id)))!.custom_fields as IDataObject).contract_tier;
 
 	test('is there again', async () => {
 		const { id } = await add('contacts', { last_name: 'Cleared', custom_fields: { contract_tier: 'gold' } });

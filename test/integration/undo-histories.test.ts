@@ -10,7 +10,7 @@ import { executeContext } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
 import { UndoAccount, undoHistories, withoutLinks, type UndoHistory } from './undo-model.ts';
-import { undoing, type UndoRun } from './undo-node.ts';
+import { undoing, type UndoOutput } from './undo-node.ts';
 
 shortenWaits(1);
 const sandbox = useSandbox({ contacts: 0 });
@@ -47,7 +47,7 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	const before = await account.all();
 	const node = undoing(sandbox);
 	const interrupted = undoing({ ...sandbox, credential: { ...sandbox.credential, baseUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` } });
-	const undo = async (execution: string, as: string, by = node): Promise<UndoRun> => {
+	const undo = async (execution: string, as: string, by = node): Promise<UndoOutput> => {
 		const done = await by.undo(execution, { since, options: { maxWait: 1 } }, as);
 		for (const { id, new_id: newId } of done.items) {
 			const knownRecord = account.records.find(({ ids }) => ids.includes(String(id)));

@@ -3,101 +3,94 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
-import { undoing } from './undo-node.ts';
+import { newIdOf, resultsById, undoing } from './undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, undo, add, record } = undoing(sandbox);
-const resultsById = (items: IDataObject[]) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
-
-/** Creates a record as the workflow. */
-async function createAsWorkflow(execution: string, kind: string, fields: IDataObject): Promise<string> {
-	const { items: [item] } = await as(execution, op.create(kind, fields));
-	return String(item!.json.id);
-}
+const { as, createAs, undo, add, record } = undoing(sandbox);
 
 describe('a created record stays if somebody’s link to it is restored', () => {
 	test('the workflow added to the list', async () => {
-		const contact = await createAsWorkflow('k1', 'contact', { last_name: 'A' });
+		const contact = await createAs('k1', 'contact', { last_name: 'A' });
 		const other = await add('contacts', { last_name: 'A0' });
 		const deal = await add('deals', { title: 'A', contact_ids: [contact] });
 		await as('k1', op.update('deal', deal.id, { contact_ids: [contact, other.id] }));
-		expect(resultsById((await undo('k1', { preview: true })).items)).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
-		expect(resultsById((await undo('k1')).items)).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
+		expect(resultsById(await undo('k1', { preview: true }))).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
+		expect(resultsById(await undo('k1'))).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
 		expect(await record('contacts', contact)).toBeDefined();
 		expect(await record('deals', deal.id)).toMatchObject({ contact_ids: [contact] });
 	});
 
 	test('the workflow linked to another record', async () => {
-		const company = await createAsWorkflow('k2', 'company', { name: 'B' });
+		const company = await createAs('k2', 'company', { name: 'B' });
 		const contact = await add('contacts', { last_name: 'B', company_id: company });
 		const other = await add('companies', { name: 'B0' });
 		await as('k2', op.update('contact', contact.id, { company_id: other.id }));
-		expect(resultsById((await undo('k2', { preview: true })).items)).toEqual({ [contact.id]: 'to_be_undone', [company]: 'conflict' });
-		expect(resultsById((await undo('k2', { options: { undoTakesPrecedence: true } })).items)).toEqual({ [contact.id]: 'undone', [company]: 'conflict' });
+		expect(resultsById(await undo('k2', { preview: true }))).toEqual({ [contact.id]: 'to_be_undone', [company]: 'conflict' });
+		expect(resultsById(await undo('k2', { options: { undoTakesPrecedence: true } }))).toEqual({ [contact.id]: 'undone', [company]: 'conflict' });
 		expect(await record('contacts', contact.id)).toMatchObject({ company_id: company });
 		expect(await record('companies', company)).toBeDefined();
 	});
 
 	test('the workflow deleted the record with the link', async () => {
-		const contact = await createAsWorkflow('k3', 'contact', { last_name: 'C' });
+		const contact = await createAs('k3', 'contact', { last_name: 'C' });
 		const deal = await add('deals', { title: 'C', contact_ids: [contact] });
 		await as('k3', op.deleteRecord('deal', deal.id));
-		expect(resultsById((await undo('k3', { preview: true })).items)).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
+		expect(resultsById(await undo('k3', { preview: true }))).toEqual({ [deal.id]: 'to_be_undone', [contact]: 'conflict' });
 		const { items } = await undo('k3');
-		expect(resultsById(items)).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
-		expect(await record('deals', String(items.find(({ id }) => id === deal.id)!.new_id))).toMatchObject({ contact_ids: [contact] });
+		expect(resultsById({ items })).toEqual({ [deal.id]: 'undone', [contact]: 'conflict' });
+		expect(await record('deals', newIdOf({ items }, deal.id))).toMatchObject({ contact_ids: [contact] });
 	});
 });
 
 describe('no record that stays links to one that was deleted', () => {
 	test('a record that is not among Kinds', async () => {
-		const company = await createAsWorkflow('m1', 'company', { name: 'K' });
-		const contact = await createAsWorkflow('m1', 'contact', { last_name: 'K', company_id: company });
-		expect(resultsById((await undo('m1', { options: { kinds: ['company'] } })).items)).toEqual({ [company]: 'conflict' });
-		expect(resultsById((await undo('m1')).items)).toEqual({ [company]: 'undone', [contact]: 'undone' });
+		const company = await createAs('m1', 'company', { name: 'K' });
+		const contact = await createAs('m1', 'contact', { last_name: 'K', company_id: company });
+		expect(resultsById(await undo('m1', { options: { kinds: ['company'] } }))).toEqual({ [company]: 'conflict' });
+		expect(resultsById(await undo('m1'))).toEqual({ [company]: 'undone', [contact]: 'undone' });
 	});
 
 	test('a record whose former values the service refuses', async () => {
 		const ticket = await add('tickets', { subject: 'T' });
-		const company = await createAsWorkflow('m2', 'company', { name: 'T' });
+		const company = await createAs('m2', 'company', { name: 'T' });
 		await as('m2', op.update('ticket', ticket.id, { company_id: company, status: 'open' }));
-		expect(resultsById((await undo('m2')).items)).toEqual({ [ticket.id]: 'cannot_be_undone', [company]: 'conflict' });
+		expect(resultsById(await undo('m2'))).toEqual({ [ticket.id]: 'cannot_be_undone', [company]: 'conflict' });
 		expect(await record('companies', company)).toBeDefined();
 	});
 
 	test('a record that somebody changes while the undo runs', async () => {
 		const contact = await add('contacts', { last_name: 'R' });
-		const company = await createAsWorkflow('m3', 'company', { name: 'R' });
+		const company = await createAs('m3', 'company', { name: 'R' });
 		await as('m3', op.update('contact', contact.id, { company_id: company }));
 		await sandbox.faults({ method: 'PATCH', path: '/v1/contacts', status: 412 });
-		expect(resultsById((await undo('m3')).items)).toEqual({ [contact.id]: 'conflict', [company]: 'conflict' });
+		expect(resultsById(await undo('m3'))).toEqual({ [contact.id]: 'conflict', [company]: 'conflict' });
 		await sandbox.clear();
-		expect(resultsById((await undo('m3')).items)).toEqual({ [contact.id]: 'undone', [company]: 'undone' });
+		expect(resultsById(await undo('m3'))).toEqual({ [contact.id]: 'undone', [company]: 'undone' });
 	});
 
 	test('a created record that somebody changes while the undo runs keeps what it links to', async () => {
-		const company = await createAsWorkflow('m4', 'company', { name: 'S' });
-		const contact = await createAsWorkflow('m4', 'contact', { last_name: 'S', company_id: company });
+		const company = await createAs('m4', 'company', { name: 'S' });
+		const contact = await createAs('m4', 'contact', { last_name: 'S', company_id: company });
 		await as('m4', op.update('company', company, { description: 'changed last' }));
 		await sandbox.faults({ method: 'DELETE', path: '/v1/contacts', status: 412 });
-		expect(resultsById((await undo('m4')).items)).toEqual({ [contact]: 'conflict', [company]: 'conflict' });
+		expect(resultsById(await undo('m4'))).toEqual({ [contact]: 'conflict', [company]: 'conflict' });
 		await sandbox.clear();
 		expect(await record('companies', company)).toBeDefined();
 	});
 
 	test('a message that the workflow sent', async () => {
-		const contact = await createAsWorkflow('m5', 'contact', { last_name: 'M', email: 'm5@undo.example' });
+		const contact = await createAs('m5', 'contact', { last_name: 'M', email: 'm5@undo.example' });
 		await as('m5', { resource: 'message', operation: 'send', fields: op.mapped({ channel: 'email', to: ['m5@undo.example'], text: 'x', direction: 'outbound', contact_id: contact }) } as INodeParameters);
-		expect(resultsById((await undo('m5')).items)).toMatchObject({ [contact]: 'conflict' });
+		expect(resultsById(await undo('m5'))).toMatchObject({ [contact]: 'conflict' });
 	});
 });
 
 test('a value of a created record becomes free for the one that had it', async () => {
 	const firstContact = await add('contacts', { last_name: 'x', email: 'free@undo.example' });
 	await as('n1', op.update('contact', firstContact.id, { email: 'moved@undo.example' }));
-	const secondId = await createAsWorkflow('n1', 'contact', { last_name: 'y', email: 'free@undo.example' });
-	expect(resultsById((await undo('n1')).items)).toEqual({ [firstContact.id]: 'undone', [secondId]: 'undone' });
+	const secondId = await createAs('n1', 'contact', { last_name: 'y', email: 'free@undo.example' });
+	expect(resultsById(await undo('n1'))).toEqual({ [firstContact.id]: 'undone', [secondId]: 'undone' });
 });
 
 describe('references in custom fields', () => {
@@ -116,7 +109,7 @@ describe('references in custom fields', () => {
 		await as('c1', op.update('company', lives.id, { 'custom_fields.contact_ref': other }));
 		await as('c1', op.deleteRecord('company', gone.id));
 		await as('c1', op.deleteRecord('contact', contact.id));
-		expect(Object.values(resultsById((await undo('c1')).items))).toEqual(['undone', 'undone', 'undone']);
+		expect(Object.values(resultsById(await undo('c1')))).toEqual(['undone', 'undone', 'undone']);
 		const again = (await named('contacts', 'C1'))!.id;
 		expect(await named('companies', 'C1')).toMatchObject({ custom_fields: { contact_ref: again, plain: 't' } });
 		expect(await record('companies', lives.id)).toMatchObject({ custom_fields: { contact_ref: again } });
@@ -132,7 +125,7 @@ describe('references in custom fields', () => {
 		expect((await undo('c4')).items).toMatchObject([{ result: 'undone', reason: null }, { result: 'undone', reason: null }]);
 		const [restoredContact, restoredCompany] = [(await named('contacts', 'C4'))!, (await named('companies', 'C4'))!];
 		expect([restoredContact.custom_fields, restoredCompany.custom_fields]).toMatchObject([{ company_ref: restoredCompany.id }, { contact_ref: restoredContact.id }]);
-		expect(Object.values(resultsById((await undo('c4')).items))).toEqual(['already_so', 'already_so']);
+		expect(Object.values(resultsById(await undo('c4')))).toEqual(['already_so', 'already_so']);
 	});
 
 	test('to a record that is gone are left out, and the other values restored', async () => {
@@ -211,7 +204,6 @@ test('a deleted record is created again once the record that took its value has 
 	await as('w1', op.update('contact', other.id, { company_id: third.id }));
 	const { items } = await undo('w1');
 	expect(items.map(({ result }) => result)).toEqual(['undone', 'undone', 'undone']);
-	const again = items.find(({ id }) => id === deleted.id)!.new_id;
-	expect(await record('contacts', String(again))).toMatchObject({ email: 'waits@undo.example' });
-	expect(await record('contacts', other.id)).toMatchObject({ email: null, company_id: items.find(({ id }) => id === company.id)!.new_id });
+	expect(await record('contacts', newIdOf({ items }, deleted.id))).toMatchObject({ email: 'waits@undo.example' });
+	expect(await record('contacts', other.id)).toMatchObject({ email: null, company_id: newIdOf({ items }, company.id) });
 });

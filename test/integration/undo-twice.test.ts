@@ -3,12 +3,11 @@ import type { IDataObject } from 'n8n-workflow';
 import * as op from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
 import { shortenWaits } from './short-waits.ts';
-import { undoing } from './undo-node.ts';
+import { newIdOf, undoing } from './undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
-const { as, undo, results, add, record } = undoing(sandbox);
-const living = async (name: string) => (await sandbox.call('GET', `/v1/contacts?last_name=${name}`)).body.data as IDataObject[];
+const { as, createAs, undo, results, add, record, living, logShows } = undoing(sandbox);
 
 describe('after several undos, nothing is said to be done that is not', () => {
 	test('a created record, whose deletion was undone, is there: conflict', async () => {
@@ -27,7 +26,7 @@ describe('after several undos, nothing is said to be done that is not', () => {
 		await as('b1', op.deleteRecord('contact', contact.id));
 		const { body: { data } } = await sandbox.call('GET', '/v1/events?sort=-sequence&limit=2');
 		const [deletion, update] = data as [IDataObject, IDataObject];
-		await sandbox.faults({ path: '/v1/events', status: 200, contentType: 'application/json', body: JSON.stringify({ data: [deletion], next_cursor: null, total: 1 }) });
+		await logShows([deletion]);
 		expect(results(await undo('b1'))).toEqual(['undone']);
 		await sandbox.clear();
 		expect(update.type).toBe('contact.updated');
@@ -47,8 +46,7 @@ describe('after several undos, nothing is said to be done that is not', () => {
 	});
 
 	test('a created record that someone changed before the workflow deleted it: conflict', async () => {
-		const { items: [createdItem] } = await as('d1', op.create('contact', { last_name: 'D' }));
-		const id = String(createdItem!.json.id);
+		const id = await createAs('d1', 'contact', { last_name: 'D' });
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'theirs' });
 		await as('d1', op.deleteRecord('contact', id));
 		expect((await undo('d1')).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('someone else changed it') }]);
@@ -62,7 +60,7 @@ test('a second undo finds restored links in place that lead to a record created 
 	await as('again-1', op.update('contact', contact.id, { company_id: other.id }));
 	await as('again-1', op.update('note', note.id, { links: JSON.stringify([{ resource: 'companies', id: other.id }]) }));
 	await as('again-1', op.deleteRecord('company', company.id));
-	const [{ new_id: newId } = {}] = (await undo('again-1')).items.filter(({ id }) => id === company.id);
+	const newId = newIdOf(await undo('again-1'), company.id);
 	expect(await record('contacts', contact.id)).toMatchObject({ company_id: newId });
 	for (const options of [{}, { undoTakesPrecedence: true }]) {
 		expect(results(await undo('again-1', { options }))).toEqual(['already_so', 'already_so', 'already_so']);

@@ -14,6 +14,8 @@ test.each([
 	['equal versions at an earlier time, as a replica has it', { version: 1, time: early }, { version: 1, time: late }, 'same'],
 	['times of changes', { time: late }, { time: early }, 'newer'],
 	['one time in two notations', { version: 1, time: early }, { version: 1, time: '2026-11-26T11:00:00+01:00' }, 'same'],
+	['one time with and without fractions of a second', { time: late }, { time: '2026-11-26T10:00:00Z' }, 'same'],
+	['times without fractions of a second', { time: '2026-11-26T10:00:01Z' }, { time: late }, 'newer'],
 	['nothing in common', { version: 1 }, { time: early }, 'unknown'],
 ])('%s tell whether a record was changed', (_, now, then, expected) => {
 	expect(compareStates(now, then)).toBe(expected);

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { afterwards } from '../../nodes/CrmPlatform/undo/refusals';
-import type { Undoing } from '../../nodes/CrmPlatform/undo/undoing';
+import { afterWrite } from '../../nodes/CrmPlatform/undo/undoRefusals';
+import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
 
-const history = { collection: '/contacts', id: 'con_1', kind: 'contact' } as Undoing['history'];
-const update = (values: IDataObject): Undoing => ({
+const history = { collection: '/contacts', id: 'con_1', kind: 'contact' } as RecordUndo['history'];
+const update = (values: IDataObject): RecordUndo => ({
 	history,
 	result: 'undone',
 	action: 'update',
@@ -16,20 +16,20 @@ describe('what the service has stored is compared with what an undo has sent', (
 	const stored = { ...sentValues, emails: ['a@x.example'], version: '7' };
 
 	test('values that differ are sent once more, over the record as it was stored', () => {
-		const { part, result } = afterwards(update(sentValues), { record: stored });
+		const { nextAttempt: part, result } = afterWrite(update(sentValues), { record: stored });
 		expect(result).toBe('undone');
 		expect(part).toMatchObject({ current: stored, storedOtherwise: ['emails'], changes: update(sentValues).changes });
-		expect(afterwards(part!, { record: sentValues }).part).toBeUndefined();
+		expect(afterWrite(part!, { record: sentValues }).nextAttempt).toBeUndefined();
 	});
 
 	test.each([
 		['differ again', { record: stored }],
 		['are refused then', { refused: new Error('no') }],
 	])('values that %s are reported and not sent a third time', (_, outcome) => {
-		const { part } = afterwards(update(sentValues), { record: stored });
-		const after = afterwards(part!, outcome);
+		const { nextAttempt: part } = afterWrite(update(sentValues), { record: stored });
+		const after = afterWrite(part!, outcome);
 		expect(after).toMatchObject({ result: 'cannot_be_undone', action: 'update', reason: expect.stringContaining('emails') });
-		expect(after.part).toBeUndefined();
+		expect(after.nextAttempt).toBeUndefined();
 		expect(after.changes.filter(({ kept }) => kept).map(({ field }) => field)).toEqual(['emails']);
 	});
 
@@ -39,7 +39,7 @@ describe('what the service has stored is compared with what an undo has sent', (
 		['an empty list for nothing', [], null],
 		['a field that the answer does not have', undefined, 'x'],
 	])('%s: nothing is sent again', (_, now, to) => {
-		expect(afterwards(update({ x: to as string }), { record: now === undefined ? {} : { x: now } })).toEqual(update({ x: to as string }));
+		expect(afterWrite(update({ x: to as string }), { record: now === undefined ? {} : { x: now } })).toEqual(update({ x: to as string }));
 	});
 
 	test.each<[string, unknown, unknown]>([
@@ -49,6 +49,6 @@ describe('what the service has stored is compared with what an undo has sent', (
 		['no object any more', null, { city: 'Lund' }],
 		['one link less', ['con_1'], ['con_1', 'con_2']],
 	])('%s is a difference', (_, now, to) => {
-		expect(afterwards(update({ x: to as string }), { record: { x: now as string } }).part?.storedOtherwise).toEqual(['x']);
+		expect(afterWrite(update({ x: to as string }), { record: { x: now as string } }).nextAttempt?.storedOtherwise).toEqual(['x']);
 	});
 });

@@ -9,6 +9,7 @@ import { NoEventLog, openEventLog } from '../api/eventLog';
 import { findRecord, isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path } from '../api/http/path';
+import { compareInstants } from '../values/instants';
 
 /** The outcome of a request for approval. */
 type ApprovalOutcome = 'approved' | 'changed' | 'deleted' | 'expired';
@@ -98,12 +99,8 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 	return { by, doubt: !event && isOwn ? doubts.unknown : undefined, ...completed };
 }
 
-const isEarlier = (a: unknown, b: unknown): boolean => {
-	if (typeof a !== 'string' || typeof b !== 'string') return false;
-	// One of two notations may end with the seconds.
-	const unit = [a, b].every((time) => /\.\d/.test(time)) ? 1 : 1000;
-	return Math.floor(Date.parse(a) / unit) < Math.floor(Date.parse(b) / unit);
-};
+const isEarlier = (first: unknown, second: unknown): boolean =>
+	typeof first === 'string' && typeof second === 'string' && compareInstants(first, second) < 0;
 
 interface LatestCompletion {
 	/** Absent where the log has none. */

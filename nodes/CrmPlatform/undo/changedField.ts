@@ -4,20 +4,19 @@ import { isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import { valueIn } from '../fields/keys';
 
-/** Where a record has a changed field, by the name that events give it: `custom_fields.<key>` for a custom field. */
+/** The path of a field in a record, from the name that events give the field: `custom_fields.<key>` for a custom field. */
 function pathOf(name: string): [string] | ['custom_fields', string] {
 	const key = /^custom_fields\.(.+)$/s.exec(name)?.[1];
 	return key === undefined ? [name] : ['custom_fields', key];
 }
 
-/** The field of a record that has a changed one as a part. */
-export const topOf = (field: string): string => field.replace(/\..*$/s, '');
+/** The member of a record that contains a field: `custom_fields` for a custom field. */
+export const topLevelName = (field: string): string => field.replace(/\..*$/s, '');
 
-/** The value of a changed field. */
-export const valueByName = (record: IDataObject, name: string): unknown => valueIn(record, { path: pathOf(name) });
+export const fieldValue = (record: IDataObject, name: string): unknown => valueIn(record, { path: pathOf(name) });
 
-/** Whether a record has a changed field, even if empty. */
-export function hasByName(record: IDataObject, name: string): boolean {
+/** Whether a record has a field, even an empty one. */
+export function hasField(record: IDataObject, name: string): boolean {
 	const [member, key] = pathOf(name);
 	// Events may also name it as one member.
 	if (Object.hasOwn(record, name)) return true;
@@ -25,14 +24,13 @@ export function hasByName(record: IDataObject, name: string): boolean {
 	return key !== undefined && isObject(values) && Object.hasOwn(values, key);
 }
 
-/** Sets the value of a changed field. */
-export function setByName(record: IDataObject, name: string, value: unknown): void {
+export function setField(record: IDataObject, name: string, value: unknown): void {
 	const [member, key] = pathOf(name);
 	record[member] = (key === undefined ? value : { ...(record[member] as IDataObject | undefined), [key]: value }) as IDataObject;
 }
 
-/** The fields of a record by these names, with their values. */
-export const namedValuesOf = ({ custom_fields: custom, ...record }: IDataObject): Array<[string, unknown]> => [
+/** The fields of a record, by the names that events give them. */
+export const fieldValues = ({ custom_fields: custom, ...record }: IDataObject): Array<[name: string, value: unknown]> => [
 	...Object.entries(record),
 	...Object.entries((custom ?? {}) as IDataObject).map(([key, value]): [string, unknown] => [`custom_fields.${key}`, value]),
 ];

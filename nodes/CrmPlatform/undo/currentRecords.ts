@@ -8,10 +8,49 @@ import { path as pathOf, type Query } from '../api/http/path';
 import type { ListDescription } from '../api/openapi/listing';
 import { idField } from '../fields/field';
 import { inParallel, lookUp, valuesPerRequest } from '../mapping/lookUp';
-import { deletedLinks, type RecordHistory } from './history';
-import type { Current } from './current';
+import { topLevelName } from './changedField';
+import { linksToDeletedRecords, type RecordHistory, type Recreation } from './recordHistory';
 
-/** Records of one kind to read. */
+/** The records as the CRM has them now. */
+export class CurrentRecords {
+	private readonly recordsByCollection: ReadonlyMap<string, ReadonlyMap<string, IDataObject>>;
+	private readonly deletedByCollection: ReadonlyMap<string, ListDescription['deleted']>;
+
+	constructor(recordsByCollection: CurrentRecords['recordsByCollection'], deletedByCollection: CurrentRecords['deletedByCollection']) {
+		this.recordsByCollection = recordsByCollection;
+		this.deletedByCollection = deletedByCollection;
+	}
+
+	/** A record, deleted or not; undefined if the service does not return it. */
+	record(collection: string, id: string): IDataObject | undefined {
+		return this.recordsByCollection.get(collection)?.get(id);
+	}
+
+	/** A record that exists, as far as the service shows. */
+	livingRecord(collection: string, id: string): IDataObject | undefined {
+		const record = this.record(collection, id);
+		const deletedField = this.deletedByCollection.get(collection)?.field ?? '';
+		return record && (record[deletedField] ?? null) === null ? record : undefined;
+	}
+
+	/** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
+	livingRecreation({ collection, recreations }: RecordHistory): LivingRecreation | undefined {
+		for (const recreation of recreations) {
+			const record = this.livingRecord(collection, recreation.id);
+			if (record) return { ...recreation, record };
+		}
+		return undefined;
+	}
+
+	/** Whether the service returns deleted records: a record that it does not return is then invisible to the credential. */
+	showsDeleted(collection: string): boolean {
+		return this.deletedByCollection.get(collection) !== undefined;
+	}
+}
+
+export type LivingRecreation = Recreation & { record: IDataObject };
+
+/** A read of records of one kind. */
 interface ReadRequest {
 	template: string;
 	ids: Set<string>;
@@ -20,42 +59,43 @@ interface ReadRequest {
 }
 
 /**
- * Reads the records of the histories, and those that were created in their place, deleted ones included where
- * the service lists them.
+ * Reads the records of the histories and those that were created in their place, including deleted ones if the
+ * service lists them.
  *
- * @param isSightLimited whether the credential may see only some of the records
- * @throws NodeApiError where the service does not answer
+ * @throws NodeApiError if the service does not answer
  */
-export async function readCurrent(api: Connection, histories: RecordHistory[], isSightLimited: boolean): Promise<Current> {
-	const readRequests = new Map<string, ReadRequest>();
-	const linksToDeleted = deletedLinks(histories);
-	for (const { collection, template, id, anew, fields, problem, deletion } of histories) {
-		if (problem !== undefined) continue;
-		const readRequest = readRequests.get(collection) ?? { template, ids: new Set<string>(), fields: new Set(['version']) };
-		readRequests.set(collection, readRequest);
-		for (const each of [id, ...anew.map((other) => other.id)]) readRequest.ids.add(each);
-		const links = anew.length > 0 && deletion ? Object.keys(deletion.record).filter((name) => name !== 'id' && linksToDeleted(deletion.record[name])) : [];
-		for (const name of [...fields.keys(), ...links]) readRequest.fields.add(name.replace(/\..*$/s, ''));
-	}
-	const read = new Map<string, Map<string, IDataObject>>();
-	const deleted = new Map<string, ListDescription['deleted']>();
-	for (const [collection, { template, ids, fields }] of readRequests) {
+export async function readCurrentRecords(api: Connection, histories: RecordHistory[]): Promise<CurrentRecords> {
+	const recordsByCollection = new Map<string, Map<string, IDataObject>>();
+	const deletedByCollection = new Map<string, ListDescription['deleted']>();
+	for (const [collection, { template, ids, fields }] of readRequestsFor(histories)) {
 		const { list, fields: described = [] } = (await api.describe(template)) ?? {};
-		deleted.set(collection, list?.deleted);
+		deletedByCollection.set(collection, list?.deleted);
 		const time = described.some(({ name }) => name === 'updated_at') ? ['updated_at'] : [];
 		const names = [...fields, ...time, ...(list?.deleted ? [list.deleted.field] : [])];
 		const scope: Query = list?.deleted ? { [list.deleted.parameter]: true } : {};
-		read.set(collection, await recordsById(api, { collection, list, fields: names }, [...ids], scope));
+		recordsByCollection.set(collection, await recordsById(api, { collection, list, fields: names }, [...ids], scope));
 	}
-	return {
-		isSightLimited,
-		record: (collection, id) => read.get(collection)?.get(id),
-		showsDeleted: (collection) => deleted.get(collection) !== undefined,
-		isDeleted: (collection, record) => (record[deleted.get(collection)?.field ?? ''] ?? null) !== null,
-	};
+	return new CurrentRecords(recordsByCollection, deletedByCollection);
 }
 
-/** The records by their ids; with one request for each where the service has no filter for ids. */
+function readRequestsFor(histories: RecordHistory[]): Map<string, ReadRequest> {
+	const readRequests = new Map<string, ReadRequest>();
+	const linksToDeleted = linksToDeletedRecords(histories);
+	for (const { collection, template, id, recreations, fields, problem, deletion } of histories) {
+		if (problem !== undefined) continue;
+		const readRequest = readRequests.get(collection) ?? { template, ids: new Set<string>(), fields: new Set(['version']) };
+		readRequests.set(collection, readRequest);
+		for (const recordId of [id, ...recreations.map((recreation) => recreation.id)]) readRequest.ids.add(recordId);
+		for (const name of fields.keys()) readRequest.fields.add(topLevelName(name));
+		// These links may be missing in the record that was created again.
+		for (const [name, value] of recreations.length > 0 && deletion ? Object.entries(deletion.record) : []) {
+			if (name !== 'id' && linksToDeleted(value)) readRequest.fields.add(topLevelName(name));
+		}
+	}
+	return readRequests;
+}
+
+/** Reads records by their ids: with one request for each if the service cannot filter by id. */
 export async function recordsById(
 	api: Connection,
 	{ collection, list, fields }: { collection: string; list: ListDescription | undefined; fields: string[] },
@@ -64,23 +104,23 @@ export async function recordsById(
 ): Promise<Map<string, IDataObject>> {
 	const path = `/v1${collection}`;
 	const found = new Map<string, IDataObject>();
-	const alone = async (id: string) => {
+	const readAlone = async (id: string) => {
 		const record = await findRecord(api, path + pathOf`/${id}`);
 		if (record && idText(record.id) === id) found.set(id, record);
 	};
 	if (!list || valuesPerRequest(list, idField) <= 1) {
-		await inParallel(ids, alone);
+		await inParallel(ids, readAlone);
 		return found;
 	}
-	for (const some of chunks(ids, maxIds * 10)) {
-		const outcomeOf = await lookUp({ api, path, list, filters: list.filters, fields }, idField, some, scope);
+	for (const chunk of chunks(ids, maxIds * 10)) {
+		const outcomeOf = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
 		const unclear: string[] = [];
-		for (const id of some) {
+		for (const id of chunk) {
 			const outcome = outcomeOf(id);
 			if ('found' in outcome) found.set(id, outcome.found);
 			else if (!('notFound' in outcome)) unclear.push(id);
 		}
-		await inParallel(unclear, alone);
+		await inParallel(unclear, readAlone);
 	}
 	return found;
 }

@@ -3,152 +3,119 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
-import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
+import { withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
-import type { UndoneChange, Undoing } from './undoing';
+import type { PlanFields } from './planFields';
+import { recordKey, type RecordHistory } from './recordHistory';
+import { restoresValues, type RecordUndo } from './recordUndo';
 
-/** The fields of a kind of record that refer to others, by name. */
-export type LinkFields = ReadonlyMap<string, Field>;
-
-export const linkFieldsIn = (fields: Field[]): LinkFields => new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
-
-/** The records that former values link to: which of them live, and which have another id now. */
+/** The links that a plan restores: which of the linked records exist, and which have another id now. */
 export class LiveLinks {
-	private readonly dead = new Set<string>();
-	private readonly anew = new Map<string, string>();
+	readonly fields: PlanFields;
+	private readonly missingRecords = new Set<string>();
+	private readonly newIds = new Map<string, string>();
+	private readonly toBeCreated = new Set<string>();
 
-	/** @param newId of the record that was created in place of a deleted one */
-	replace(collection: string, id: string, newId: string): void {
-		this.anew.set(`${collection}/${id}`, newId);
+	constructor(fields: PlanFields, undos: RecordUndo[]) {
+		this.fields = fields;
+		for (const { history, newId, action } of undos) {
+			if (newId !== undefined) this.replaceId(history, newId);
+			if (action === 'create') this.toBeCreated.add(recordKey(history));
+		}
 	}
 
-	/**
-	 * Looks up which of the linked records live.
-	 *
-	 * @param all each undo with the fields of its kind of record that refer to others
-	 */
-	async lookUp(api: Connection, all: Array<{ fields: LinkFields; undo: Undoing }>): Promise<void> {
+	/** Links to a deleted record become links to the record that was created in its place. */
+	replaceId(history: RecordHistory, newId: string): void {
+		this.newIds.set(recordKey(history), newId);
+	}
+
+	/** Looks up which of the linked records exist. */
+	async lookUp(api: Connection, undos: RecordUndo[]): Promise<void> {
 		const idsByCollection = new Map<string, Set<string>>();
-		for (const { fields, undo } of all) {
-			for (const [collection, id] of linksIn(fields, undo)) {
+		for (const undo of undos.filter(restoresValues)) {
+			for (const { collection, id } of this.linksOf(undo)) {
 				idsByCollection.set(collection, (idsByCollection.get(collection) ?? new Set<string>()).add(id));
 			}
 		}
 		for (const [collection, ids] of idsByCollection) {
 			const description = await api.describe(collection);
-			// Where they cannot be read, the service says which links it refuses.
+			// If these records cannot be read, the service reports the links that it refuses.
 			if (!description) continue;
 			const reading = recordsById(api, { collection, list: description.list, fields: [] }, [...ids]);
 			const found = await reading.catch((error: unknown) => {
 				if (isAnsweredWith(error, 403, 404)) return undefined;
 				throw error;
 			});
-			for (const id of found ? ids : []) if (!found!.has(id)) this.dead.add(`${collection}/${id}`);
+			for (const id of found ? ids : []) if (!found!.has(id)) this.missingRecords.add(recordKey({ collection, id }));
 		}
 	}
 
-	/** The deleted records that an undo would link to, and that have no new id yet. */
-	missing(fields: LinkFields, undo: Undoing): string[] {
-		return linksIn(fields, undo)
-			.map(([collection, id]) => `${collection}/${id}`)
-			.filter((link) => this.isDead(link));
+	/** Whether an undo links to a record that the plan has yet to create. */
+	waitsForCreation(undo: RecordUndo): boolean {
+		return this.missingLinks(undo).some((key) => this.toBeCreated.has(key));
 	}
 
-	/** The value with links that live; without a value where none is left. @returns also whether a link had to be left out */
-	alive(field: Field, value: unknown): { value?: unknown; isWithout: boolean } {
-		let isWithout = false;
-		const replaced = withReplacedIds(field, value, (collection, id) => {
-			const link = `/${collection}/${idText(id) ?? ''}`;
-			const isDead = this.isDead(link);
-			isWithout ||= isDead;
-			return isDead ? undefined : (this.anew.get(link) ?? id);
+	/** Divides creations into waves: records that others link to come first. */
+	*creationWaves(undos: RecordUndo[]): Generator<RecordUndo[]> {
+		let remaining = undos;
+		while (remaining.length > 0) {
+			const remainingKeys = new Set(remaining.map(({ history }) => recordKey(history)));
+			const free = remaining.filter((undo) => !this.missingLinks(undo).some((key) => remainingKeys.has(key)));
+			// If records link to each other in a circle, the first one is created without its link.
+			const wave = new Set(free.length > 0 ? free : remaining.slice(0, 1));
+			yield [...wave];
+			remaining = remaining.filter((undo) => !wave.has(undo));
+		}
+	}
+
+	/**
+	 * A value without links to missing records, and with the new ids of those that were created again.
+	 *
+	 * @returns no value if no link is left; also whether a link was left out
+	 */
+	withLiveLinks(field: Field, value: unknown): { value?: unknown; lacksLink: boolean } {
+		let lacksLink = false;
+		const replacedValue = withReplacedIds(field, value, (collection, id) => {
+			const key = recordKey({ collection: `/${collection}`, id: idText(id) ?? '' });
+			const isMissing = this.isMissing(key);
+			lacksLink ||= isMissing;
+			return isMissing ? undefined : (this.newIds.get(key) ?? id);
 		});
-		const idOf = (entry: unknown) => (field.reference === undefined ? (entry as IDataObject)?.id : entry);
-		const living = Array.isArray(replaced) ? replaced.filter((entry) => idOf(entry) !== undefined) : [];
-		if (Array.isArray(replaced) && (living.length > 0 || !isWithout)) return { value: living, isWithout };
-		return isWithout ? { isWithout } : { value: replaced, isWithout };
+		if (Array.isArray(replacedValue)) {
+			const idOf = (entry: unknown) => (field.reference === undefined ? (entry as IDataObject)?.id : entry);
+			const liveEntries = replacedValue.filter((entry) => idOf(entry) !== undefined);
+			if (liveEntries.length > 0 || !lacksLink) return { value: liveEntries, lacksLink };
+		}
+		return lacksLink ? { lacksLink } : { value: replacedValue, lacksLink };
 	}
 
-	private isDead(link: string): boolean {
-		return this.dead.has(link) && !this.anew.has(link);
+	/** Keys of the missing records that an undo links to. */
+	private missingLinks(undo: RecordUndo): string[] {
+		return this.linksOf(undo).map(recordKey).filter((key) => this.isMissing(key));
 	}
-}
 
-/** The records that an undo would link to, by collection. */
-function linksIn(fields: LinkFields, { changes }: Undoing): Array<[collection: string, id: string]> {
-	const links: Array<[string, string]> = [];
-	for (const { field: changedField, to, kept } of changes) {
-		for (const [name, value] of kept ? [] : partsOf(changedField, to)) {
-			const field = fields.get(name);
+	private isMissing(key: string): boolean {
+		return this.missingRecords.has(key) && !this.newIds.has(key);
+	}
+
+	/** The records that an undo links to. */
+	private linksOf(undo: RecordUndo): Array<{ collection: string; id: string }> {
+		const linkFields = this.fields.linkFieldsOf(undo);
+		const links: Array<{ collection: string; id: string }> = [];
+		for (const [name, value] of undo.changes.flatMap(({ field, to, kept }) => (kept ? [] : partsOf(field, to)))) {
+			const field = linkFields.get(name);
 			if (!field) continue;
 			withReplacedIds(field, value, (collection, id) => {
 				const text = idText(id);
-				if (text !== undefined) links.push([`/${collection}`, text]);
+				if (text !== undefined) links.push({ collection: `/${collection}`, id: text });
 				return id;
 			});
 		}
-	}
-	return links;
-}
-
-/** The values of a change by the names of their fields: a record that is created again has its custom fields in one. */
-const partsOf = (field: string, to: unknown): Array<[name: string, value: unknown]> =>
-	field === custom && isObject(to) ? Object.entries(to).map(([key, value]) => [`${custom}.${key}`, value]) : [[field, to]];
-
-/**
- * The undo without links to records that are gone, and without values of custom fields that can no longer be written.
- *
- * @param isWritable of a custom field, by its name
- */
-export function withLiveLinks(undo: Undoing, links: LiveLinks, fields: LinkFields, isWritable: (name: string) => boolean): Undoing {
-	const without: string[] = [];
-	const unwritable: string[] = [];
-	let isRequired = false;
-	const left = (name: string, value: unknown): unknown => {
-		if (name.startsWith(`${custom}.`) && !isWritable(name)) return void unwritable.push(name);
-		const field = fields.get(name);
-		if (!field || (value ?? null) === null) return value;
-		const alive = links.alive(field, value);
-		if (alive.isWithout) without.push(name);
-		isRequired ||= undo.action === 'create' && field.required && alive.value === undefined;
-		return alive.value;
-	};
-	const changes = undo.changes.flatMap((change): UndoneChange[] => {
-		if (change.kept) return [change];
-		const parts = partsOf(change.field, change.to).map(([name, value]): [string, unknown] => [name, left(name, value)]);
-		const living = parts.filter(([, value]) => value !== undefined);
-		if (parts.length > 0 && living.length === 0) return undo.action === 'create' ? [] : [{ ...change, kept: true }];
-		const isWhole = change.field === custom && isObject(change.to);
-		return [{ ...change, to: isWhole ? Object.fromEntries(living.map(([name, value]) => [name.slice(custom.length + 1), value])) : living[0]?.[1] }];
-	});
-	if (without.length + unwritable.length === 0) return { ...undo, changes };
-	const reason = [
-		undo.reason,
-		without.length > 0 && `${without.join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
-		isRequired && required,
-		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or is read-only.`,
-	].filter(Boolean).join(' ');
-	const result = unwritable.length > 0 && undo.result === 'undone' ? 'cannot_be_undone' : undo.result;
-	const { action, ...rest } = { ...undo, changes, reason, result };
-	if (isRequired) return { ...rest, changes: changes.map((change) => ({ ...change, kept: true })), result: 'cannot_be_undone' };
-	const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
-	if (isLeft) return { ...rest, ...(action && { action }) };
-	return { ...rest, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
-}
-
-const custom = 'custom_fields';
-const required = 'The service requires this link, so the record was not created again.';
-
-/** Records to create in an order in which those that others link to come first. */
-export function* waves(all: Undoing[], missing: (undo: Undoing) => string[]): Generator<Undoing[]> {
-	let left = all;
-	while (left.length > 0) {
-		const names = new Set(left.map(({ history: { collection, id } }) => `${collection}/${id}`));
-		const free = left.filter((undo) => !missing(undo).some((link) => names.has(link)));
-		// Records that link to each other in a circle: the first goes without its link.
-		const wave = new Set(free.length > 0 ? free : left.slice(0, 1));
-		yield [...wave];
-		left = left.filter((undo) => !wave.has(undo));
+		return links;
 	}
 }
+
+/** The fields in a change, with their values: a record that is created again has its custom fields in one. */
+export const partsOf = (field: string, to: unknown): Array<[name: string, value: unknown]> =>
+	field === 'custom_fields' && isObject(to) ? Object.entries(to).map(([key, value]) => [`custom_fields.${key}`, value]) : [[field, to]];

@@ -1,57 +1,68 @@
+import type { CrmEvent } from '../api/crmEvent';
 import type { EventLog } from '../api/eventLog';
 import type { Execution, Resource } from '../model';
 import { meaningOfTypes, type EventMeaning } from './eventMeaning';
-import { Histories } from './history';
-import type { UndoChoices } from './selection';
+import { Histories } from './histories';
+import type { UndoChoices } from './undoChoices';
 
 /**
  * Reads the log from the chosen time on.
  *
- * @returns also the sequence of the last event
- * @throws Error in the user's words where the log does not reach back to the time
+ * @throws Error in the user's words if the log does not reach back to that time
  */
-export async function readHistories(execution: Execution, log: EventLog, choices: UndoChoices, kinds: Resource[]): Promise<{ histories: Histories; last: number }> {
-	const { api } = execution;
-	const templates = new Map(kinds.map((kind) => [general(kind.path), kind]));
-	const refusal = ({ template, kind }: EventMeaning): string | undefined => {
-		const resource = templates.get(general(template));
-		if (choices.kinds.length > 0) return resource && choices.kinds.includes(resource.value) ? undefined : '';
-		if (resource) return undefined;
-		// A job stays as a record of what was done; its lines are changes of their own.
-		if (template === '/jobs') return '';
-		return kind === 'message' ? sentMessage : setUp;
-	};
-	const histories = new Histories(meaningOfTypes(await api.describeEvents()), refusal);
+export async function readHistories({ api }: Execution, log: EventLog, choices: UndoChoices, kinds: Resource[]): Promise<Histories> {
+	const histories = new Histories(meaningOfTypes(await api.describeEvents()), refusalOf(kinds, choices));
 	const since = choices.since === undefined ? undefined : new Date(choices.since).toISOString();
 	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
 	const first = since === undefined ? oldest : firstSince;
-	if (!oldest && choices.since !== undefined && !choices.isAsFarAsLog) throw new Error(emptyLog);
-	if (!oldest || !first) return { histories, last: 0 };
-	const begin = new Date(oldest.timestamp).toISOString();
-	// The first event of an account is the first there is.
-	const isWhole = oldest.sequence <= 1;
-	if (choices.since === undefined && !isWhole) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
-	if (choices.since !== undefined && !isWhole && Date.parse(oldest.timestamp) > choices.since) {
-		if (!choices.isAsFarAsLog) throw new Error(`Since: the service’s log only goes back to ${begin}, so earlier changes cannot be undone. Nothing was written. Set Since to ${begin} or later, or turn on Allow Partial Undo.`);
-		api.notices.add(`The log of the service only goes back to ${begin}. Earlier changes are not undone.`);
+	if (!oldest && since !== undefined && !choices.allowsPartialUndo) throw new Error(emptyLog);
+	if (!oldest || !first) return histories;
+	checkReach(oldest, choices, api.notices);
+	let lastSequence = first.sequence - 1;
+	const readSequences = new Set<number>();
+	for await (const event of log.allAfter(lastSequence)) {
+		// A log may return an event twice.
+		if (readSequences.has(event.sequence)) continue;
+		if (event.sequence <= lastSequence) throw new Error(unordered);
+		readSequences.add(event.sequence);
+		histories.addEvent(event, choices.isChosen(event));
+		lastSequence = event.sequence;
 	}
-	let last = first.sequence - 1;
-	const seen = new Set<number>();
-	for await (const event of log.allAfter(last)) {
-		// A log may hand out an event twice.
-		if (seen.has(event.sequence)) continue;
-		if (event.sequence <= last) throw new Error(unordered);
-		seen.add(event.sequence);
-		histories.add(event, choices.isChosen(event));
-		last = event.sequence;
-	}
-	return { histories, last };
+	return histories;
 }
 
-const general = (path: string): string => path.replace(/\{\w+\}/g, '{}');
+/** Returns a function that tells why records of a kind cannot be undone; empty for those that are ignored. */
+function refusalOf(kinds: Resource[], choices: UndoChoices): (meaning: EventMeaning) => string | undefined {
+	const resources = new Map(kinds.map((kind) => [withoutParameterNames(kind.path), kind]));
+	return ({ template, kind }) => {
+		const resource = resources.get(withoutParameterNames(template));
+		if (choices.kinds.length > 0) return resource && choices.kinds.includes(resource.value) ? undefined : '';
+		if (resource) return undefined;
+		// A job stays as a record of what was done. What it wrote has events of its own.
+		if (template === '/jobs') return '';
+		return kind === 'message' ? sentMessage : setupChange;
+	};
+}
 
-const unordered = 'The event log of the service is not in sequence, so the order of the changes is unknown. Nothing was written. Report this to the service’s support.';
+/** Reports a log that does not reach back to the chosen time, and refuses it unless a partial undo is allowed. */
+function checkReach(oldest: CrmEvent, { since, allowsPartialUndo }: UndoChoices, notices: Set<string>): void {
+	// The first event of an account has the sequence 1.
+	if (oldest.sequence <= 1) return;
+	const logBegin = new Date(oldest.timestamp).toISOString();
+	if (since === undefined) notices.add(`The whole log was read. It goes back to ${logBegin}.`);
+	else if (Date.parse(oldest.timestamp) > since) {
+		if (!allowsPartialUndo) throw new Error(shortLog(logBegin));
+		notices.add(`The log of the service only goes back to ${logBegin}. Earlier changes are not undone.`);
+	}
+}
+
+const withoutParameterNames = (path: string): string => path.replace(/\{\w+\}/g, '{}');
+
+const unordered =
+	'The event log of the service is not in sequence, so the order of the changes is unknown. Nothing was written. Report this to the service’s support.';
+const shortLog = (begin: string) =>
+	`Since: the service’s log only goes back to ${begin}, so earlier changes cannot be undone. Nothing was written. Set Since to ${begin} or later, or turn on Allow Partial Undo.`;
 const emptyLog =
 	'Since: the log of the service is empty, so the changes since then are unknown. Nothing was written. If nothing was changed, there is nothing to undo.';
 const sentMessage = 'Messages cannot be taken back.';
-const setUp = 'Changes to the setup of an account must be undone by hand.';
+const setupChange = 'Changes to the setup of an account must be undone by hand.';

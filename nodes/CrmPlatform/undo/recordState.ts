@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-/** What tells whether a record has changed: its version, or the time of its last change where a service counts none. */
+import { compareInstants } from '../values/instants';
+
+/** What shows that a record has changed: its version, or the time of its last change if the service has no versions. */
 export interface RecordState {
 	version?: unknown;
 	time?: unknown;
@@ -10,30 +12,32 @@ export const recordStateOf = ({ version, updated_at: time }: IDataObject): Recor
 
 type StateComparison = 'same' | 'older' | 'newer' | 'different';
 
-/** A record's state, beside another that it had once. `unknown` where the two have nothing in common. */
-export function compareStates(now: RecordState, then: RecordState): StateComparison | 'unknown' {
-	const byVersion = compared(now.version, then.version);
-	const byTime = compared(now.time, then.time);
-	// A version may not count.
+/** Compares the current state of a record with a former one. `unknown` if the two have neither in common. */
+export function compareStates(current: RecordState, former: RecordState): StateComparison | 'unknown' {
+	const byVersion = compareMarks(current.version, former.version);
+	const byTime = compareMarks(current.time, former.time);
+	// Some services never increase the version.
 	if (byVersion === 'same' && byTime === 'newer') return 'newer';
 	return byVersion ?? byTime ?? 'unknown';
 }
 
-function compared(a: unknown, b: unknown): StateComparison | undefined {
-	if ((a ?? undefined) === undefined || (b ?? undefined) === undefined) return undefined;
-	const texts = [String(a), String(b)] as const;
-	if (texts[0] === texts[1]) return 'same';
-	// One of two notations of a time may end with the seconds.
-	const unit = texts.every((text) => /\.\d/.test(text)) || !texts.every(isTime) ? 1n : 1000n;
-	const [order, otherOrder] = [orderOf(texts[0]), orderOf(texts[1])];
-	if (order === undefined || otherOrder === undefined) return 'different';
-	return order / unit === otherOrder / unit ? 'same' : order < otherOrder ? 'older' : 'newer';
+/** Compares two versions, or two times. */
+function compareMarks(current: unknown, former: unknown): StateComparison | undefined {
+	if ((current ?? undefined) === undefined || (former ?? undefined) === undefined) return undefined;
+	const marks = [String(current), String(former)] as const;
+	if (marks[0] === marks[1]) return 'same';
+	if (marks.every(isTimestamp)) return directionOf(compareInstants(...marks));
+	const [currentNumber, formerNumber] = [orderNumber(marks[0]), orderNumber(marks[1])];
+	if (currentNumber === undefined || formerNumber === undefined) return 'different';
+	return directionOf(currentNumber - formerNumber);
 }
 
-const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text));
+const directionOf = (difference: number | bigint): StateComparison => (difference < 0 ? 'older' : difference > 0 ? 'newer' : 'same');
 
-/** What counts up: a number, of any length, or a time; undefined for a hash. */
-function orderOf(text: string): bigint | undefined {
+const isTimestamp = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text));
+
+/** A number, of any length, or a time as a number; undefined for a hash, which has no order. */
+function orderNumber(text: string): bigint | undefined {
 	if (/^\d+$/.test(text)) return BigInt(text);
-	return isTime(text) ? BigInt(Date.parse(text)) : undefined;
+	return isTimestamp(text) ? BigInt(Date.parse(text)) : undefined;
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../api/http/json';
 
-/** A value as text, whatever the order of its members. */
-export const canonical = (value: unknown): string =>
+/** A value as text that does not depend on the order of members. */
+export const canonicalText = (value: unknown): string =>
 	JSON.stringify(value ?? null, (_, member: unknown) =>
 		typeof member === 'object' && member !== null && !Array.isArray(member)
 			? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -9,8 +9,14 @@ export const canonical = (value: unknown): string =>
 	);
 
 /** Whether two values of a field are the same. */
-export const hasSameValue = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
+export const hasSameValue = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b);
 
-/** Whether a field has no value: nothing, an empty list, or an object without values. */
-export const isEmpty = (value: unknown): boolean =>
-	value === null || value === undefined || (Array.isArray(value) && value.length === 0) || (isObject(value) && Object.values(value).every(isEmpty));
+/**
+ * Whether a field has no value: nothing, an empty list, or an object without values. Unlike in `values/blank`,
+ * an empty text is a value: an undo restores exactly what was there.
+ */
+export const hasNoValue = (value: unknown): boolean =>
+	value === null ||
+	value === undefined ||
+	(Array.isArray(value) && value.length === 0) ||
+	(isObject(value) && Object.values(value).every(hasNoValue));

@@ -44,9 +44,9 @@ export const since: INodeProperties = {
 	description: 'Undo only changes made at or after this time. Optional for an execution: without it, the whole log is searched.',
 };
 
-export const asFar: INodeProperties = {
+export const allowPartialUndo: INodeProperties = {
 	displayName: 'Allow Partial Undo',
-	name: 'asFarAsLog',
+	name: 'allowPartialUndo',
 	type: 'boolean',
 	default: true,
 	description: 'Whether to undo what is still in the log if it does not reach back to Since',
@@ -77,7 +77,7 @@ export const until: INodeProperties = {
 	description: 'Changes made after this time are kept, as if someone else had made them',
 };
 
-/** What Get Many's filters would do, and also for records that are gone or no longer match. */
+/** Unlike the filters of Get Many, ids also choose records that are gone. */
 export const onlyRecords: INodeProperties = {
 	displayName: 'Only These Records',
 	name: 'onlyRecords',
@@ -98,4 +98,4 @@ const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 });
 
 export const undoProperties = [undoPreview, undoOf, undoId, since];
-export const undoOptions = (kinds: Resource[]): INodeProperties[] => [asFar, kindsProperty(kinds), maxUndone, onlyRecords, takesPrecedence, until];
+export const undoOptions = (kinds: Resource[]): INodeProperties[] => [allowPartialUndo, kindsProperty(kinds), maxUndone, onlyRecords, takesPrecedence, until];

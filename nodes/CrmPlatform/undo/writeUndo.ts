@@ -4,7 +4,6 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { path as pathOf } from '../api/http/path';
-import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Batched, Execution, Run } from '../model';
 import { runAll } from '../schedule';
@@ -12,26 +11,24 @@ import { writeRecords } from '../writing/batches';
 import { protectionOf, versionOf } from '../writing/replace';
 import type { Write } from '../writing/writeOrder';
 import { formerValues } from './formerValues';
-import type { UndoAction, Undoing } from './undoing';
+import type { Descriptions } from './planFields';
+import type { RecordUndo, UndoAction } from './recordUndo';
 
 interface UndoWrite {
 	action: UndoAction;
 	collection: string;
-	/** The record to change; absent for one to create. */
+	/** The record to change or delete; absent for a record to create. */
 	record?: IDataObject;
 	body?: IDataObject;
-	/** The deletion that is undone. */
+	/** Id of the event of the deletion that is undone. */
 	deletion?: string;
 }
 
-/** The record as it was answered, or why the service refused the write. */
-export type UndoOutcome = { record: IDataObject } | { refused: Error };
+/** What the service answered to a write: the record, or a refusal. */
+export type WriteAnswer = { record: IDataObject } | { refused: Error };
 
-/** Where the writes of a kind of record are described. */
-export type Describe = (collection: string) => ResourceDescription | undefined;
-
-/** The write that undoes something. */
-export function undoWriteOf(undo: Undoing): UndoWrite | undefined {
+/** The write that carries out an undo, if there is one. */
+export function writeFor(undo: RecordUndo): UndoWrite | undefined {
 	const { history: { collection, deletion }, action, current } = undo;
 	if (action === undefined) return undefined;
 	if (action === 'delete') return { action, collection, record: current! };
@@ -40,92 +37,111 @@ export function undoWriteOf(undo: Undoing): UndoWrite | undefined {
 }
 
 /**
- * Does writes of one kind, as everything that writes does: in batches, under keys and versions. A creation goes
- * alone, under a key that names the deletion, so that the log tells which record was created for which.
+ * Sends writes as every operation does: in batches, under idempotency keys and versions. A creation is sent alone,
+ * under a key that names the deletion, so that the log shows which record was created for which.
  *
- * @returns the outcomes in their order, up to the first error that is not a refusal of one record
+ * @returns the answers in the order of the writes, up to the first error that does not concern just one record
  */
-export async function sendWrites(execution: Execution, describe: Describe, writes: UndoWrite[]): Promise<{ outcomes: UndoOutcome[]; error?: Error }> {
-	const outcomes: UndoOutcome[] = [];
-	for (let from = 0; from < writes.length; ) {
-		const { action, collection } = writes[from]!;
-		let to = from + 1;
-		while (writes[to]?.action === action && writes[to]?.collection === collection) to++;
-		const group = writes.slice(from, to);
-		const description = describe(collection)?.[action];
+export async function sendWrites(
+	execution: Execution,
+	descriptions: Descriptions,
+	writes: UndoWrite[],
+): Promise<{ answers: WriteAnswer[]; error?: Error }> {
+	const answers: WriteAnswer[] = [];
+	for (let start = 0; start < writes.length; ) {
+		const { action, collection } = writes[start]!;
+		let end = start + 1;
+		while (writes[end]?.action === action && writes[end]?.collection === collection) end++;
+		const group = writes.slice(start, end);
+		const description = descriptions.get(collection)?.[action];
 		if (!description || description.refusal !== undefined) {
 			const refused = new Error(description?.refusal ?? `The service does not offer to ${action} records of ${collection}.`);
-			outcomes.push(...group.map(() => ({ refused })));
+			answers.push(...group.map(() => ({ refused })));
 		} else {
-			const error = await sendGroup(execution, description, group, outcomes);
-			if (error) return { outcomes, error };
+			const error = await sendGroup(execution, description, group, answers);
+			if (error) return { answers, error };
 		}
-		from = to;
+		start = end;
 	}
-	return { outcomes };
+	return { answers };
 }
 
-/** The deletions that go with the first request. */
-export function firstRequestOf(wave: Undoing[], describe: Describe): Undoing[] {
-	const collection = wave[0]?.history.collection ?? '';
-	const batch = describe(collection)?.delete?.batch;
-	return wave.filter(({ history }) => history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
+/** The deletions that fit into one request. */
+export function firstDeletionRequest(undos: RecordUndo[], descriptions: Descriptions): RecordUndo[] {
+	const collection = undos[0]?.history.collection ?? '';
+	const batch = descriptions.get(collection)?.delete?.batch;
+	return undos.filter(({ history }) => history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
 }
 
-/** Tells the user where the service cannot keep the writes of a plan from overwriting what others change meanwhile. */
-export function tellProtection(execution: Execution, describe: Describe, planned: Undoing[]): void {
-	const groups = new Map<WriteDescription, IDataObject[]>();
-	for (const { action, current, history } of planned) {
-		const description = action && describe(history.collection)?.[action];
+/** Tells the user if the service cannot prevent a plan from overwriting what others change meanwhile. */
+export function warnIfUnprotected(execution: Execution, descriptions: Descriptions, undos: RecordUndo[]): void {
+	const recordsByDescription = new Map<WriteDescription, IDataObject[]>();
+	for (const { action, current, history } of undos) {
+		const description = action && descriptions.get(history.collection)?.[action];
 		if (!description || !current) continue;
-		const records = groups.get(description) ?? [];
+		const records = recordsByDescription.get(description) ?? [];
 		records.push(current);
-		groups.set(description, records);
+		recordsByDescription.set(description, records);
 	}
-	for (const [description, records] of groups) protectionOf(execution, description, records);
+	for (const [description, records] of recordsByDescription) protectionOf(execution, description, records);
 }
 
-async function sendGroup(execution: Execution, description: WriteDescription, group: UndoWrite[], outcomes: UndoOutcome[]): Promise<Error | undefined> {
-	const { n8n, identity, operation } = execution;
-	const [{ action }] = group as [UndoWrite];
-	// An attempt plans again, and must not repeat the keys of an earlier one.
-	const freshExecution: Execution = { ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: randomUUID() } };
-	const refused = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
-	const inBatches = () =>
-		writeRecords(freshExecution, description, (index) => requestOf(group[index]!), (record): IDataObject => ({ record }), {
-			count: group.length,
-			...protectionOf(execution, description, group.map(({ record }) => record)),
-			refused,
-		});
-	const alone = async (write: UndoWrite) => {
-		const keyed: Execution = { ...freshExecution, identity: { ...freshExecution.identity, deletion: write.deletion! } };
-		const run = writeRecords(keyed, description, () => requestOf(write), (record): IDataObject => ({ record }), { count: 1, refused }) as Run;
-		return await run(0);
-	};
-	const each: Batched = { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await alone(group[index]!)] }) };
-	const plan = action === 'create' ? each : inBatches();
+/** Sends writes of one kind to one collection. Appends their answers, and returns the error that stopped them, if any. */
+async function sendGroup(
+	execution: Execution,
+	description: WriteDescription,
+	group: UndoWrite[],
+	answers: WriteAnswer[],
+): Promise<Error | undefined> {
+	const { identity, operation, n8n } = execution;
+	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
+	const freshIdentity = { ...identity, run: randomUUID() };
+	const freshExecution: Execution = { ...execution, operation: { ...operation, options: [] }, identity: freshIdentity };
+	const planWrites = group[0]?.action === 'create' ? creationsOneByOne : changesInBatches;
+	const plan = planWrites(freshExecution, description, group);
 	const signal = n8n.getExecutionCancelSignal();
-	for await (const done of runAll(plan, group.length, (results) => !signal?.aborted && !results.some((result) => result instanceof Error))) {
-		for (const { result } of done) {
+	const mayContinue = (results: unknown[]) => !signal?.aborted && !results.some((result) => result instanceof Error);
+	for await (const finished of runAll(plan, group.length, mayContinue)) {
+		for (const { result } of finished) {
 			if (result instanceof Error) return result;
-			outcomes.push(result as unknown as UndoOutcome);
+			answers.push(result as unknown as WriteAnswer);
 		}
 	}
 	return signal?.aborted ? new Error('The execution was canceled') : undefined;
 }
 
-function requestOf({ collection: place, record, body }: UndoWrite): Write {
-	const collection = `/v1${place}`;
+const changesInBatches = (execution: Execution, description: WriteDescription, group: UndoWrite[]) =>
+	writeRecords(execution, description, (index) => requestOf(group[index]!), toAnswer, {
+		count: group.length,
+		...protectionOf(execution, description, group.map(({ record }) => record)),
+		refused: refusalOrError,
+	});
+
+function creationsOneByOne(execution: Execution, description: WriteDescription, group: UndoWrite[]): Batched {
+	const create = async (write: UndoWrite) => {
+		const keyedExecution: Execution = { ...execution, identity: { ...execution.identity, deletion: write.deletion! } };
+		const run = writeRecords(keyedExecution, description, () => requestOf(write), toAnswer, { count: 1, refused: refusalOrError }) as Run;
+		return await run(0);
+	};
+	return { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await create(group[index]!)] }) };
+}
+
+const toAnswer = (record: IDataObject): IDataObject => ({ record });
+
+const refusalOrError = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
+
+/** Whether an error concerns just one record, so that the next write may succeed. */
+const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 404, 405, 409, 410, 412, 413, 422, 423) && !isWebPage(error);
+
+function requestOf({ collection, record, body }: UndoWrite): Write {
+	const collectionPath = `/v1${collection}`;
 	const id = record && String(record.id);
 	const version = versionOf(record);
 	return {
-		collection,
-		path: id === undefined ? collection : collection + pathOf`/${id}`,
+		collection: collectionPath,
+		path: id === undefined ? collectionPath : collectionPath + pathOf`/${id}`,
 		...(id !== undefined && { id, before: record! }),
 		...(version !== undefined && { version }),
 		...(body && { body }),
 	};
 }
-
-/** Whether an error is about the one record: the next one may succeed. */
-const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 404, 405, 409, 410, 412, 413, 422, 423) && !isWebPage(error);

@@ -1,4 +1,4 @@
-import { areForms } from '../../nodes/CrmPlatform/undo/forms';
+import { areEquivalent } from '../../nodes/CrmPlatform/undo/equivalentFields';
 
 test.each([
 	['a value in a list that was empty', [null, 'a'], [[], [{ value: 'a', label: 'work' }]], true],
@@ -17,6 +17,6 @@ test.each([
 	['a name and a number', ['Ada', 'Eva'], ['+441', '+442'], false],
 	['an object of which the other has a part once', [null, { city: 'Bern' }], [{ city: 'Thun' }, { city: 'Bern', zip: '1' }], false],
 ])('fields that changed together are forms of one value: %s', (_, first, second, expected) => {
-	const [a, b] = [first, second].map(([before, after]) => ({ before, after })) as [Parameters<typeof areForms>[0], Parameters<typeof areForms>[0]];
-	expect([areForms(a, b), areForms(b, a)]).toEqual([expected, expected]);
+	const [a, b] = [first, second].map(([before, after]) => ({ before, after })) as [Parameters<typeof areEquivalent>[0], Parameters<typeof areEquivalent>[0]];
+	expect([areEquivalent(a, b), areEquivalent(b, a)]).toEqual([expected, expected]);
 });

@@ -1,0 +1,58 @@
+import { actorOf, originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
+import { originOf } from '../api/http/idempotency';
+import type { Execution } from '../model';
+
+export const causerKinds = ['execution', 'workflow', 'instance', 'actor'] as const;
+export type CauserKind = (typeof causerKinds)[number];
+
+/** Who or what made the changes to undo. */
+export class ChangeCauser {
+	private readonly kind: CauserKind;
+	private readonly id: string;
+	private readonly origin: ReturnType<typeof originOf>;
+	/** The workflow of the execution, according to its first event. */
+	private workflow?: string;
+
+	/** @param id of the execution, workflow, user or key; empty for all workflows of this n8n */
+	constructor(kind: CauserKind, id: string, { identity: { instance } }: Execution) {
+		this.kind = kind;
+		this.id = id;
+		this.origin = originOf(instance, kind === 'workflow' ? id : '', kind === 'execution' ? id : '');
+	}
+
+	/** The name for messages. */
+	get label(): string {
+		return this.kind === 'instance' ? 'workflows of this n8n' : `${causerNames[this.kind]} ${this.id}`;
+	}
+
+	/** @throws Error in the user's words if the service does not report who caused the event, or if the id is ambiguous */
+	hasCaused(event: CrmEvent): boolean {
+		if (this.kind === 'actor') return actorOf(event) === this.id;
+		if (!tellsOrigin(event)) throw new Error(unknownCauser);
+		const origin = originOfEvent(event);
+		if (origin?.instance !== this.origin.instance) return false;
+		if (this.kind === 'instance') return true;
+		if (this.kind === 'workflow') return origin.workflow === this.origin.workflow;
+		if (origin.execution !== this.origin.execution) return false;
+		// A new database, or a second one with the same encryption key, counts executions from 1 again.
+		this.workflow ??= origin.workflow;
+		if (origin.workflow !== this.workflow) throw new Error(sharedNumber(this.id, [this.workflow, origin.workflow]));
+		return true;
+	}
+}
+
+/** Returns a function that tells whether an execution has caused an event. */
+export function causedByExecution({ identity: { instance, workflow, execution } }: Execution): (event: CrmEvent) => boolean {
+	const expected = originOf(instance, workflow, execution);
+	return (event) => {
+		const origin = originOfEvent(event);
+		return origin?.instance === expected.instance && origin.workflow === expected.workflow && origin.execution === expected.execution;
+	};
+}
+
+export const causerNames = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
+
+const sharedNumber = (id: string, workflows: string[]) =>
+	`Executions of several workflows have the number ${id}: ${workflows.join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
+const unknownCauser =
+	'The service does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';

@@ -1,0 +1,175 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
+import { deletionHash } from '../api/http/idempotency';
+import { idText } from '../api/http/json';
+import { recordName } from '../api/recordName';
+import { hasField } from './changedField';
+import type { EventMeaning } from './eventMeaning';
+import { LinksToCreated } from './linksToCreated';
+import {
+	addChangeByOthers,
+	addUpdateToUndo,
+	newHistory,
+	partOfRecord,
+	recordKey,
+	type RecordHistory,
+	type Recreation,
+} from './recordHistory';
+import { compareStates, recordStateOf, type RecordState } from './recordState';
+import type { RecordUndo } from './recordUndo';
+
+/**
+ * The histories of the records to undo, built from the event log. Events are added in sequence: those to undo, and
+ * all others, which show what became of these records since.
+ */
+export class Histories {
+	private readonly meaningOf: (type: string) => EventMeaning | undefined;
+	private readonly refusal: (meaning: EventMeaning) => string | undefined;
+	private readonly byRecord = new Map<string, RecordHistory>();
+	/** By the record that was created again. */
+	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
+	private readonly byDeletion = new Map<string, RecordHistory>();
+	readonly links = new LinksToCreated();
+	/** Sequence of the last event from before the undo. */
+	lastSequence = 0;
+
+	/**
+	 * @param meaningOf gives the meaning of a type of event
+	 * @param refusal why records of a kind cannot be undone; empty if they are ignored
+	 */
+	constructor(meaningOf: Histories['meaningOf'], refusal: Histories['refusal']) {
+		this.meaningOf = meaningOf;
+		this.refusal = refusal;
+	}
+
+	/** Adds an event that happened before the undo. */
+	addEvent(event: CrmEvent, isToBeUndone: boolean): void {
+		const { meaning, id, key } = this.subjectOf(event);
+		this.lastSequence = event.sequence;
+		const history = this.byRecord.get(key);
+		if (isToBeUndone) this.addEventToUndo(event, meaning, id, history);
+		else {
+			const affectedHistory = history ?? this.byRecreation.get(key)?.history;
+			if (affectedHistory && meaning.change !== undefined) addChangeByOthers(affectedHistory, event, meaning);
+			if (affectedHistory && meaning.change === 'deleted') this.byDeletion.set(deletionHash(event.id), affectedHistory);
+		}
+		const currentHistory = this.byRecord.get(key);
+		if (currentHistory) currentHistory.newest = recordStateOf(event.data.object);
+		this.addLaterEvent(event, !isToBeUndone, isToBeUndone);
+	}
+
+	/**
+	 * Adds an event that may have happened during the undo: it may have created a record again, linked to a created
+	 * one, or changed one of these.
+	 *
+	 * @param isByOthers whether neither this undo nor the changes to undo have caused the event
+	 * @returns whether the event may prevent the deletion of a record
+	 */
+	addLaterEvent(event: CrmEvent, isByOthers: boolean, isToBeUndone = false): boolean {
+		const { meaning, id, key } = this.subjectOf(event);
+		const { recreation } = this.byRecreation.get(key) ?? {};
+		if (recreation) recreation.newest = recordStateOf(event.data.object);
+		if (recreation && meaning.change === 'updated') recreation.isChanged = true;
+		if (recreation && meaning.change === 'deleted') recreation.isGone = true;
+		if (meaning.change === 'created' && !isToBeUndone) this.noteRecreation(event, id, false);
+		const history = this.byRecord.get(key);
+		const isChangeOfCreated = meaning.change === 'updated' && isByOthers && history?.isCreated === true;
+		if (isChangeOfCreated) history.isChangedByOthers = true;
+		return this.links.addEvent(key, event, meaning) || recreation !== undefined || isChangeOfCreated;
+	}
+
+	/** The histories of all records to undo, the last changed record first. */
+	newestFirst(): RecordHistory[] {
+		return [...this.byRecord.values()].sort((a, b) => b.sequence - a.sequence);
+	}
+
+	/**
+	 * The ids of the created records that other records link to when these undos are done.
+	 *
+	 * @param isWritten whether the former values of a record are written, or will be before anything is deleted
+	 */
+	linkedAfterUndo(
+		undos: RecordUndo[],
+		takesPrecedence: boolean,
+		isWritten: (undo: RecordUndo) => boolean = () => true,
+	): ReadonlySet<string> {
+		return this.links.linkedAfterUndo(undos, { isWritten, lastSequence: this.lastSequence, isWrittenOnly: takesPrecedence });
+	}
+
+	/** The record that an event is about, and what happened to it. */
+	private subjectOf({ type, data: { object } }: CrmEvent): { meaning: EventMeaning; id: string; key: string } {
+		const meaning = this.meaningOf(type) ?? unknownMeaning(type);
+		const id = idText(object.id) ?? '';
+		return { meaning, id, key: recordKey({ collection: meaning.collection, id }) };
+	}
+
+	private addEventToUndo(event: CrmEvent, meaning: EventMeaning, id: string, existingHistory: RecordHistory | undefined): void {
+		const { object } = event.data;
+		const refusal = this.refusal(meaning);
+		if (refusal === '') return;
+		// An event such as deal.won accompanies the one that describes the change.
+		if (meaning.change === undefined && existingHistory && refusal === undefined && hasSameState(existingHistory.state, object)) return;
+		const replacedHistory = meaning.change === 'created' ? this.noteRecreation(event, id, true) : undefined;
+		const history = existingHistory ?? newHistory(meaning, id);
+		this.byRecord.set(recordKey(history), history);
+		const name = recordName(object);
+		if (name !== undefined) history.name = name;
+		history.state = recordStateOf(object);
+		history.sequence = event.sequence;
+
+		if (refusal !== undefined) history.problem = refusal;
+		else if (id === '' || meaning.change === undefined) history.problem = notUnderstood(event.type);
+		else if (meaning.change === 'created') this.addCreation(history, event, replacedHistory);
+		else if (meaning.change === 'updated') addUpdateToUndo(history, event);
+		else this.addDeletion(history, event);
+	}
+
+	/** @param replacedHistory of the record in whose place this one was created, if it was created again */
+	private addCreation(history: RecordHistory, event: CrmEvent, replacedHistory: RecordHistory | undefined): void {
+		const isNew = isNewRecord(event);
+		if (isNew !== true) history.problem = isNew === undefined ? maybeCreated : notCreated;
+		history.isCreated = replacedHistory?.deletion ? replacedHistory.isCreated : true;
+		if (history.isCreated) this.links.addCreated(history.id);
+	}
+
+	private addDeletion(history: RecordHistory, event: CrmEvent): void {
+		const { object } = event.data;
+		if ([...history.fields].some(([field, { isOmitted }]) => !isOmitted && !hasField(object, field))) history.problem = partOfRecord;
+		history.deletion = { event: event.id, record: object, tellsOrigin: tellsOrigin(event) };
+		this.byDeletion.set(deletionHash(event.id), history);
+	}
+
+	/** Notes a record that an undo has created. @returns the history of the record in whose place it was created */
+	private noteRecreation(event: CrmEvent, id: string, isToBeUndone: boolean): RecordHistory | undefined {
+		const { hash = '' } = originOfEvent(event) ?? {};
+		const history = this.byDeletion.get(hash);
+		const key = history && recordKey({ collection: history.collection, id });
+		if (!key || this.byRecreation.has(key)) return history;
+		const state = recordStateOf(event.data.object);
+		const recreation = { id, state, newest: state, isToBeUndone, isChanged: false, isGone: false };
+		history.recreations.push(recreation);
+		this.byRecreation.set(key, { history, recreation });
+		if (history.recreations.length > 1) this.links.addCreated(id);
+		return history;
+	}
+}
+
+/** Whether a created record is new. For a user, a record that becomes visible is reported as created, too. Undefined if unknown. */
+function isNewRecord({ timestamp, data: { object } }: CrmEvent): boolean | undefined {
+	const { version, created_at: created, updated_at: updated } = object;
+	// A version that is not a small number is a hash or a time.
+	if (/^\d{1,9}$/.test(String(version))) return Number(version) <= 1;
+	if (typeof created !== 'string') return undefined;
+	return created === updated || Math.abs(Date.parse(timestamp) - Date.parse(created)) < 2000;
+}
+
+const hasSameState = (state: RecordState, object: IDataObject): boolean =>
+	['same', 'unknown'].includes(compareStates(recordStateOf(object), state));
+
+const unknownMeaning = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });
+
+const notCreated =
+	'The service reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
+const maybeCreated = 'The service reports it as created, but not whether it was new. Delete it by hand.';
+const notUnderstood = (type: string) => `The service reports ${type}, which the node does not understand.`;

@@ -1,0 +1,48 @@
+import type { Connection } from '../api/connection';
+import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
+import type { ResourceDescription } from '../api/openapi/description';
+import { refersToRecords } from '../api/openapi/linkFields';
+import type { Field } from '../fields/field';
+import type { RecordUndo } from './recordUndo';
+
+/** The descriptions of the kinds of records, by collection; undefined if the service does not describe one. */
+export type Descriptions = ReadonlyMap<string, ResourceDescription | undefined>;
+
+/** The fields that a plan writes, as the service and its custom fields describe them. */
+export class PlanFields {
+	private readonly descriptions: Descriptions;
+	private readonly customFields: ReadonlyMap<string, CustomFields | undefined>;
+	private readonly linkFields = new Map<string, ReadonlyMap<string, Field>>();
+
+	/** Reads the custom fields of the kinds of records for which a plan writes some. */
+	static async read(api: Connection, descriptions: Descriptions, writtenUndos: RecordUndo[]): Promise<PlanFields> {
+		const customFields = new Map<string, CustomFields | undefined>();
+		for (const { changes, history: { collection } } of writtenUndos) {
+			if (customFields.has(collection) || !changes.some(({ field }) => /^custom_fields(\.|$)/.test(field))) continue;
+			customFields.set(collection, await readCustomFieldsIfAllowed(api, `/v1${collection}`));
+		}
+		return new PlanFields(descriptions, customFields);
+	}
+
+	private constructor(descriptions: Descriptions, customFields: PlanFields['customFields']) {
+		this.descriptions = descriptions;
+		this.customFields = customFields;
+	}
+
+	/** The fields that an undo may write and that link to other records, by name. */
+	linkFieldsOf({ history: { collection }, action }: RecordUndo): ReadonlyMap<string, Field> {
+		const verb = action === 'create' ? 'create' : 'update';
+		const key = `${verb} ${collection}`;
+		const cachedFields = this.linkFields.get(key);
+		if (cachedFields) return cachedFields;
+		const fields = [...(this.descriptions.get(collection)?.[verb]?.fields ?? []), ...(this.customFields.get(collection)?.fields ?? [])];
+		const linkFields = new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+		this.linkFields.set(key, linkFields);
+		return linkFields;
+	}
+
+	/** Whether a custom field still exists and is writable; true if the custom fields cannot be read. */
+	canWriteCustomField({ history: { collection } }: RecordUndo, name: string): boolean {
+		return this.customFields.get(collection)?.fields.some((field) => field.name === name) ?? true;
+	}
+}

@@ -1,0 +1,53 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { RecordHistory } from './recordHistory';
+
+/** What an undo does to one field. */
+export interface FieldUndo {
+	/** As events name it: `custom_fields.<key>` for a custom field. */
+	field: string;
+	/** The current value. */
+	from: unknown;
+	/** The earlier value. */
+	to: unknown;
+	/** Whether the current value stays. */
+	kept?: true;
+}
+
+export type UndoAction = 'update' | 'delete' | 'create';
+
+/** What an undo does to one record: first as a plan, then as what became of it. */
+export interface RecordUndo {
+	history: RecordHistory;
+	result: 'undone' | 'already_so' | 'conflict' | 'cannot_be_undone';
+	changes: FieldUndo[];
+	reason?: string;
+	/** The write, if there is one. */
+	action?: UndoAction;
+	/** The current record. */
+	current?: IDataObject;
+	/** Id of the record that was created in its place. */
+	newId?: string;
+	/** Whether the service refused the write because another record has a value that must be unique. */
+	isDuplicate?: true;
+	/** Id of that other record, if the service reports it. */
+	holder?: string;
+	/** The next write of this record: without the values that the service refused, or a repetition. */
+	nextAttempt?: RecordUndo;
+	/** The fields in which the service stored other values than those sent; this write repeats them. */
+	storedOtherwise?: string[];
+}
+
+/** An undo of a record that writes nothing. */
+export const withoutWrite = (history: RecordHistory, result: RecordUndo['result'], reason?: string): RecordUndo => ({
+	history,
+	result,
+	changes: [],
+	...(reason !== undefined && { reason }),
+});
+
+/** The changes, none of which is written. */
+export const allKept = (changes: FieldUndo[]): FieldUndo[] => changes.map((change) => ({ ...change, kept: true }));
+
+/** Whether former values are to be written. */
+export const restoresValues = ({ action }: RecordUndo): boolean => action === 'update' || action === 'create';

@@ -1,0 +1,63 @@
+import { isObject } from '../api/http/json';
+import { partsOf, type LiveLinks } from './liveLinks';
+import { allKept, restoresValues, type FieldUndo, type RecordUndo } from './recordUndo';
+
+/** A former value as it can be written now. */
+interface LivePart {
+	name: string;
+	/** Absent if nothing is left to write. */
+	value?: unknown;
+	/** Whether a link was left out, as its record does not exist. */
+	lacksLink?: boolean;
+	/** Whether the service requires that link. */
+	lacksRequiredLink?: boolean;
+	/** Whether the custom field cannot be written any more. */
+	isUnwritable?: boolean;
+}
+
+/**
+ * Prepares an undo for the records that exist now: links to missing records and values of custom fields that can no
+ * longer be written are left out, and links to records that were created again get their new ids.
+ */
+export function resolveLinks(undo: RecordUndo, links: LiveLinks): RecordUndo {
+	if (!restoresValues(undo)) return undo;
+	const resolved = undo.changes.map((change) => {
+		const parts = change.kept ? [] : partsOf(change.field, change.to).map(([name, value]) => livePart(undo, name, value, links));
+		return { parts, changes: change.kept ? [change] : changesFrom(undo, change, parts) };
+	});
+	const changes = resolved.flatMap((change) => change.changes);
+	const parts = resolved.flatMap((change) => change.parts);
+	const withoutLink = parts.filter(({ lacksLink }) => lacksLink).map(({ name }) => name);
+	const unwritable = parts.filter(({ isUnwritable }) => isUnwritable).map(({ name }) => name);
+	if (withoutLink.length + unwritable.length === 0) return { ...undo, changes };
+
+	const isRequired = parts.some(({ lacksRequiredLink }) => lacksRequiredLink);
+	const reason = [
+		undo.reason,
+		withoutLink.length > 0 && `${withoutLink.join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
+		isRequired && 'The service requires this link, so the record was not created again.',
+		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or is read-only.`,
+	].filter(Boolean).join(' ');
+	const { action, ...rest } = { ...undo, changes, reason };
+	if (isRequired) return { ...rest, changes: allKept(changes), result: 'cannot_be_undone' };
+	const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
+	if (!isLeft) return { ...rest, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
+	const result = unwritable.length > 0 && undo.result === 'undone' ? 'cannot_be_undone' : undo.result;
+	return { ...rest, result, ...(action && { action }) };
+}
+
+function livePart(undo: RecordUndo, name: string, value: unknown, links: LiveLinks): LivePart {
+	if (name.startsWith('custom_fields.') && !links.fields.canWriteCustomField(undo, name)) return { name, isUnwritable: true };
+	const field = links.fields.linkFieldsOf(undo).get(name);
+	if (!field || (value ?? null) === null) return { name, value };
+	const live = links.withLiveLinks(field, value);
+	return { name, ...live, lacksRequiredLink: undo.action === 'create' && field.required && live.value === undefined };
+}
+
+function changesFrom(undo: RecordUndo, change: FieldUndo, parts: LivePart[]): FieldUndo[] {
+	const liveParts = parts.filter(({ value }) => value !== undefined);
+	if (parts.length > 0 && liveParts.length === 0) return undo.action === 'create' ? [] : [{ ...change, kept: true }];
+	if (change.field !== 'custom_fields' || !isObject(change.to)) return [{ ...change, to: liveParts[0]?.value }];
+	const customFields = liveParts.map(({ name, value }): [string, unknown] => [name.slice('custom_fields.'.length), value]);
+	return [{ ...change, to: Object.fromEntries(customFields) }];
+}

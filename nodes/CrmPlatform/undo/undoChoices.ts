@@ -1,0 +1,108 @@
+import { isExpression, type INodeProperties } from 'n8n-workflow';
+
+import type { CrmEvent } from '../api/crmEvent';
+import { idText } from '../api/http/json';
+import { locatorValue } from '../mapping/locator';
+import type { Execution, Resource } from '../model';
+import { isBlank, listIn } from '../values/blank';
+import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../values/readers';
+import { causerKinds, causerNames, ChangeCauser, type CauserKind } from './changeCauser';
+import {
+	allowPartialUndo,
+	kindsOption,
+	maxUndone,
+	onlyRecords,
+	since,
+	takesPrecedence,
+	undoId,
+	undoOf,
+	undoPreview,
+	until,
+} from './undoProperties';
+
+/** What the user has chosen. */
+export interface UndoChoices {
+	/** Whether an event is to be undone. @throws Error in the user's words if the service does not report who caused it */
+	isChosen(event: CrmEvent): boolean;
+	/** Who made the changes, for a message. */
+	causerLabel: string;
+	/** What to try if nothing is found. */
+	hint: string;
+	/** Unix epoch milliseconds. */
+	since?: number;
+	allowsPartialUndo: boolean;
+	isPreview: boolean;
+	takesPrecedence: boolean;
+	maximum: number;
+	/** The kinds of records; all if empty. */
+	kinds: string[];
+	/** The ids of the records; all if absent. */
+	onlyIds?: ReadonlySet<string>;
+	/** Whether the credential may see only some of the records: a deletion in the log may then mean that a record became invisible. */
+	isSightLimited: boolean;
+}
+
+/** @throws Error in the user's words for a choice that is missing or invalid */
+export function readUndoChoices(execution: Execution, item: number, kinds: Resource[]): UndoChoices {
+	const { n8n } = execution;
+	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
+	/** Reads what narrows an undo. It may be left empty, but an expression must return a value. */
+	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
+		const value: unknown = n8n.getNodeParameter(path, item, '');
+		if (!isBlank(value)) return value;
+		if (isExpression(n8n.getNodeParameter(path, item, '', { rawExpressions: true }))) throw new Error(blankLimit(displayName));
+		return undefined;
+	};
+	const time = (property: INodeProperties, path?: string) => {
+		const value = limit(property, path);
+		return value === undefined ? undefined : readDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
+	};
+	const { kind, id } = readCauser(execution, item);
+	const begin = time(since, since.name);
+	const allowsPartialUndo = readBoolean(allowPartialUndo.displayName, option(allowPartialUndo.name), { otherwise: false });
+	if (begin === undefined && kind !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
+	const end = time(until);
+	const chosenKinds = limit(kindsOption);
+	const chosenIds = limit(onlyRecords);
+	const causer = new ChangeCauser(kind, id, execution);
+	const isWithin = ({ timestamp }: CrmEvent): boolean => {
+		const eventTime = Date.parse(timestamp);
+		return (begin === undefined || eventTime >= begin) && (end === undefined || eventTime <= end);
+	};
+	return {
+		isChosen: (event) => isWithin(event) && causer.hasCaused(event),
+		causerLabel: causer.label,
+		hint: kind === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
+		...(begin !== undefined && { since: begin }),
+		allowsPartialUndo,
+		isPreview: readOption(undoPreview.displayName, String(n8n.getNodeParameter(undoPreview.name, item, '')), ['true', 'false']) === 'true',
+		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
+		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
+		...(chosenIds !== undefined && { onlyIds: idsIn(chosenIds) }),
+		kinds: [chosenKinds ?? []].flat().map((value) => readOption(kindsOption.displayName, value, kinds.map((resource) => resource.value))),
+		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
+	};
+}
+
+function readCauser({ n8n }: Execution, item: number): { kind: CauserKind; id: string } {
+	const parameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');
+	const kind = readOption<CauserKind>(undoOf.displayName, parameter(undoOf.name), [...causerKinds]);
+	if (kind === 'instance') return { kind, id: '' };
+	const id = readText(undoId.displayName, locatorValue(parameter(undoId.name)), { otherwise: '' });
+	if (id === '') throw new Error(`Which One: choose the ${causerNames[kind]} whose changes to undo, or enter its ID.`);
+	if (/^https?:/i.test(id)) throw new Error(`Which One: enter only the ID at the end of the address, instead of ${id}.`);
+	return { kind, id };
+}
+
+/** @throws Error in the user's words for a value that is not an id */
+function idsIn(value: unknown): ReadonlySet<string> {
+	const ids = (typeof value === 'string' ? listIn(value) : [value].flat()).map(idText);
+	if (ids.includes(undefined) || ids.length === 0) {
+		throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);
+	}
+	return new Set(ids as string[]);
+}
+
+const sinceMissing = 'Since: enter the time from which to undo changes. To undo whatever the log still contains, turn on Allow Partial Undo.';
+const blankLimit = (label: string) =>
+	`${label}: the expression returned nothing, so more would be undone than intended. Nothing was written. Correct or remove the expression.`;

@@ -1,0 +1,211 @@
+import type { EventLog } from '../api/eventLog';
+import type { Execution } from '../model';
+import { causedByExecution } from './changeCauser';
+import { createdTwice, duplicateUndos, keptAsLinked, keptBeyondMaximum } from './duplicateRecreations';
+import type { Histories } from './histories';
+import type { LiveLinks } from './liveLinks';
+import type { Descriptions } from './planFields';
+import type { RecordUndo } from './recordUndo';
+import type { UndoChoices } from './undoChoices';
+import { keptAsChanged, withLinkedRecordsKept } from './undoPlan';
+import { UndoWriter } from './undoWriter';
+import { firstDeletionRequest } from './writeUndo';
+
+interface UndoRunInput {
+	execution: Execution;
+	choices: UndoChoices;
+	log: EventLog;
+	histories: Histories;
+	descriptions: Descriptions;
+	links: LiveLinks;
+	planned: RecordUndo[];
+}
+
+/**
+ * Carries out a plan. Its writes depend on each other: a value that must be unique becomes free when the record that
+ * has it is undone, a created record can be deleted when nothing links to it any more, and a record can be linked to
+ * when it was created again. The log shows what others do meanwhile.
+ */
+export class UndoRun {
+	private readonly execution: Execution;
+	private readonly choices: UndoChoices;
+	private readonly log: EventLog;
+	private readonly histories: Histories;
+	private readonly descriptions: Descriptions;
+	private readonly links: LiveLinks;
+	private readonly writer: UndoWriter;
+	/** The updates that are not yet written. */
+	private updates: RecordUndo[];
+	/** The updates that link to records that are created again. */
+	private readonly linkingUpdates: RecordUndo[];
+	/** The deletions that are not yet written. */
+	private deletions: RecordUndo[];
+	/** Sequence of the last event that was read. */
+	private lastSequence: number;
+
+	constructor({ execution, choices, log, histories, descriptions, links, planned }: UndoRunInput) {
+		this.execution = execution;
+		this.choices = choices;
+		this.log = log;
+		this.histories = histories;
+		this.descriptions = descriptions;
+		this.links = links;
+		this.writer = new UndoWriter(execution, descriptions, links, planned);
+		this.updates = this.writer.plannedTo('update').filter((undo) => !links.waitsForCreation(undo));
+		this.linkingUpdates = this.writer.plannedTo('update').filter((undo) => links.waitsForCreation(undo));
+		this.deletions = this.writer.plannedTo('delete');
+		this.lastSequence = histories.lastSequence;
+	}
+
+	/**
+	 * @returns what became of each planned undo, and of duplicates that were found on the way
+	 * @throws NodeApiError if the service stops answering; the next undo continues
+	 */
+	async run(): Promise<RecordUndo[]> {
+		await this.writeUpdatesAndDeletions();
+		await this.createRecords();
+		const createdWithoutValue = await this.createBesideHolders();
+		await this.writer.write(this.linkingUpdates);
+		await this.writeUpdatesAndDeletions();
+		await this.writer.complete(createdWithoutValue);
+		if (this.linkingUpdates.length > 0) await this.retryCreations();
+		// Records that still block each other are written without the disputed values.
+		await this.writer.write(this.writer.refusedAsDuplicates('update'), true);
+		await this.deleteUnlinked();
+		for (const undo of this.deletions) this.writer.setOutcome(undo, keptAsLinked(undo));
+		return this.writer.allOutcomes();
+	}
+
+	/** Repeats updates and deletions as long as they make progress: each may free a value or a record that another one needs. */
+	private async writeUpdatesAndDeletions(): Promise<void> {
+		const openCount = () => this.updates.length + this.deletions.length;
+		for (let previousCount = Infinity; openCount() < previousCount; ) {
+			previousCount = openCount();
+			await this.writer.write(this.updates);
+			this.updates = this.updates.filter((undo) => this.writer.outcomeOf(undo).isDuplicate);
+			await this.deleteUnlinked();
+		}
+	}
+
+	/** Creates deleted records again, then adds the links between records that link to each other. */
+	private async createRecords(): Promise<void> {
+		const createdWithoutLink: RecordUndo[] = [];
+		for (const wave of this.links.creationWaves(this.writer.plannedTo('create'))) {
+			createdWithoutLink.push(...wave.filter((undo) => this.links.waitsForCreation(undo)));
+			await this.create(wave);
+		}
+		await this.writer.complete(createdWithoutLink);
+	}
+
+	/**
+	 * Creates records without a unique value that a record to delete still holds: that one stays while others link to
+	 * it, and these may wait for a link to the record that is created here.
+	 *
+	 * @returns the creations, which lack a value
+	 */
+	private async createBesideHolders(): Promise<RecordUndo[]> {
+		const isHeld = (undo: RecordUndo) => this.deletions.some(({ history }) => history.id === this.writer.outcomeOf(undo).holder);
+		const undos = this.writer.refusedAsDuplicates('create').filter(isHeld);
+		if (undos.length > 0) await this.create(undos, true);
+		return undos;
+	}
+
+	/** Creates records whose unique values have become free meanwhile. */
+	private async retryCreations(): Promise<void> {
+		const undos = this.writer.refusedAsDuplicates('create');
+		if (undos.length === 0) return;
+		await this.create(undos);
+		await this.writeUpdatesAndDeletions();
+	}
+
+	private async create(undos: RecordUndo[], isLastAttempt = false): Promise<void> {
+		await this.writer.write(undos, isLastAttempt);
+		await this.findDuplicates();
+	}
+
+	/** Deletes the created records that no remaining record links to, dependents first. */
+	private async deleteUnlinked(): Promise<void> {
+		if (this.deletions.length > 0) await this.catchUpWithLog();
+		while (this.deletions.length > 0) {
+			this.keepChanged();
+			const wave = this.deletableNow();
+			if (wave.length === 0) return;
+			await this.deleteWave(wave);
+		}
+	}
+
+	/** Keeps the records that others have changed meanwhile. */
+	private keepChanged(): void {
+		for (const undo of this.deletions) {
+			const { duplicateOf, isCreated, isChangedByOthers } = undo.history;
+			if (duplicateOf?.recreation.isChanged) this.writer.setOutcome(undo, keptAsLinked(undo));
+			else if (isCreated && isChangedByOthers && !this.choices.takesPrecedence) this.writer.setOutcome(undo, keptAsChanged(undo));
+		}
+		this.deletions = this.writer.withoutOutcome(this.deletions);
+	}
+
+	private deletableNow(): RecordUndo[] {
+		const outcomes = this.writer.allOutcomes();
+		const openUndos = new Set(this.writer.withoutOutcome(this.writer.planned));
+		const linkedAfterUndo = (undos: RecordUndo[]) =>
+			this.histories.linkedAfterUndo(undos, this.choices.takesPrecedence, (undo) => !openUndos.has(undo));
+		const unlinked = new Set(withLinkedRecordsKept(outcomes, linkedAfterUndo));
+		return this.histories.links.deletableFirst(this.deletions.filter((undo) => unlinked.has(undo)));
+	}
+
+	/** Deletes records until one is refused, or until the log shows that others may have linked to one. */
+	private async deleteWave(wave: RecordUndo[]): Promise<void> {
+		for (let isAsPlanned = true, remaining = wave; isAsPlanned && remaining.length > 0; ) {
+			const request = firstDeletionRequest(remaining, this.descriptions);
+			await this.writer.write(request);
+			remaining = this.writer.withoutOutcome(remaining);
+			this.deletions = this.writer.withoutOutcome(this.deletions);
+			const isRefused = request.some((undo) => !this.writer.outcomeOf(undo).action);
+			isAsPlanned = this.deletions.length > 0 && !(await this.catchUpWithLog()) && !isRefused;
+		}
+	}
+
+	/** Reads new events. @returns whether one of them may prevent the deletion of a created record */
+	private async catchUpWithLog(): Promise<boolean> {
+		const isByThisUndo = causedByExecution(this.execution);
+		let isRelevant = false;
+		for await (const event of this.log.after(this.lastSequence, [])) {
+			if (event.sequence <= this.lastSequence) continue;
+			this.lastSequence = event.sequence;
+			isRelevant = this.histories.addLaterEvent(event, !isByThisUndo(event)) || isRelevant;
+		}
+		return isRelevant;
+	}
+
+	/** If another undo has created the same record, the earlier one stays: both undos decide so. */
+	private async findDuplicates(): Promise<void> {
+		await this.catchUpWithLog();
+		const { takesPrecedence, isSightLimited } = this.choices;
+		for (const undo of this.writer.plannedTo('create')) {
+			const outcome = this.writer.outcomeOf(undo);
+			const { history, newId } = outcome;
+			const living = history.recreations.filter(({ isGone }) => !isGone);
+			const [first] = living;
+			if (newId === undefined || !first) continue;
+			if (first.id !== newId) {
+				this.writer.setOutcome(undo, { ...outcome, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
+			}
+			this.links.replaceId(history, first.id);
+			const duplicates = duplicateUndos(history, living, takesPrecedence || isSightLimited, ({ id, state }) => ({
+				id,
+				version: state.version as number,
+				updated_at: state.time as string,
+			}));
+			for (const duplicate of duplicates) this.addDuplicate(duplicate);
+		}
+	}
+
+	/** Adds the deletion of a duplicate to the plan, if *Maximum Records* allows another record. */
+	private addDuplicate(duplicate: RecordUndo): void {
+		const { planned } = this.writer;
+		if (planned.some(({ history }) => history.id === duplicate.history.id)) return;
+		const isBeyondMaximum = duplicate.action && planned.filter(({ action }) => action).length >= this.choices.maximum;
+		planned.push(isBeyondMaximum ? keptBeyondMaximum(duplicate) : duplicate);
+		if (duplicate.action && !isBeyondMaximum) this.deletions.push(duplicate);
+	}
+}

@@ -1,0 +1,113 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Execution } from '../model';
+import type { LiveLinks } from './liveLinks';
+import type { Descriptions } from './planFields';
+import type { RecordUndo, UndoAction } from './recordUndo';
+import { resolveLinks } from './resolveLinks';
+import { hasSameValue } from './sameValue';
+import { afterWrite } from './undoRefusals';
+import { sendWrites, writeFor } from './writeUndo';
+
+/** Writes the undos of a plan, and knows what became of each so far. */
+export class UndoWriter {
+	readonly planned: RecordUndo[];
+	private readonly execution: Execution;
+	private readonly descriptions: Descriptions;
+	private readonly links: LiveLinks;
+	private readonly outcomes = new Map<RecordUndo, RecordUndo>();
+	/** The records as the service returned them when they were written. */
+	private readonly writtenRecords = new Map<RecordUndo, IDataObject>();
+
+	constructor(execution: Execution, descriptions: Descriptions, links: LiveLinks, planned: RecordUndo[]) {
+		this.execution = execution;
+		this.descriptions = descriptions;
+		this.links = links;
+		this.planned = [...planned];
+	}
+
+	plannedTo(action: UndoAction): RecordUndo[] {
+		return this.planned.filter((undo) => undo.action === action);
+	}
+
+	/** What became of a planned undo; the plan itself if nothing yet. */
+	outcomeOf(undo: RecordUndo): RecordUndo {
+		return this.outcomes.get(undo) ?? undo;
+	}
+
+	setOutcome(undo: RecordUndo, outcome: RecordUndo): void {
+		this.outcomes.set(undo, outcome);
+	}
+
+	allOutcomes(): RecordUndo[] {
+		return this.planned.map((undo) => this.outcomeOf(undo));
+	}
+
+	withoutOutcome(undos: RecordUndo[]): RecordUndo[] {
+		return undos.filter((undo) => !this.outcomes.has(undo));
+	}
+
+	/** The undos that the service refused because another record holds a unique value. */
+	refusedAsDuplicates(action: UndoAction): RecordUndo[] {
+		return this.plannedTo(action).filter((undo) => this.outcomeOf(undo).isDuplicate);
+	}
+
+	/**
+	 * Writes records, and writes them again if the service refuses or alters some of their values.
+	 *
+	 * @param isLastAttempt whether unique values that other records hold are left out, as they will not become free
+	 */
+	async write(undos: RecordUndo[], isLastAttempt = false): Promise<void> {
+		let attempts = undos.map((undo) => ({ undo, attempt: resolveLinks(undo, this.links) }));
+		// This ends: each repetition leaves out a value, or is the second and last one.
+		while (attempts.length > 0) {
+			await this.writeOnce(attempts);
+			attempts = attempts.flatMap(({ undo }) => {
+				const { nextAttempt, isDuplicate } = this.outcomeOf(undo);
+				return nextAttempt && (isLastAttempt || !isDuplicate) ? [{ undo, attempt: nextAttempt }] : [];
+			});
+		}
+	}
+
+	private async writeOnce(attempts: Array<{ undo: RecordUndo; attempt: RecordUndo }>): Promise<void> {
+		const writes = attempts.flatMap(({ undo, attempt }) => {
+			const write = writeFor(attempt);
+			if (!write) this.outcomes.set(undo, attempt);
+			return write ? [{ undo, attempt, write }] : [];
+		});
+		const { answers, error } = await sendWrites(this.execution, this.descriptions, writes.map(({ write }) => write));
+		for (const [i, answer] of answers.entries()) {
+			const { undo, attempt } = writes[i]!;
+			const outcome = afterWrite(attempt, answer);
+			this.outcomes.set(undo, outcome);
+			if ('record' in answer) this.writtenRecords.set(undo, answer.record);
+			if (outcome.newId !== undefined) this.links.replaceId(outcome.history, outcome.newId);
+		}
+		if (!error) return;
+		this.reportStop();
+		throw error;
+	}
+
+	/** Writes what created records still lack: a link to a record that was created later, or a value that has become free. */
+	async complete(undos: RecordUndo[]): Promise<void> {
+		for (const undo of undos) {
+			const [resolved, outcome, current] = [resolveLinks(undo, this.links), this.outcomeOf(undo), this.writtenRecords.get(undo)];
+			const writtenValue = (name: string) => outcome.changes.find(({ field, kept }) => field === name && !kept)?.to;
+			const missingChanges = resolved.changes.filter(({ field, to }) => !hasSameValue(to, writtenValue(field)));
+			if (!current || outcome.newId === undefined || outcome.result === 'already_so' || missingChanges.length === 0) continue;
+			const changes = missingChanges.map((change) => ({ ...change, from: current[change.field] }));
+			const write = writeFor({ ...resolved, action: 'update', current, changes })!;
+			const { answers: [answer], error } = await sendWrites(this.execution, this.descriptions, [write]);
+			if (error) throw error;
+			if (answer && 'record' in answer) this.outcomes.set(undo, { ...resolved, newId: outcome.newId });
+		}
+	}
+
+	private reportStop(): void {
+		const writtenCount = [...this.outcomes.values()].filter(({ action }) => action).length;
+		const plannedCount = this.planned.filter(({ action }) => action).length;
+		this.execution.api.notices.add(
+			`The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`,
+		);
+	}
+}
