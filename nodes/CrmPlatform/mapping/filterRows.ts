@@ -16,7 +16,7 @@ import {
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { valueShape } from '../fields/fieldKinds';
-import { evaluateValues } from './expressions/evaluateValues';
+import { Evaluation } from './expressions/evaluation';
 import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';
 import { asId } from './nameSyntax';
@@ -38,31 +38,40 @@ export type MayLeaveOut = 'model' | 'nobody';
 /**
  * Reads the rows as values of the service's filters. In a tool call, a value that the model leaves empty is
  * ignored, because a model has to fill in every parameter.
- *
- * @returns reads an input item, with the fields its list can be filtered by
- * @throws Error from the returned function, in the user's words, for a field or an operator the service does
- * not have, and for a row without a value
  */
-export function filterRowValues(
-	n8n: IExecuteFunctions,
-	rows: FilterRow[],
-	mayLeaveOut: MayLeaveOut,
-): (item: number, fields: Map<string, FilteredField>) => FieldValue[] {
-	const read = evaluateValues(
-		n8n,
-		rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) }))),
-	);
-	const zone = n8n.getTimezone();
-	// Outside agents, n8n returns the default of $fromAI.
-	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
-	return (item, fields) => {
-		const values = read(item);
-		return rows.flatMap((row, i) => {
+export class FilterRows {
+	private readonly n8n: IExecuteFunctions;
+	private readonly rows: FilterRow[];
+	private readonly mayLeaveOut: MayLeaveOut;
+	private readonly evaluation: Evaluation;
+
+	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut) {
+		this.n8n = n8n;
+		this.rows = rows;
+		this.mayLeaveOut = mayLeaveOut;
+		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
+		this.evaluation = new Evaluation(n8n, cells);
+	}
+
+	/**
+	 * @param fields the fields the item's list can be filtered by
+	 * @throws Error in the user's words, for a field or an operator the service does not have, and for a row
+	 * without a value
+	 */
+	valuesOf(item: number, fields: Map<string, FilteredField>): FieldValue[] {
+		const cells = this.evaluation.valuesOf(item);
+		return this.rows.flatMap((row, i) => {
 			const start = i * rowKeys.length;
-			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, values[start + k]])) as FilterRow;
-			return rowValues(row, { ...evaluatedRow, record: locatorValue(evaluatedRow.record) }, fields, zone, isLeftOut);
+			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, cells[start + k]])) as FilterRow;
+			const isLeftOut = (value: unknown) => this.isLeftOut(value);
+			return rowValues(row, { ...evaluatedRow, record: locatorValue(evaluatedRow.record) }, fields, this.n8n.getTimezone(), isLeftOut);
 		});
-	};
+	}
+
+	/** Outside agents, n8n returns the default of $fromAI. */
+	private isLeftOut(value: unknown): boolean {
+		return this.mayLeaveOut === 'model' && isToolCall(this.n8n) && isFilledByModel(locatorValue(value));
+	}
 }
 
 function rowValues(

@@ -7,8 +7,9 @@ import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
+import { foldedText } from '../values/foldedText';
 import { aboutValues, inParallel, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
-import { hasText, identifyingFields, mayBeId, parseName, foldedName } from './nameSyntax';
+import { hasText, identifyingFields, mayBeId, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 
 /** The id of the record that has a name, or those of several. */
@@ -156,9 +157,9 @@ async function candidatesIn({ api, reference, path: place, list }: NamedCollecti
 }
 
 function findIn({ records }: Candidates, { places, name }: NameToFind): NamedId {
-	const word = foldedName(name);
+	const word = foldedText(name);
 	const isCalled = (record: IDataObject) =>
-		places.map((place) => record[place]).some((value) => hasText(value) && foldedName(value) === word);
+		places.map((place) => record[place]).some((value) => hasText(value) && foldedText(value) === word);
 	const ids = [...new Set(records.filter(isCalled).map(({ id }) => id))];
 	if (ids.length === 0) return { notFound: true };
 	return ids.length === 1 ? { found: ids[0] } : { several: ids };

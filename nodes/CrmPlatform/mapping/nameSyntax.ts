@@ -46,6 +46,3 @@ export function asId(field: Field, picked: unknown): unknown {
 
 /** Whether a text can be an id in some service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
-
-/** The form in which names are compared: those that differ only in case are equal. */
-export const foldedName = (name: string): string => name.normalize('NFC').trim().toLowerCase();

@@ -38,16 +38,17 @@ export function create(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
+			const stored = storedFields(execution.n8n, 'fields');
 			// n8n does not check a form that shows no errors before anything is entered.
-			const requiredNames = storedFields(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
-			const fieldsOf = await prepareValues(execution, 'fields', description.fields, 'skip');
-			const write = (item: number) => {
+			const requiredNames = stored.mode === 'each' ? requiredByForm(description) : required;
+			const valuesOf = await prepareValues(execution, stored, description.fields, 'skip');
+			const writeOf = (item: number) => {
 				const path = collectionPath(execution, item);
-				const values = requireAnyValue(fieldsOf(item));
+				const values = requireAnyValue(valuesOf(item));
 				const body = requireValues({ ...values, ...preset }, description, requiredNames);
 				return { collection: path, path, body };
 			};
-			return writeRecords(execution, description, write, await simplifyWritten(execution));
+			return writeRecords(execution, description, writeOf, await simplifyWritten(execution));
 		},
 	};
 }

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { prepareValues } from '../mapping/prepareValues';
+import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { fieldsProperties } from '../parameters/fieldParameters';
 import { describedWrite } from '../writing/describedOperation';
@@ -38,13 +39,13 @@ export function recordAction(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const fieldsOf = takesValues ? await prepareValues(execution, 'fields', description.fields, 'skip') : undefined;
-			const write = (item: number) => {
+			const valuesOf = takesValues ? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'skip') : undefined;
+			const writeOf = (item: number) => {
 				const record = recordAt(execution, item);
 				const path = `${record.path}/${step}`;
-				return { ...record, path, ...(fieldsOf && { body: fieldsOf(item) }) };
+				return { ...record, path, ...(valuesOf && { body: valuesOf(item) }) };
 			};
-			return writeRecords(execution, description, write, answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer);
+			return writeRecords(execution, description, writeOf, answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer);
 		},
 	};
 }

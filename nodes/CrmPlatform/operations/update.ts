@@ -1,6 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { prepareValues } from '../mapping/prepareValues';
+import { storedFields } from '../mapping/storedFields';
 import type { Operation, Resource } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
@@ -51,19 +52,19 @@ export function change(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const fieldsOf = asks
-				? await prepareValues(execution, 'fields', description.fields, 'clear')
+			const valuesOf = asks
+				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'clear')
 				: (): IDataObject => ({});
 			const { fields: all } = await describedOperation(execution, 'update');
 			const pickedOf = await pickedValues(execution, picked, all);
-			const read = (item: number) => {
+			const writeOf = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.
-				const { id: _id, ...fields } = fieldsOf(item);
+				const { id: _id, ...fields } = valuesOf(item);
 				const values = { ...fields, ...pickedOf(item), ...preset };
 				const body = requireValues(requireAnyValue(values), description, required);
 				return { ...recordAt(execution, item), body };
 			};
-			return writeRecords(execution, description, read, await simplifyWritten(execution));
+			return writeRecords(execution, description, writeOf, await simplifyWritten(execution));
 		},
 	};
 }

@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
-import { valueIn } from '../fields/keys';
+import { memberAtPath, ownMember } from '../api/http/ownMembers';
 
 /** Where a record has a changed field, by the name that events give it: `custom_fields.<key>` for a custom field. */
 function pathOf(name: string): [string] | ['custom_fields', string] {
@@ -14,7 +13,7 @@ function pathOf(name: string): [string] | ['custom_fields', string] {
 export const topOf = (field: string): string => field.replace(/\..*$/s, '');
 
 /** The value of a changed field. */
-export const valueByName = (record: IDataObject, name: string): unknown => valueIn(record, { path: pathOf(name) });
+export const valueByName = (record: IDataObject, name: string): unknown => memberAtPath(record, pathOf(name));
 
 /** Whether a record has a changed field, even if empty. */
 export function hasByName(record: IDataObject, name: string): boolean {
