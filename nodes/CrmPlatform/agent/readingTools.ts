@@ -4,7 +4,7 @@ import { readPage } from '../api/lists/page';
 import type { Query } from '../api/http/path';
 import { isBlank } from '../values/blank';
 import { readFilters } from '../mapping/filterValues';
-import { withFields } from '../mapping/lookUp';
+import { withFields } from '../lookUp/lookUp';
 import type { ListDescription } from '../api/openapi/listing';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, forReading, matchByName } from './toolFields';

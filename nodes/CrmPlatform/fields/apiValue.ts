@@ -44,7 +44,7 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 	switch (origin) {
 		case 'cellThatLeaves': {
 			// A list with only an object of blanks is blank.
-			const [left] = isPlainObject(value) ? (withoutBlanks([value]) as unknown[]) : [value];
+			const [left] = isPlainObject(value) ? (withoutBlanks([value], 'drop') as unknown[]) : [value];
 			return left === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: left };
 		}
 		case 'cellThatClears':

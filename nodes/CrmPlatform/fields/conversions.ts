@@ -107,7 +107,7 @@ export function toList(value: unknown): unknown[] {
 
 export function toStructure(field: Field, value: unknown): unknown {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
-	if (typeof parsed === 'object' && parsed !== null) return withoutBlanks(parsed, true);
+	if (typeof parsed === 'object' && parsed !== null) return withoutBlanks(parsed, 'null');
 	throw refusal(field, value, 'JSON such as { "key": "value" }');
 }
 

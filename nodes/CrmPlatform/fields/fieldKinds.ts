@@ -154,7 +154,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		mayHold: ['objects'],
 		isBlank: (value) => {
 			if (isPlainObject(value)) return false;
-			return isBlank(withoutBlanks(typeof value === 'string' ? (parseJson(value) ?? value) : value));
+			return isBlank(withoutBlanks(typeof value === 'string' ? (parseJson(value) ?? value) : value, 'drop'));
 		},
 		convert: toStructure,
 		compared: asText,

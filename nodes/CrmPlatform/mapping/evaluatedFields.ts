@@ -45,7 +45,7 @@ type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
 /** The rows of a form. */
 class FormValues implements EvaluatedFields {
 	private readonly allNames: string[];
-	private readonly form: OncePerFields<Form>;
+	private readonly form: OncePerFields<PreparedForm>;
 
 	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, linked: LinkedRecord[], unsent: UnsentValues) {
 		this.allNames = [...rows.map(([name]) => name), ...linked.map(({ field }) => field)];
@@ -81,7 +81,7 @@ class FormValues implements EvaluatedFields {
 }
 
 /** A form, with the fields that an item accepts. */
-interface Form {
+interface PreparedForm {
 	rows: FormRow[];
 	linked: LinkedValues;
 	evaluated: OncePerItem<unknown[]>;

@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
 import { isToolCall } from '../api/toolNode';
-import type { FilteredField } from '../api/openapi/filteredFields';
+import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import {
 	constantOf,
 	filterOperators,
@@ -16,10 +16,11 @@ import {
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { valueShape } from '../fields/fieldKinds';
+import { OncePerFields, type FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';
-import { asId } from './nameSyntax';
+import { asId } from '../lookUp/nameSyntax';
 import { isFilledByModel } from './storedFields';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
@@ -43,27 +44,32 @@ export class FilterRows {
 	private readonly n8n: IExecuteFunctions;
 	private readonly rows: FilterRow[];
 	private readonly mayLeaveOut: MayLeaveOut;
+	private readonly accepted: FieldsOfItems;
+	private readonly fields = new OncePerFields(({ fields }) => filteredFieldsByName(fields));
 	private readonly evaluation: Evaluation;
 
-	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut) {
+	/** @param accepted the fields by which the items' lists can be filtered */
+	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, accepted: FieldsOfItems) {
 		this.n8n = n8n;
 		this.rows = rows;
 		this.mayLeaveOut = mayLeaveOut;
+		this.accepted = accepted;
 		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
 		this.evaluation = new Evaluation(n8n, cells);
 	}
 
 	/**
-	 * @param fields the fields the item's list can be filtered by
+	 * The filters of an item with their values as they were given.
+	 *
 	 * @throws Error in the user's words, for a field or an operator the service does not have, and for a row
 	 * without a value
 	 */
-	valuesOf(item: number, fields: Map<string, FilteredField>): FieldValue[] {
+	valuesOf(item: number): FieldValue[] {
+		const fields = this.fields.for(this.accepted.of(item));
 		const cells = this.evaluation.valuesOf(item);
+		const isLeftOut = (value: unknown) => this.isLeftOut(value);
 		return this.rows.flatMap((row, i) => {
-			const start = i * rowKeys.length;
-			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, cells[start + k]])) as FilterRow;
-			const isLeftOut = (value: unknown) => this.isLeftOut(value);
+			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, cells[i * rowKeys.length + k]])) as FilterRow;
 			return rowValues(row, { ...evaluatedRow, record: locatorValue(evaluatedRow.record) }, fields, this.n8n.getTimezone(), isLeftOut);
 		});
 	}
@@ -72,6 +78,16 @@ export class FilterRows {
 	private isLeftOut(value: unknown): boolean {
 		return this.mayLeaveOut === 'model' && isToolCall(this.n8n) && isFilledByModel(locatorValue(value));
 	}
+}
+
+function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
+	const byName = new Map(filteredFields(filters).map((field): [string, FilteredField] => [field.name, field]));
+	// By its whole name, every filter is a field: `created_at[gte]`.
+	for (const filter of filters) {
+		const filteredField: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
+		if (!byName.has(filter.name)) byName.set(filter.name, filteredField);
+	}
+	return byName;
 }
 
 function rowValues(

@@ -3,15 +3,14 @@ import type { IDataObject } from 'n8n-workflow';
 import { setMember } from '../api/http/ownMembers';
 import { customFilters, readCustomFields } from '../api/customFields';
 import type { Field } from '../fields/field';
-import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
 import { whyRefused } from '../fields/checks';
 import { filterValue } from '../fields/apiValue';
-import { OncePerFields, readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
-import { filterQuery } from './filterQuery';
+import { readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
+import { filterQuery } from '../api/lists/filterQuery';
 import { FilterRows, noFilterValue, storedRows, type FilterRow, type MayLeaveOut } from './filterRows';
 import { lookUpReferences, type LinkedIds } from './linkedIds';
 import type { FieldValue } from './objectFields';
@@ -29,9 +28,10 @@ export async function readFilters(
 ): Promise<ListFilters> {
 	const rows = storedRows(execution.n8n, parameter);
 	const accepted = await readFilterFields(execution, rows, list);
-	const given = new GivenFilters(new FilterRows(execution.n8n, rows, mayLeaveOut), accepted);
-	const linkedIds = await lookUpReferences(execution, (item) => given.references(item), 'filter');
-	return new ListFilters(execution, list, rows.length > 0, given, linkedIds);
+	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, accepted);
+	const referencesOf = (item: number) => filterRows.valuesOf(item).filter(([{ reference }]) => reference !== undefined);
+	const linkedIds = await lookUpReferences(execution, referencesOf, 'filter');
+	return new ListFilters(execution, list, { rows: filterRows, hasRows: rows.length > 0, linkedIds });
 }
 
 /** The fields by which the items' lists can be filtered. Custom fields are read only where a row may name one. */
@@ -47,50 +47,23 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 	return await readFieldsOfItems(execution, withCustom, standardFields, () => isNeeded);
 }
 
-/** The filters of an item with their values as they were given. */
-class GivenFilters {
-	private readonly rows: FilterRows;
-	private readonly accepted: FieldsOfItems;
-	private readonly byName = new OncePerFields(({ fields }) => filteredFieldsByName(fields));
-
-	constructor(rows: FilterRows, accepted: FieldsOfItems) {
-		this.rows = rows;
-		this.accepted = accepted;
-	}
-
-	values(item: number): FieldValue[] {
-		return this.rows.valuesOf(item, this.byName.for(this.accepted.of(item)));
-	}
-
-	references(item: number): FieldValue[] {
-		return this.values(item).filter(([{ reference }]) => reference !== undefined);
-	}
-}
-
-function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
-	const byName = new Map(filteredFields(filters).map((field): [string, FilteredField] => [field.name, field]));
-	// By its whole name, every filter is a field: `created_at[gte]`.
-	for (const filter of filters) {
-		const filteredField: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
-		if (!byName.has(filter.name)) byName.set(filter.name, filteredField);
-	}
-	return byName;
+/** The user's filters. */
+interface GivenFilters {
+	rows: FilterRows;
+	hasRows: boolean;
+	linkedIds: LinkedIds;
 }
 
 /** The filters of a list, for each item. */
 export class ListFilters {
 	private readonly execution: Execution;
 	private readonly list: ListDescription;
-	private readonly hasRows: boolean;
 	private readonly given: GivenFilters;
-	private readonly linkedIds: LinkedIds;
 
-	constructor(execution: Execution, list: ListDescription, hasRows: boolean, given: GivenFilters, linkedIds: LinkedIds) {
+	constructor(execution: Execution, list: ListDescription, given: GivenFilters) {
 		this.execution = execution;
 		this.list = list;
-		this.hasRows = hasRows;
 		this.given = given;
-		this.linkedIds = linkedIds;
 	}
 
 	/** @throws Error in the user's words, for a filter the service does not have, and for one without a value */
@@ -102,16 +75,16 @@ export class ListFilters {
 	values(item: number): FieldValue[] {
 		const { n8n, api } = this.execution;
 		const zone = n8n.getTimezone();
-		const converted = this.given.values(item).map(([filter, value]): FieldValue => [filter, filterValue(filter, value, zone)]);
+		const converted = this.given.rows.valuesOf(item).map(([filter, value]): FieldValue => [filter, filterValue(filter, value, zone)]);
 		const twice = converted.find(([filter], i) => converted.findIndex(([{ name }]) => name === filter.name) < i);
 		if (twice) throw setTwice(twice[0], twice[0].name);
-		if (this.hasRows && converted.length === 0) api.notices.add(unfiltered);
+		if (this.given.hasRows && converted.length === 0) api.notices.add(unfiltered);
 		return converted.map(([filter, value]): FieldValue => {
 			api.requireDescription(`Filter ${filter.label}`);
 			// The packaged description may lack choices of this service.
 			const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, value) : undefined;
 			if (refusal !== undefined) throw new Error(refusal);
-			const valueWithIds = this.linkedIds.replaceNames(filter, value, converted);
+			const valueWithIds = this.given.linkedIds.replaceNames(filter, value, converted);
 			if (isUnset(valueWithIds)) throw noFilterValue(filter);
 			return [filter, valueWithIds];
 		});

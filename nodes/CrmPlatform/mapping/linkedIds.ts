@@ -8,10 +8,10 @@ import type { Field } from '../fields/field';
 import { apiValue, filterValue } from '../fields/apiValue';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import type { Execution } from '../model';
-import { hasNumbers, hasText, isName, mayBeId, parseName } from './nameSyntax';
+import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
 import type { FieldValue } from './objectFields';
-import { lookUpNames, type NamedId } from './nameLookUp';
-import { choiceOf, partNamed, partsWithIds, readParts, type Part } from './recordParts';
+import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
+import { choiceOf, partNamed, partsWithIds, readParts, type Part } from '../lookUp/recordParts';
 
 /**
  * What a reference is used for. If no record has the name, but the value may be an ID, it is sent where it is
@@ -48,9 +48,9 @@ export async function lookUpReferences(
 		for (const [field, value] of valuesOrNone(() => referencesOf(item))) addNames(toFind, field, value);
 	}
 	const records = new Map<string, Map<string, NamedId>>();
-	for (const [reference, names] of toFind.names) records.set(reference, await findRecords(api, reference, [...names], use));
+	for (const [reference, names] of toFind.names) records.set(reference, await lookUpRecords(api, reference, [...names], use));
 	const parts = new Map<string, Part[] | Error>();
-	for (const key of toFind.parts) parts.set(key, await findParts(api, key).catch((error: Error) => error));
+	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch((error: Error) => error));
 	return new LinkedIds(records, parts, use);
 }
 
@@ -63,7 +63,7 @@ function addNames({ names, parts }: NamesToFind, field: Field, value: unknown): 
 	});
 }
 
-async function findRecords(api: Connection, reference: string, names: string[], use: ReferenceUse): Promise<Map<string, NamedId>> {
+async function lookUpRecords(api: Connection, reference: string, names: string[], use: ReferenceUse): Promise<Map<string, NamedId>> {
 	const cache = await foundBefore(api, reference);
 	const uncachedNames = names.filter((name) => !cache.has(name));
 	if (uncachedNames.length === 0) return new Map(cache);
@@ -74,7 +74,7 @@ async function findRecords(api: Connection, reference: string, names: string[], 
 	return new Map([...cache, ...outcomes]);
 }
 
-async function findParts(api: Connection, key: string): Promise<Part[]> {
+async function lookUpParts(api: Connection, key: string): Promise<Part[]> {
 	const [reference = '', part = ''] = JSON.parse(key) as string[];
 	const parts = await readPartsOnce(api, reference, part);
 	api.requireDescription(reference);

@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import type { Field } from '../fields/field';
 import { lookUpReferences } from '../mapping/linkedIds';
 import { isListed, pickedId } from '../mapping/locator';
-import { asId } from '../mapping/nameSyntax';
+import { asId } from '../lookUp/nameSyntax';
 import type { FieldValue } from '../mapping/objectFields';
 import type { Execution } from '../model';
 import { byNameOrId, pickerProperty } from './recordParameters';

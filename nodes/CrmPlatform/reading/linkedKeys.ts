@@ -5,9 +5,9 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { memberAtPath, withMemberAtPath } from '../api/http/ownMembers';
 import { idField, type Field } from '../fields/field';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
-import { lookUp, type LookUpOutcome } from '../mapping/lookUp';
-import { hasText, identifyingFields, isName, parseName, textOfName } from '../mapping/nameSyntax';
-import { readParts } from '../mapping/recordParts';
+import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
+import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/nameSyntax';
+import { readParts } from '../lookUp/recordParts';
 
 /** Maximum number of remembered linked records per kind: some 10 MB. */
 const maxRemembered = 100_000;

@@ -7,7 +7,7 @@ import type { Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
 import { Evaluation } from '../mapping/expressions/evaluation';
-import { rememberedName } from '../mapping/rememberedNames';
+import { rememberedName } from '../lookUp/rememberedNames';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
 

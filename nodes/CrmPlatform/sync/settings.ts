@@ -34,7 +34,7 @@ import {
 	syncedOperation,
 	versionField,
 } from './syncProperties';
-import type { Collection } from '../mapping/lookUp';
+import type { Collection } from '../lookUp/lookUp';
 import type { SourceFields } from './syncSource';
 
 /** The user's settings, and the service's description of the records. */

@@ -8,7 +8,7 @@ import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { Field } from '../fields/field';
 import type { ListDescription } from '../api/openapi/listing';
-import { DividedValue, filterQuery } from './filterQuery';
+import { DividedValue, filterQuery } from '../api/lists/filterQuery';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
 import { valueShape } from '../fields/fieldKinds';
