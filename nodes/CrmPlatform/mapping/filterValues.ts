@@ -48,7 +48,7 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 }
 
 /** The user's filters. */
-interface GivenFilters {
+interface UserFilters {
 	rows: FilterRows;
 	hasRows: boolean;
 	linkedIds: LinkedIds;
@@ -58,12 +58,12 @@ interface GivenFilters {
 export class ListFilters {
 	private readonly execution: Execution;
 	private readonly list: ListDescription;
-	private readonly given: GivenFilters;
+	private readonly filters: UserFilters;
 
-	constructor(execution: Execution, list: ListDescription, given: GivenFilters) {
+	constructor(execution: Execution, list: ListDescription, filters: UserFilters) {
 		this.execution = execution;
 		this.list = list;
-		this.given = given;
+		this.filters = filters;
 	}
 
 	/** @throws Error in the user's words, for a filter the service does not have, and for one without a value */
@@ -75,16 +75,16 @@ export class ListFilters {
 	values(item: number): FieldValue[] {
 		const { n8n, api } = this.execution;
 		const zone = n8n.getTimezone();
-		const converted = this.given.rows.valuesOf(item).map(([filter, value]): FieldValue => [filter, filterValue(filter, value, zone)]);
+		const converted = this.filters.rows.valuesOf(item).map(([filter, value]): FieldValue => [filter, filterValue(filter, value, zone)]);
 		const twice = converted.find(([filter], i) => converted.findIndex(([{ name }]) => name === filter.name) < i);
 		if (twice) throw setTwice(twice[0], twice[0].name);
-		if (this.given.hasRows && converted.length === 0) api.notices.add(unfiltered);
+		if (this.filters.hasRows && converted.length === 0) api.notices.add(unfiltered);
 		return converted.map(([filter, value]): FieldValue => {
 			api.requireDescription(`Filter ${filter.label}`);
 			// The packaged description may lack choices of this service.
 			const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, value) : undefined;
 			if (refusal !== undefined) throw new Error(refusal);
-			const valueWithIds = this.given.linkedIds.replaceNames(filter, value, converted);
+			const valueWithIds = this.filters.linkedIds.replaceNames(filter, value, converted);
 			if (isUnset(valueWithIds)) throw noFilterValue(filter);
 			return [filter, valueWithIds];
 		});

@@ -72,27 +72,26 @@ export function isFilledByModel(value: unknown): boolean {
 const comment = /\/\*[^]*?\*\/|\/\/.*/g;
 
 /** The field the user chose to match on (upsert). */
-export interface MatchingColumn {
+export class MatchingColumn {
 	/** Whether it is an expression, which may give another field for each item. */
-	mayDiffer: boolean;
-	/** Undefined if no field is chosen or the expression returns nothing. */
-	of(item: number): string | undefined;
-}
+	readonly mayDiffer: boolean;
+	private readonly evaluation: Evaluation;
 
-/**
- * Reads the field to match on.
- *
- * @param parameter the one with the field, such as `matchOn`
- * @param mapper the mapper that may have it, too
- */
-export function matchingColumn(n8n: IExecuteFunctions, parameter: string, mapper?: string): MatchingColumn {
-	const value = stored(n8n, parameter, '') || (mapper === undefined ? '' : matchedByMapper(n8n, mapper));
-	const evaluation = new Evaluation(n8n, [{ label: 'Match On', value }]);
-	return {
+	/**
+	 * @param parameter the one with the field, such as `matchOn`
+	 * @param mapper the mapper that may have it, too
+	 */
+	constructor(n8n: IExecuteFunctions, parameter: string, mapper?: string) {
+		const value = stored(n8n, parameter, '') || (mapper === undefined ? '' : matchedByMapper(n8n, mapper));
 		// n8n stores a single equals sign for an expression that was emptied.
-		mayDiffer: isExpression(value) && value.slice(1).trim() !== '',
-		of: (item) => String(evaluation.valuesOf(item)[0] ?? '').trim() || undefined,
-	};
+		this.mayDiffer = isExpression(value) && value.slice(1).trim() !== '';
+		this.evaluation = new Evaluation(n8n, [{ label: 'Match On', value }]);
+	}
+
+	/** Undefined if no field is chosen or the expression returns nothing. */
+	of(item: number): string | undefined {
+		return String(this.evaluation.valuesOf(item)[0] ?? '').trim() || undefined;
+	}
 }
 
 /** The form of n8n's own nodes, and of workflows generated outside the editor. */

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { collectionPath } from '../mapping/locator';
 import { outcomeField } from '../api/answeredRecord';
 import { prepareValues } from '../mapping/prepareValues';
-import { matchingColumn, storedFields } from '../mapping/storedFields';
+import { MatchingColumn, storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
@@ -40,7 +40,7 @@ export function upsert(action: string): Operation {
 			const description = await describedWrite(execution);
 			const { match, fields } = description;
 			const valuesOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
-			const column = matchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
+			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
 			const matchFor = fieldToMatchOn(execution, column, match);
 			const writeOf = (item: number): Write => {
 				const path = collectionPath(execution, item);
