@@ -1,12 +1,12 @@
 import { DateTime } from 'luxon';
 
-import type { Field } from './field';
 import { parseJson } from '../api/http/json';
 import { exactNumber, isDecimal } from '../api/http/numbers';
-import { booleanIn } from '../values/readers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText } from '../values/foldedText';
+import { booleanIn } from '../values/readers';
+import type { Field } from './field';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);

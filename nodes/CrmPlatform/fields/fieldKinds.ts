@@ -2,8 +2,8 @@ import { parseJson } from '../api/http/json';
 import { exactNumber } from '../api/http/numbers';
 import { isPlainObject } from '../api/http/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
-import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
 import { calendarDate, instant } from '../values/dates';
+import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
 import { kindsByPrecedence, type Field, type FieldKind } from './field';
 
 /** What a schema says about its values. */

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { memberAtPath } from '../api/http/ownMembers';
+import { isBlank } from '../values/blank';
 import type { Field } from './field';
 import { fieldKinds } from './fieldKinds';
-import { isBlank } from '../values/blank';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl'>;

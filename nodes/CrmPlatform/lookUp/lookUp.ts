@@ -5,13 +5,13 @@ import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
-import { readPages } from '../api/lists/pages';
-import type { Field } from '../fields/field';
-import type { ListDescription } from '../api/openapi/listing';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
-import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
+import { readPages } from '../api/lists/pages';
+import type { ListDescription } from '../api/openapi/listing';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
+import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
+import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 
 /** Records of one kind, as they are looked up. */
 export interface Collection {

@@ -1,5 +1,5 @@
-import type { Field } from '../fields/field';
 import { isDigits, matchesPattern } from '../fields/conversions';
+import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */

@@ -4,8 +4,8 @@ import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { foldedText } from '../values/foldedText';
-import { hasText, identifyingFields, parseName } from './nameSyntax';
 import type { NamedId } from './nameLookUp';
+import { hasText, identifyingFields, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 
 /** A part of a record, such as a stage of a pipeline. */

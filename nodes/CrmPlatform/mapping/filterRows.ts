@@ -1,8 +1,6 @@
 import type { DateTime } from 'luxon';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../fields/field';
-import { isToolCall } from '../api/toolNode';
 import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import {
 	constantOf,
@@ -13,14 +11,16 @@ import {
 	wholeDayBound,
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
+import { isToolCall } from '../api/toolNode';
+import type { Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
+import { asId } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
-import { valueShape } from '../fields/fieldKinds';
 import { OncePerFields, type FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
-import type { FieldValue } from './objectFields';
 import { locatorValue, isFromList } from './locator';
-import { asId } from '../lookUp/nameSyntax';
+import type { FieldValue } from './objectFields';
 import { isFilledByModel } from './storedFields';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */

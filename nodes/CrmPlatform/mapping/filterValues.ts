@@ -1,16 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { setMember } from '../api/http/ownMembers';
 import { customFilters, readCustomFields } from '../api/customFields';
-import type { Field } from '../fields/field';
+import { setMember } from '../api/http/ownMembers';
+import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
+import { filterValue } from '../fields/apiValue';
+import { whyRefused } from '../fields/checks';
+import type { Field } from '../fields/field';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
-import { whyRefused } from '../fields/checks';
-import { filterValue } from '../fields/apiValue';
 import { readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
-import { filterQuery } from '../api/lists/filterQuery';
 import { FilterRows, noFilterValue, storedRows, type FilterRow, type MayLeaveOut } from './filterRows';
 import { lookUpReferences, type LinkedIds } from './linkedIds';
 import type { FieldValue } from './objectFields';

@@ -4,14 +4,14 @@ import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
-import type { Field } from '../fields/field';
 import { apiValue, filterValue } from '../fields/apiValue';
+import type { Field } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
-import type { Execution } from '../model';
-import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
-import type { FieldValue } from './objectFields';
 import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
+import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
 import { choiceOf, partNamed, partsWithIds, readParts, type Part } from '../lookUp/recordParts';
+import type { Execution } from '../model';
+import type { FieldValue } from './objectFields';
 
 /**
  * What a reference is used for. If no record has the name, but the value may be an ID, it is sent where it is

@@ -1,7 +1,7 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../fields/field';
 import { linksOf, type Link } from '../api/openapi/linkFields';
+import type { Field } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { Evaluation } from './expressions/evaluation';
 import type { FieldValue } from './objectFields';

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
-import type { Field } from '../fields/field';
 import { isPlainObject } from '../api/http/ownMembers';
-import { isBlank } from '../values/blank';
 import { isBlankFor } from '../fields/apiValue';
+import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
+import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, type Meaning } from './fieldNames';
 
 /** A field and its mapped value. */

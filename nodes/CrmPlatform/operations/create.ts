@@ -1,5 +1,5 @@
-import { isRequiredInForm } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
+import { isRequiredInForm } from '../fields/field';
 import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
@@ -14,21 +14,21 @@ import { writeOncePerOption } from '../writing/oncePer';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /**
- * @param action the entry in n8n's list of actions, such as `Create a contact`
- * @param special a creation with a name and values of its own, such as sending a message
+ * @param label the entry in n8n's list of actions, such as `Create a contact`
+ * @param offer a creation with a name and values of its own, such as sending a message
  */
 export function create(
-	action: string,
-	special?: Partial<Operation['option']> & Presets & { leavesTheCrm: boolean },
+	label: string,
+	offer?: Partial<Operation['option']> & Presets & { leavesTheCrm: boolean },
 ): Operation {
-	const { leavesTheCrm, preset, only, without, required, ...named }: Partial<NonNullable<typeof special>> = special ?? {};
+	const { leavesTheCrm, preset, only, without, required, ...named }: Partial<NonNullable<typeof offer>> = offer ?? {};
 	return {
 		option: {
 			name: 'Create',
 			value: 'create',
 			description: 'Create a new record',
 			...named,
-			action,
+			action: label,
 		},
 		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 

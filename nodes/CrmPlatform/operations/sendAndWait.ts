@@ -3,9 +3,9 @@ import type { INodeProperties } from 'n8n-workflow';
 import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
 import { pickedId } from '../mapping/locator';
 import type { Operation } from '../model';
-import { readOption, readPositiveNumber } from '../values/readers';
 import { byNameOrId, pickerProperty } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCall';
+import { readOption, readPositiveNumber } from '../values/readers';
 
 const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
 

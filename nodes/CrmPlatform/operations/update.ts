@@ -13,9 +13,9 @@ import { writeRecords } from '../writing/batches';
 import { describedOperation, describedWrite } from '../writing/describedOperation';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
-/** @param action the entry in n8n's list of actions, such as `Update a contact` */
-export function update(action: string): Operation {
-	return change(action, {
+/** @param label the entry in n8n's list of actions, such as `Update a contact` */
+export function update(label: string): Operation {
+	return change(label, {
 		leavesTheCrm: undefined,
 		name: 'Update',
 		value: 'update',
@@ -26,19 +26,19 @@ export function update(action: string): Operation {
 /**
  * A change of some values, under a name of its own.
  *
- * @param action the entry in n8n's list of actions, such as `Close a ticket`
- * @param special its entry in the menu, its values, and whether it leaves the CRM; undefined of a change without a meaning of its own
+ * @param label the entry in n8n's list of actions, such as `Close a ticket`
+ * @param offer its entry in the menu, its values, and whether it leaves the CRM; undefined of a change without a meaning of its own
  */
 export function change(
-	action: string,
-	special: Pick<Operation['option'], 'name' | 'value'> &
+	label: string,
+	offer: Pick<Operation['option'], 'name' | 'value'> &
 		Partial<Operation['option']> &
 		Presets & { leavesTheCrm: boolean | undefined; picked?: PickedField[] },
 ): Operation {
-	const { leavesTheCrm, preset, only, without, required, picked = [], ...named } = special;
+	const { leavesTheCrm, preset, only, without, required, picked = [], ...named } = offer;
 	const asks = only === undefined || only.length > 0;
 	return {
-		option: { ...named, action },
+		option: { ...named, action: label },
 		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 
 		properties: (resource) => [

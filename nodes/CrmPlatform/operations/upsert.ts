@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { collectionPath } from '../mapping/locator';
 import { outcomeField } from '../api/answeredRecord';
+import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { MatchingColumn, storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
@@ -14,16 +14,16 @@ import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
 import { fieldToMatchOn, matchValue, noMatchValue } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
-import type { Write } from '../writing/writeOrder';
 import { requireAnyValue } from '../writing/presets';
+import type { Write } from '../writing/writeOrder';
 
-/** @param action the entry in n8n's list of actions, such as `Create or update a contact` */
-export function upsert(action: string): Operation {
+/** @param label the entry in n8n's list of actions, such as `Create or update a contact` */
+export function upsert(label: string): Operation {
 	return {
 		option: {
 			name: 'Create or Update',
 			value: 'upsert',
-			action,
+			action: label,
 			description: 'Create a new record, or update the current one if it already exists (upsert)',
 		},
 
