@@ -237,10 +237,12 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 };
 
 /** The kind of value a schema asks for; any where it allows values of several types. */
-export const kindOfSchema = (schema: ValueSchema): FieldKind => kindsByPrecedence.find((kind) => fieldKinds[kind].isDescribedBy(schema)) ?? 'any';
+export const kindOfSchema = (schema: ValueSchema): FieldKind =>
+	kindsByPrecedence.find((kind) => fieldKinds[kind].isDescribedBy(schema)) ?? 'any';
 
 /** The kind of a custom field by its type; types the service may gain later are written as text. */
-export const kindOfCustomType = (type: string): FieldKind => kindsByPrecedence.find((kind) => fieldKinds[kind].customTypes.includes(type)) ?? 'text';
+export const kindOfCustomType = (type: string): FieldKind =>
+	kindsByPrecedence.find((kind) => fieldKinds[kind].customTypes.includes(type)) ?? 'text';
 
 /** What the values of a field consist of. */
 export const valueShape = ({ kind }: Pick<Field, 'kind'>): Kind['shape'] => fieldKinds[kind].shape;

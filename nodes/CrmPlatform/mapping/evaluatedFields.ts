@@ -70,13 +70,15 @@ class FormValues implements EvaluatedFields {
 		const named = linked.names(item);
 		if (!mayRefer) return named;
 		const evaluatedRows = evaluated.readEarly(item);
-		return [...rows.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [[field, evaluatedRows[i]]] : [])), ...named];
+		const ofForm = rows.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [[field, evaluatedRows[i]]] : []));
+		return [...ofForm, ...named];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
 		const { rows, linked, evaluated } = this.form.for(accepted);
 		const evaluatedRows = evaluated.readInTurn(item);
-		return [...rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: evaluatedRows[i], origin })), ...chosenRecords(linked, item)];
+		const ofForm = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: evaluatedRows[i], origin }));
+		return [...ofForm, ...chosenRecords(linked, item)];
 	}
 }
 
@@ -175,7 +177,13 @@ class ObjectValues implements EvaluatedFields {
 const chosenRecords = (linked: LinkedValues, item: number): EvaluatedValue[] =>
 	linked.all(item).map(([field, value]) => ({ field, value, origin: 'chosen' }));
 
-function noteUnknownNames(object: IDataObject, names: string[], values: FieldValue[], accepted: AcceptedFields, unsent: UnsentValues): void {
+function noteUnknownNames(
+	object: IDataObject,
+	names: string[],
+	values: FieldValue[],
+	accepted: AcceptedFields,
+	unsent: UnsentValues,
+): void {
 	// A record that was read contains values that only the service writes: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
 	const isOfRecord = (name: string) => accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));

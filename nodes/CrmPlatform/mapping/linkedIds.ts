@@ -108,7 +108,10 @@ export class LinkedIds {
 
 	/** @param owners ids of the records of which it may be a part */
 	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
-		return withReplacedIds(field, value, (reference, id) => (isName(field, id) ? this.idOf(field, reference, id, owners) : hasText(id) ? id.trim() : id));
+		return withReplacedIds(field, value, (reference, id) => {
+			if (isName(field, id)) return this.idOf(field, reference, id, owners);
+			return hasText(id) ? id.trim() : id;
+		});
 	}
 
 	private idOf(field: Field, reference: string, id: string, owners: unknown[]): unknown {

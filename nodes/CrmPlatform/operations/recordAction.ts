@@ -20,7 +20,8 @@ import { describedWrite } from '../writing/describedOperation';
 export function recordAction(
 	label: string,
 	actionName: string,
-	offer: Pick<Operation['option'], 'name' | 'value' | 'description'> & Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true },
+	offer: Pick<Operation['option'], 'name' | 'value' | 'description'> &
+		Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true },
 ): Operation {
 	const { leavesTheCrm, output, takesValues, ...option } = offer;
 	const answersRecord = output === undefined;
@@ -39,7 +40,9 @@ export function recordAction(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const valuesOf = takesValues ? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'skip') : undefined;
+			const valuesOf = takesValues
+				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'skip')
+				: undefined;
 			const writeOf = (item: number) => {
 				const record = recordAt(execution, item);
 				const path = `${record.path}/${actionName}`;

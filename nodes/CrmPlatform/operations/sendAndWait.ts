@@ -89,7 +89,8 @@ export function sendAndWait(): Operation {
 			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
 			return async (item) => {
 				const kind = readOption('About', n8n.getNodeParameter('aboutKind', item, 'none'), Object.keys(collections), { otherwise: 'none' });
-				const hours = readPositiveNumber(limitWaitHours.displayName, n8n.getNodeParameter('options.limitWaitHours', item, week), { max: maxHours, unit: 'hours' });
+				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, week);
+				const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 				const message = read('message');
 				if (message === '') throw new Error('Message: enter what to approve.');
 				return await askForApproval(execution, {

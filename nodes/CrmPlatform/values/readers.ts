@@ -44,7 +44,11 @@ export function readWholeNumber(
 }
 
 /** @throws Error in the user's words where the value is not a number above 0, up to the maximum */
-export function readPositiveNumber(label: string, value: unknown, { max, unit, ...blank }: Blank<number> & { max: number; unit: string }): number {
+export function readPositiveNumber(
+	label: string,
+	value: unknown,
+	{ max, unit, ...blank }: Blank<number> & { max: number; unit: string },
+): number {
 	const positive = (input: unknown) => {
 		const number = numberIn(input);
 		return number !== undefined && number > 0 && number <= max ? number : undefined;
