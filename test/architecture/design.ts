@@ -48,7 +48,7 @@ export const design: Record<string, Part> = {
 	// The tools of CRM Platform Tools: what a model sends becomes an operation of the node.
 	agent: {
 		files: ['nodes/CrmPlatform/agent/*.ts'],
-		imports: ['values', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'pickers', 'writing', 'reading', 'mapping', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'pickers', 'writing', 'reading', 'mapping', 'lookUp', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	schedule: {
@@ -79,17 +79,17 @@ export const design: Record<string, Part> = {
 	// Send and Wait for Approval: what is asked, and what the CRM answers.
 	approval: {
 		files: ['nodes/CrmPlatform/approval/*.ts'],
-		imports: ['values', 'writing', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['values', 'writing', 'mapping', 'lookUp', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	undo: {
 		files: ['nodes/CrmPlatform/undo/*.ts'],
-		imports: ['values', 'parameters', 'schedule', 'writing', 'mapping', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'schedule', 'writing', 'mapping', 'lookUp', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['values', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'lookUp', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
@@ -99,17 +99,22 @@ export const design: Record<string, Part> = {
 	},
 	reading: {
 		files: ['nodes/CrmPlatform/reading/*.ts'],
-		imports: ['values', 'parameters', 'mapping', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'mapping', 'lookUp', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	parameters: {
 		files: ['nodes/CrmPlatform/parameters/*.ts'],
-		imports: ['values', 'mapping', 'files', 'api', 'http', 'openapi', 'fields', 'contract', 'n8n-workflow'],
+		imports: ['values', 'mapping', 'lookUp', 'files', 'api', 'http', 'openapi', 'fields', 'contract', 'n8n-workflow'],
 		types: ['model'],
+	},
+	// Records by a value or a name, and the parts of records.
+	lookUp: {
+		files: ['nodes/CrmPlatform/lookUp/*.ts'],
+		imports: ['values', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow'],
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['values', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'luxon'],
+		imports: ['values', 'expressions', 'lookUp', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'luxon'],
 		types: ['model'],
 	},
 	expressions: {

@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import { Expression, type IDataObject, type IExecuteFunctions, type NodeOperationError, type Workflow } from 'n8n-workflow';
 import { expressionSandboxHooks } from 'n8n-workflow/expression-sandboxing';
 
-import { evaluateValues } from '../../nodes/CrmPlatform/mapping/expressions/evaluateValues';
+import { Evaluation } from '../../nodes/CrmPlatform/mapping/expressions/evaluation';
 import { isPlainCode, readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 import { randomRuns } from '../random-runs.ts';
 import { code, everyJson, expression, waysIn } from './expression-grammar.ts';
@@ -49,10 +49,10 @@ function oneByOne(n8n: IExecuteFunctions, expressions: string[], item: number): 
 
 /** The values of each item, or the words of its error and which item it names. */
 function allTogether(n8n: IExecuteFunctions, expressions: string[]): unknown[][] {
-	const read = evaluateValues(n8n, expressions.map((value) => ({ label: 'Field', value })));
+	const evaluation = new Evaluation(n8n, expressions.map((value) => ({ label: 'Field', value })));
 	return n8n.getInputData().map((_, item) => {
 		try {
-			return read(item);
+			return evaluation.valuesOf(item);
 		} catch (error) {
 			const { message, context } = error as NodeOperationError;
 			return [message, context.itemIndex];

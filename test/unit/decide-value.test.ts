@@ -1,19 +1,20 @@
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { decideValue, isUnfilled, type ValueDecision, type ValueOrigin } from '../../nodes/CrmPlatform/mapping/decideValue';
+import { isBlank } from '../../nodes/CrmPlatform/values/blank';
+import { decideValue, type ValueDecision, type ValueOrigin, type WhenCleared } from '../../nodes/CrmPlatform/fields/apiValue';
 
 // The table under *Fields* in docs/writing.md, row by row, for what an update does.
 
 const field = (kind: FieldKind, more: Partial<Field> = {}): Field => ({ name: 'x', path: ['x'], label: 'X', description: '', kind, required: false, ...more });
 
-const decided = (kind: FieldKind, value: unknown, origin: ValueOrigin, nulls: 'clear' | 'skip' = 'clear', more: Partial<Field> = {}): ValueDecision =>
-	decideValue({ field: field(kind, more), value, origin }, nulls);
+const decided = (kind: FieldKind, value: unknown, origin: ValueOrigin, whenCleared: WhenCleared = 'clear', more: Partial<Field> = {}): ValueDecision =>
+	decideValue({ field: field(kind, more), value, origin }, whenCleared);
 
 const write = (value: unknown): ValueDecision => ({ action: 'write', value });
 const clear: ValueDecision = { action: 'clear' };
 const skip = (reason: 'blank' | 'undefined' | 'neverCleared'): ValueDecision => ({ action: 'skip', reason });
 
 test.each([null, undefined, '', ' \n', [], [' ']])('a row of the form with %j was left empty', (value) => {
-	expect(isUnfilled(value)).toBe(true);
+	expect(isBlank(value)).toBe(true);
 });
 
 test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: ValueDecision, clears: ValueDecision, model: ValueDecision]>([

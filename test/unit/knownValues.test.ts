@@ -1,5 +1,5 @@
 import type { Field } from '../../nodes/CrmPlatform/fields/field';
-import { objectFields } from '../../nodes/CrmPlatform/mapping/objectFields';
+import { ObjectReader } from '../../nodes/CrmPlatform/mapping/objectFields';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map(
 	(name): Field => ({
@@ -13,7 +13,7 @@ const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.
 );
 
 const read = (json: object) => {
-	const { values, ...others } = objectFields(fields)(json as never);
+	const { values, ...others } = new ObjectReader(fields).read(json as never);
 	return { values: values.map(([{ name }, value]) => [name, value]), ...others };
 };
 
@@ -82,7 +82,7 @@ describe('a column of a spreadsheet', () => {
 		field('custom_fields.name', 'Full Name'),
 	];
 	const readContact = (json: object) => {
-		const { values, unknown } = objectFields(contact, new Set(['id', 'name', 'first_name']))(json as never);
+		const { values, unknown } = new ObjectReader(contact, new Set(['id', 'name', 'first_name'])).read(json as never);
 		return { values: Object.fromEntries(values.map(([{ name }, value]) => [name, value])), unknown };
 	};
 

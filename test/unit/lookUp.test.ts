@@ -4,7 +4,7 @@ import { NodeApiError, type INode } from 'n8n-workflow';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/mapping/lookUp';
+import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
 import { randomRuns } from '../random-runs.ts';
 
 const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };

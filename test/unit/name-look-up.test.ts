@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject, type INode } from 'n8n-workflow';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import { lookUpNames } from '../../nodes/CrmPlatform/mapping/nameLookUp';
+import { lookUpNames } from '../../nodes/CrmPlatform/lookUp/nameLookUp';
 
 const node: INode = { id: 'n', name: 'CRM', type: 't', typeVersion: 1, position: [0, 0], parameters: {} };
 const filter = (name: string, kind: 'list' | 'text') => ({ name, path: [name], label: name, description: '', kind, required: false });

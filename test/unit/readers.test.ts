@@ -8,6 +8,7 @@ import {
 	readDate,
 	readOption,
 	readPercent,
+	readPositiveNumber,
 	readWholeNumber,
 } from '../../nodes/CrmPlatform/values/readers';
 import { randomRuns } from '../random-runs.ts';
@@ -52,6 +53,20 @@ describe('A parameter', () => {
 			);
 		},
 	);
+
+	it.each([
+		['0.5', 0.5],
+		[' 24 ', 24],
+		[8760, 8760],
+	])('that means a number above 0 is one: %j', (input, expected) => {
+		expect(readPositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toBe(expected);
+	});
+
+	it.each([0, -1, 8761, '', null, undefined, 'a day', '1e3', '0x10', true, [5], NaN, Infinity])('that is no number above 0, up to the maximum, is refused: %j', (input) => {
+		expect(() => readPositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toThrow(
+			/^Limit Wait Time \(Hours\): enter a number of hours up to 8760 instead of /,
+		);
+	});
 
 	it('names both limits', () => {
 		expect(() => readWholeNumber('Parallel Reads', 11, { min: 1, max: 10 })).toThrow(

@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { asAnswer } from '../../nodes/CrmPlatform/toolAnswer';
 
 /** What a model reads of these records and notices. */
-async function answerTo(records: IDataObject[], maxAnswerLength: number, notices: string[] = []): Promise<string> {
+async function answerTo(records: IDataObject[], maxAnswerLength: unknown, notices: string[] = []): Promise<string> {
 	const n8n = {
 		getNode: () => ({ type: 'crmPlatformTool' }),
 		getNodeParameter: () => maxAnswerLength,
@@ -14,6 +14,12 @@ async function answerTo(records: IDataObject[], maxAnswerLength: number, notices
 }
 
 const recordOf = (length: number, more: IDataObject = {}) => ({ id: 'con_1', ...more, text: 'x'.repeat(length) });
+
+test('a maximum length that is no whole number is refused before anything is read; a shorter one than the minimum is raised', async () => {
+	await expect(answerTo([recordOf(10)], 'a page')).rejects.toThrow('Maximum Answer Length: enter a whole number');
+	expect(await answerTo([recordOf(100)], 20)).toBe(await answerTo([recordOf(100)], 500));
+	expect(await answerTo([recordOf(1_000)], '')).toBe(await answerTo([recordOf(1_000)], 500));
+});
 
 test.each([500, 1_000, 4_000])('no answer is longer than %i characters, however many and long the records are', async (maxLength) => {
 	const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field_${i}`, 'y'.repeat(i)]));

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readPage } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
 import { isBlank } from '../values/blank';
-import { withFields } from '../mapping/lookUp';
+import { withFields } from '../lookUp/lookUp';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';

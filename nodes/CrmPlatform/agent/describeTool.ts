@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { readParts } from '../mapping/recordParts';
+import { readParts } from '../lookUp/recordParts';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, matchByName } from './toolFields';
 import { toolFiltersOf } from './toolFilters';

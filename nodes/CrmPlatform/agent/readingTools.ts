@@ -4,7 +4,7 @@ import { readPage } from '../api/lists/page';
 import type { Query } from '../api/http/path';
 import { isBlank } from '../values/blank';
 import { readFilters } from '../mapping/filterValues';
-import { withFields } from '../mapping/lookUp';
+import { withFields } from '../lookUp/lookUp';
 import type { ListDescription } from '../api/openapi/listing';
 import type { ToolArgs } from './toolArgs';
 import { fieldsOfKind, forReading, matchByName } from './toolFields';
@@ -65,7 +65,7 @@ export async function listOfKind(run: ToolRun, kind: ToolKind): Promise<{ list: 
 export async function toolQueryOf(run: ToolRun, kind: ToolKind, list: ListDescription, args: ToolArgs): Promise<Query> {
 	const rows = await filterRowsOf(run, kind, list, args);
 	const execution = executionFor(run, kind, operationOfKind(kind, 'getMany'), { 'filters.rows': rows });
-	return (await readFilters(execution, 'filters', list))(0) as Query;
+	return (await readFilters(execution, 'filters', list)).query(0) as Query;
 }
 
 function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): Query {

@@ -7,7 +7,7 @@ import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { labelFor } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
-import { isPlainObject, ownMember, setMember } from '../api/http/ownMembers';
+import { isPlainObject, memberAtPath, setAtPath } from '../api/http/ownMembers';
 import type { Operation } from '../model';
 import { fieldsOfKind, forReading } from './toolFields';
 import type { NamedRecord } from './toolRecords';
@@ -73,7 +73,7 @@ export async function repeatedInWords(run: ToolRun, { kind, operation, request, 
 	const values = writtenValues.length > 0 ? writtenValues : stepFields.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
 	if (values.length === 0) return summary;
 	const body = {};
-	for (const [names] of values) setMemberAt(body, names, memberAt(now, names) ?? null);
+	for (const [names] of values) setAtPath(body, names, memberAtPath(now, names) ?? null);
 	return `${summary} Now: ${await changesInWords(run, kind, body, undefined, maxShown)}`;
 }
 
@@ -98,14 +98,14 @@ async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, r
 	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
 	const zone = run.n8n.getTimezone();
 	const isInstantAt = (path: string[]) => fieldKinds[fieldAt(path)?.kind ?? 'any'].order === 'instant';
-	const valueAt = (values: unknown, path: string[]) => (isInstantAt(path) ? momentIn(zone, memberAt(values, path)) : memberAt(values, path));
+	const valueAt = (values: unknown, path: string[]) => (isInstantAt(path) ? momentIn(zone, memberAtPath(values, path)) : memberAtPath(values, path));
 	return leavesOf(body)
 		.flatMap(([path, value]) => {
 			const label = fieldAt(path)?.label ?? labelFor(path.join('.').replace(/^custom_fields\./, ''));
 			const [from, to] = [valueAt(old, path), valueAt(next, path)];
 			if (!record) return [`${label}: ${displayText(to, maxLength)}`];
 			// Two records may have the same name, and two numbers may look alike, so the values as sent decide.
-			const [rawFrom, rawTo] = [memberAt(before, path), value].map((rawValue) => JSON.stringify(rawValue ?? null));
+			const [rawFrom, rawTo] = [memberAtPath(before, path), value].map((rawValue) => JSON.stringify(rawValue ?? null));
 			if (rawFrom === rawTo) return [];
 			const [left, right] = differingParts(from, to);
 			const [a, b] = [displayText(left, maxShown), displayText(right, maxLength)];
@@ -120,15 +120,6 @@ const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], 
 		const path = [...before, name];
 		return isPlainObject(value) ? leavesOf(value as IDataObject, path) : [[path, value] as [string[], unknown]];
 	});
-
-const memberAt = (values: unknown, path: string[]): unknown => path.reduce((at, name) => (isPlainObject(at) ? ownMember(at as IDataObject, name) : undefined), values);
-
-function setMemberAt(values: object, [name = '', ...rest]: string[], value: unknown): void {
-	if (rest.length === 0) return setMember(values, name, value);
-	const inner = ownMember(values as IDataObject, name) ?? {};
-	setMember(values, name, inner);
-	setMemberAt(inner, rest, value);
-}
 
 const stepFields = ['status', 'stage_id', 'assignee_id', 'tag_ids'];
 

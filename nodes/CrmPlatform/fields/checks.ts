@@ -47,20 +47,20 @@ function expected(field: Field, value: unknown): string | undefined {
 		const named = choices.slice(0, maxNamed).map(({ label }) => label).join(', ');
 		return `one of: ${named}${choices.length > maxNamed ? ', …' : ''}`;
 	}
-	const only = kind && fieldKinds[kind].only;
-	if (only) return only.fits(value) ? undefined : only.words;
+	const fileValue = kind && fieldKinds[kind].fileValue;
+	if (fileValue) return fileValue.isValid(value) ? undefined : fileValue.described;
 	if (typeof value !== 'string') return undefined;
 	if (matchesPattern(field, value) === false) return `in the format that the service accepts${descriptionOf(field)}`;
-	return (formats[format]?.fits(value) ?? true) ? undefined : formats[format]!.words;
+	return (formats[format]?.isValid(value) ?? true) ? undefined : formats[format]!.described;
 }
 
 const descriptionOf = ({ description }: Field): string => (description === '' ? '' : ` (${description.replace(/\.$/, '')})`);
 
 /** A quoted name may have anything in it (RFC 5321, section 4.1.2). */
-const address = { fits: (value: string) => /^("[^"]*"|[^\s@"]+)@[^\s@]+$/.test(value), words: 'an email address' };
-const link = { fits: (value: string) => URL.canParse(value), words: 'a web address such as https://example.com' };
+const address = { isValid: (value: string) => /^("[^"]*"|[^\s@"]+)@[^\s@]+$/.test(value), described: 'an email address' };
+const link = { isValid: (value: string) => URL.canParse(value), described: 'a web address such as https://example.com' };
 
-const formats: Record<string, { fits(value: string): boolean; words: string } | undefined> = {
+const formats: Record<string, { isValid(value: string): boolean; described: string } | undefined> = {
 	email: address,
 	'idn-email': address,
 	uri: link,

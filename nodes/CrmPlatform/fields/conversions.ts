@@ -1,11 +1,12 @@
 import { DateTime } from 'luxon';
 
-import type { Field } from './field';
 import { parseJson } from '../api/http/json';
 import { exactNumber, isDecimal } from '../api/http/numbers';
-import { booleanIn } from '../values/readers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
+import { foldedText } from '../values/foldedText';
+import { booleanIn } from '../values/readers';
+import type { Field } from './field';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
@@ -91,7 +92,7 @@ export function toChoice(field: Field, rawValue: unknown): unknown {
 	// n8n's dropdown returns text; the service may expect a number.
 	const exact = choices.find((choice) => String(choice.value) === String(value));
 	if (exact) return exact.value;
-	const words = (text: unknown) => String(text).normalize('NFC').trim().toLowerCase().replace(/[\s_-]+/g, ' ');
+	const words = (text: unknown) => foldedText(String(text)).replace(/[\s_-]+/g, ' ');
 	const similar = choices.filter((choice) =>
 		[choice.value, choice.label].some((text) => words(text) === words(value)),
 	);
@@ -106,7 +107,7 @@ export function toList(value: unknown): unknown[] {
 
 export function toStructure(field: Field, value: unknown): unknown {
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
-	if (typeof parsed === 'object' && parsed !== null) return withoutBlanks(parsed, true);
+	if (typeof parsed === 'object' && parsed !== null) return withoutBlanks(parsed, 'null');
 	throw refusal(field, value, 'JSON such as { "key": "value" }');
 }
 

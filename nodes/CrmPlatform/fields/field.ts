@@ -1,17 +1,21 @@
-/** The type of a field's values. Everything that depends on it is in the table `fieldKinds`. */
-export type FieldKind =
-	| 'text'
-	| 'number'
-	| 'boolean'
-	| 'date'
-	| 'dateTime'
-	| 'choice'
+/** The kinds of fields. The first that recognizes a schema is taken, so those that recognize more come later. */
+export const kindsByPrecedence = [
 	/** Several plain values. */
-	| 'list'
+	'list',
+	'boolean',
+	'choice',
+	'number',
 	/** An object, or a list of them. */
-	| 'json'
+	'json',
+	'date',
+	'dateTime',
+	'text',
 	/** Values of several types, or of an undescribed one: sent unchanged. */
-	| 'any';
+	'any',
+] as const;
+
+/** The type of a field's values. Everything that depends on it is in the table `fieldKinds`. */
+export type FieldKind = (typeof kindsByPrecedence)[number];
 
 /** One value of a record that a user can write or filter by. */
 export interface Field {

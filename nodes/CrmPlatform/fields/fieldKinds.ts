@@ -2,9 +2,9 @@ import { parseJson } from '../api/http/json';
 import { exactNumber } from '../api/http/numbers';
 import { isPlainObject } from '../api/http/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
-import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
 import { calendarDate, instant } from '../values/dates';
-import type { Field, FieldKind } from './field';
+import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
+import { kindsByPrecedence, type Field, type FieldKind } from './field';
 
 /** What a schema says about its values. */
 export interface ValueSchema {
@@ -20,15 +20,17 @@ export interface ValueSchema {
 	isTextual: boolean;
 }
 
+type Conversion = (field: Field, value: unknown, zone: string) => unknown;
+
 /** What a kind of field decides. */
 interface Kind {
-	/** Whether a schema describes such values. The first matching kind in the table is used. */
+	/** Whether a schema describes such values. The first such kind of `kindsByPrecedence` is used. */
 	isDescribedBy(schema: ValueSchema): boolean;
 	/** The types of custom fields that are of this kind; all others are text. */
 	customTypes: string[];
 	/** The control of n8n's mapper, and the hint on the format in its label; for a reference, `Name or ID`. */
 	control: 'string' | 'options' | 'dateTime';
-	note: string | undefined;
+	formatHint: string | undefined;
 	/** What a value consists of; an open one may be anything. */
 	shape: 'single' | 'list' | 'object' | 'open';
 	/** The JSON type that each value has, where it is one. */
@@ -45,14 +47,14 @@ interface Kind {
 	mayHold: Array<'names' | 'objects'>;
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
-	/** The value that the service takes. @throws Error in the user's words */
-	convert(field: Field, value: unknown, zone: string): unknown;
+	/** The value that the service takes; `convertElement` converts each of a list. @throws Error in the user's words */
+	convert(field: Field, value: unknown, zone: string, convertElement: Conversion): unknown;
 	/** The canonical form for comparisons: two notations are the same value. */
 	compared(text: string): unknown;
 	/** What a value in a file has to be, if only one type of value is valid. */
-	only: { fits(value: unknown): boolean; words: string } | undefined;
+	fileValue: { isValid(value: unknown): boolean; described: string } | undefined;
 	/** Whether it can be a member of an object in a list, which a form then shows. */
-	isMember: boolean;
+	mayBeMember: boolean;
 }
 
 /** What a parameter of a list is for, besides its filters. */
@@ -67,7 +69,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		customTypes: ['multi_select'],
 		// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
 		control: 'string',
-		note: '',
+		formatHint: '',
 		shape: 'list',
 		type: undefined,
 		order: undefined,
@@ -76,18 +78,18 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		whiteSpace: 'blank',
 		mayHold: ['names'],
 		isBlank: (value) => isBlank(typeof value === 'string' ? listIn(value) : value),
-		// Its values are converted one by one, as single ones are.
-		convert: (_field, value) => toList(value),
+		convert: (field, value, zone, convertElement) =>
+			toList(value).map((element) => convertElement({ ...field, kind: field.items ?? 'choice' }, element, zone)),
 		compared: asText,
-		only: undefined,
-		isMember: false,
+		fileValue: undefined,
+		mayBeMember: false,
 	},
 	boolean: {
 		isDescribedBy: ({ type }) => type === 'boolean',
 		customTypes: ['boolean'],
 		// A switch would be written as false by opening the node; a list can be left blank.
 		control: 'options',
-		note: undefined,
+		formatHint: undefined,
 		shape: 'single',
 		type: 'boolean',
 		order: undefined,
@@ -98,14 +100,14 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toBoolean,
 		compared: asText,
-		only: { fits: (value) => typeof value === 'boolean', words: 'true or false' },
-		isMember: true,
+		fileValue: { isValid: (value) => typeof value === 'boolean', described: 'true or false' },
+		mayBeMember: true,
 	},
 	choice: {
 		isDescribedBy: ({ type, isEnumerated }) => isEnumerated && type !== 'array',
 		customTypes: ['select'],
 		control: 'options',
-		note: undefined,
+		formatHint: undefined,
 		shape: 'single',
 		type: undefined,
 		order: undefined,
@@ -116,14 +118,14 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toChoice,
 		compared: asText,
-		only: undefined,
-		isMember: true,
+		fileValue: undefined,
+		mayBeMember: true,
 	},
 	number: {
 		isDescribedBy: ({ type }) => type === 'number',
 		customTypes: ['number'],
 		control: 'string',
-		note: undefined,
+		formatHint: undefined,
 		shape: 'single',
 		type: 'number',
 		order: 'number',
@@ -135,14 +137,14 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (text) => exactNumber(text) ?? text,
-		only: { fits: (value) => typeof value === 'number', words: 'a number such as 12.5' },
-		isMember: true,
+		fileValue: { isValid: (value) => typeof value === 'number', described: 'a number such as 12.5' },
+		mayBeMember: true,
 	},
 	json: {
 		isDescribedBy: ({ type, hasMembers }) => type === 'object' || type === 'array' || hasMembers,
 		customTypes: [],
 		control: 'string',
-		note: 'JSON',
+		formatHint: 'JSON',
 		shape: 'object',
 		type: undefined,
 		order: undefined,
@@ -152,19 +154,19 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		mayHold: ['objects'],
 		isBlank: (value) => {
 			if (isPlainObject(value)) return false;
-			return isBlank(withoutBlanks(typeof value === 'string' ? (parseJson(value) ?? value) : value));
+			return isBlank(withoutBlanks(typeof value === 'string' ? (parseJson(value) ?? value) : value, 'drop'));
 		},
 		convert: toStructure,
 		compared: asText,
-		only: undefined,
-		isMember: false,
+		fileValue: undefined,
+		mayBeMember: false,
 	},
 	date: {
 		isDescribedBy: ({ format }) => format === 'date',
 		customTypes: ['date'],
 		// The calendar of n8n's mapper always asks for a time as well.
 		control: 'string',
-		note: 'Y-M-D',
+		formatHint: 'Y-M-D',
 		shape: 'single',
 		type: 'text',
 		order: 'day',
@@ -175,14 +177,14 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
 		compared: asText,
-		only: undefined,
-		isMember: false,
+		fileValue: undefined,
+		mayBeMember: false,
 	},
 	dateTime: {
 		isDescribedBy: ({ format }) => format === 'date-time',
 		customTypes: ['datetime'],
 		control: 'dateTime',
-		note: undefined,
+		formatHint: undefined,
 		shape: 'single',
 		type: 'text',
 		order: 'instant',
@@ -193,14 +195,14 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (text) => (Number.isNaN(Date.parse(text)) ? text : Date.parse(text)),
-		only: undefined,
-		isMember: false,
+		fileValue: undefined,
+		mayBeMember: false,
 	},
 	text: {
 		isDescribedBy: ({ type, isTextual }) => type === 'string' || isTextual,
 		customTypes: [],
 		control: 'string',
-		note: undefined,
+		formatHint: undefined,
 		shape: 'single',
 		type: 'text',
 		order: undefined,
@@ -211,14 +213,14 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toText,
 		compared: asText,
-		only: undefined,
-		isMember: true,
+		fileValue: undefined,
+		mayBeMember: true,
 	},
 	any: {
 		isDescribedBy: () => true,
 		customTypes: [],
 		control: 'string',
-		note: undefined,
+		formatHint: undefined,
 		shape: 'open',
 		type: undefined,
 		order: undefined,
@@ -229,18 +231,18 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toAny,
 		compared: asText,
-		only: undefined,
-		isMember: false,
+		fileValue: undefined,
+		mayBeMember: false,
 	},
 };
 
-const kinds = Object.entries(fieldKinds) as Array<[FieldKind, Kind]>;
-
 /** The kind of value a schema asks for; any where it allows values of several types. */
-export const kindOfSchema = (schema: ValueSchema): FieldKind => kinds.find(([, { isDescribedBy }]) => isDescribedBy(schema))?.[0] ?? 'any';
+export const kindOfSchema = (schema: ValueSchema): FieldKind =>
+	kindsByPrecedence.find((kind) => fieldKinds[kind].isDescribedBy(schema)) ?? 'any';
 
 /** The kind of a custom field by its type; types the service may gain later are written as text. */
-export const kindOfCustomType = (type: string): FieldKind => kinds.find(([, { customTypes }]) => customTypes.includes(type))?.[0] ?? 'text';
+export const kindOfCustomType = (type: string): FieldKind =>
+	kindsByPrecedence.find((kind) => fieldKinds[kind].customTypes.includes(type)) ?? 'text';
 
 /** What the values of a field consist of. */
 export const valueShape = ({ kind }: Pick<Field, 'kind'>): Kind['shape'] => fieldKinds[kind].shape;

@@ -1,10 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
+import { memberAtPath } from '../api/http/ownMembers';
+import { isBlank } from '../values/blank';
 import type { Field } from './field';
 import { fieldKinds } from './fieldKinds';
-import { isBlank } from '../values/blank';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
 export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl'>;
@@ -44,12 +43,7 @@ export function looseText(value: unknown): string {
 }
 
 /** The value of a field in a record, or in the values that are written. */
-export function valueIn(record: IDataObject, { path }: Pick<Field, 'path'>): unknown {
-	return path.reduce<unknown>(
-		(value, key) => (isObject(value) ? ownMember(value, key) : undefined),
-		record,
-	);
-}
+export const valueIn = (record: IDataObject, { path }: Pick<Field, 'path'>): unknown => memberAtPath(record, path);
 
 /**
  * A value in canonical form: texts in NFC, and in lower case if the service stores them so; web addresses in

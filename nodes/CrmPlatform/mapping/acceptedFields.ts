@@ -16,33 +16,55 @@ export interface AcceptedFields {
 	recordWords?: ReadonlySet<string>;
 }
 
-/** @throws Error in the user's words where the fields of this item cannot be known */
-type AcceptedFieldsOf = (item: number) => AcceptedFields;
+/** Prepares once what depends only on the accepted fields, which are the same for most items. */
+export class OncePerFields<Prepared> {
+	private readonly prepare: (accepted: AcceptedFields) => Prepared;
+	private readonly cache = new Map<AcceptedFields, Prepared>();
 
-/** Caches what depends only on the accepted fields, which are the same for most items. */
-export function oncePerFields<Made>(make: (accepted: AcceptedFields) => Made): (accepted: AcceptedFields) => Made {
-	const cache = new Map<AcceptedFields, Made>();
-	return (accepted) => {
-		const result = cache.get(accepted) ?? make(accepted);
-		cache.set(accepted, result);
-		return result;
-	};
+	constructor(prepare: (accepted: AcceptedFields) => Prepared) {
+		this.prepare = prepare;
+	}
+
+	for(accepted: AcceptedFields): Prepared {
+		const prepared = this.cache.get(accepted) ?? this.prepare(accepted);
+		this.cache.set(accepted, prepared);
+		return prepared;
+	}
+}
+
+/** The fields of each item, which may be of different collections, as with records of custom objects. */
+export class FieldsOfItems {
+	private readonly usual: AcceptedFields;
+	private readonly others: Array<AcceptedFields | Error>;
+
+	/** @param others of items with other fields than usual, or whose fields could not be read */
+	constructor(usual: AcceptedFields, others: Array<AcceptedFields | Error> = []) {
+		this.usual = usual;
+		this.others = others;
+	}
+
+	/** @throws Error in the user's words where the fields of this item cannot be known */
+	of(item: number): AcceptedFields {
+		const accepted = this.others[item] ?? this.usual;
+		if (accepted instanceof Error) throw accepted;
+		return accepted;
+	}
 }
 
 /**
- * Reads the fields of each collection the items are about: there may be several, as with records of
- * custom objects. Each collection is read once. If that fails, only the items about it fail.
+ * Reads the fields of each collection the items are about. Each collection is read once. If that fails, only
+ * the items about it fail.
  *
  * @param read reads the fields of a collection
- * @param otherwise the fields of the items that do not need them
+ * @param usual the fields of the items that do not need them
  * @param needs whether an item needs the fields of its collection
  */
-export async function acceptedFieldsByCollection(
+export async function readFieldsOfItems(
 	execution: Execution,
 	read: (collection: string) => Promise<AcceptedFields>,
-	otherwise: AcceptedFields,
+	usual: AcceptedFields,
 	needs: (item: number) => boolean,
-): Promise<AcceptedFieldsOf> {
+): Promise<FieldsOfItems> {
 	const reading = new Map<string, Promise<AcceptedFields>>();
 	const ofItem = async (item: number): Promise<AcceptedFields> => {
 		const path = collectionPath(execution, item);
@@ -53,13 +75,9 @@ export async function acceptedFieldsByCollection(
 
 	const accepted: Array<AcceptedFields | Error> = [];
 	for (const item of execution.n8n.getInputData().keys()) {
-		accepted.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : otherwise);
+		accepted.push(needs(item) ? await ofItem(item).catch((error: Error) => error) : usual);
 	}
-	return (item) => {
-		const found = accepted[item] ?? otherwise;
-		if (found instanceof Error) throw found;
-		return found;
-	};
+	return new FieldsOfItems(usual, accepted);
 }
 
 /** The custom field that has the name of a read-only field. */
@@ -81,12 +99,12 @@ export async function fieldsWithCustom(
 	mode: StoredFields['mode'],
 	namesOf: (item: number) => string[],
 	fields: Field[],
-): Promise<AcceptedFieldsOf> {
+): Promise<FieldsOfItems> {
 	const description = await execution.api.describe(execution.resource.path);
 	const described = description?.fields.map(({ name }) => name) ?? [];
 	const recordWords = new Set(description?.fields.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
 	const standardFields: AcceptedFields = { fields, recordNames: new Set(described), recordWords };
-	if (!fields.some(({ name }) => name === customFields)) return () => standardFields;
+	if (!fields.some(({ name }) => name === customFields)) return new FieldsOfItems(standardFields);
 
 	let undescribed: Field[] | undefined;
 	const read = async (collection: string): Promise<AcceptedFields> => {
@@ -101,8 +119,12 @@ export async function fieldsWithCustom(
 			recordNames: new Set([...described, ...custom.readOnly]),
 		};
 	};
-	const needs = mode === 'each' ? (item: number) => namesOf(item).some(isCustom) : mayNameCustom(namesOf, standardFields);
-	return await acceptedFieldsByCollection(execution, read, standardFields, needs);
+	const otherNames = namesOfOthers(standardFields);
+	const needs = (item: number): boolean => {
+		const names = namesOf(item);
+		return mode === 'each' ? names.some(isCustom) : mayNameCustom(names, otherNames, standardFields.recordNames);
+	};
+	return await readFieldsOfItems(execution, read, standardFields, needs);
 }
 
 export const customFieldsOnce = oncePerConnection(readCustomFieldsIfAllowed);
@@ -129,20 +151,20 @@ function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]):
 	}));
 }
 
+/** The names that do not mean custom fields. */
+function namesOfOthers({ fields }: AcceptedFields): ReadonlySet<string> {
+	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
+	const names = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
+	names.delete(customFields);
+	return names;
+}
+
 /**
  * Whether an item's object may have values for custom fields: by their prefix, or by a name that no field
  * takes, since columns go without the prefix.
  */
-function mayNameCustom(
-	namesOf: (item: number) => string[],
-	{ fields, recordNames }: AcceptedFields,
-): (item: number) => boolean {
-	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
-	const knownNames = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
-	knownNames.delete(customFields);
-	return (item) => {
-		const others = namesOf(item).filter((name) => isCustom(name) || !knownNames.has(name));
-		// A name or two of read-only fields may be meant for custom fields; more come with a record.
-		return others.length > 0 && (others.length < 3 || others.some((name) => isCustom(name) || !recordNames.has(name)));
-	};
+function mayNameCustom(names: string[], otherNames: ReadonlySet<string>, recordNames: ReadonlySet<string>): boolean {
+	const possibleNames = names.filter((name) => isCustom(name) || !otherNames.has(name));
+	// A name or two of read-only fields may be meant for custom fields; more come with a record.
+	return possibleNames.length > 0 && (possibleNames.length < 3 || possibleNames.some((name) => isCustom(name) || !recordNames.has(name)));
 }

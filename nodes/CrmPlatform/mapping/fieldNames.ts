@@ -5,44 +5,61 @@ export type Meaning = Field | string;
 
 export const meaningText = (meaning: Meaning): string => (typeof meaning === 'string' ? meaning : meaning.name);
 
-/** The possible meanings of a name, all equally good. Members of an object are matched by name only. */
-type Meanings = (name: string, isMember?: boolean) => Meaning[];
-
 /**
- * Prepares what names mean. A name is matched as the service writes it; failing that, as a label is written,
- * or a custom field without its prefix; failing that, by either regardless of case, spaces, punctuation and a
- * byte-order mark.
- *
- * @param recordNames names that records come with: those without a field are never matched by label
+ * Finds what names mean. A name is matched as the service writes it; failing that, as a label is written, or a
+ * custom field without its prefix; failing that, by either regardless of case, spaces, punctuation and a
+ * byte-order mark. Members of an object are matched by name only.
  */
-export function fieldNames(fields: Field[], recordNames: ReadonlySet<string> = new Set()): Meanings {
-	// A field `a.b` differs from the member `b` of `a`: the shape of the item distinguishes them.
-	const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
-	const exact = (some: Field[]) => new Map(some.map((field) => [field.name, field]));
-	const [flat, nested] = [exact(byDepth), exact(byDepth.reverse())];
-	const groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
-	const byLabel = grouped(fields, labelsOf);
-	const namesByWords = grouped(fields, ({ name }) => [wordsOf(name)]);
-	const labelsByWords = grouped(fields, (field) => labelsOf(field).map(wordsOf));
-	const groupsByWords = grouped([...groups], (group) => [wordsOf(group)]);
-	const recordWords = new Set([...recordNames].map(wordsOf));
+export class FieldNames {
+	private readonly recordNames: ReadonlySet<string>;
+	private readonly recordWords: ReadonlySet<string>;
+	/** Names of objects whose members are fields. */
+	private readonly groups: ReadonlySet<string>;
+	/** A field `a.b` differs from the member `b` of `a`: the shape of the item distinguishes them. */
+	private readonly flat: Map<string, Field>;
+	private readonly nested: Map<string, Field>;
+	private readonly byLabel: Map<string, Set<Field>>;
+	private readonly namesByWords: Map<string, Set<Field>>;
+	private readonly labelsByWords: Map<string, Set<Field>>;
+	private readonly groupsByWords: Map<string, Set<string>>;
+	/** Items usually have the same names, and with 100,000 items each comparison counts. */
+	private readonly meanings = { ofNames: new Map<string, Meaning[]>(), ofMembers: new Map<string, Meaning[]>() };
 
-	const similar = (name: string, isMember: boolean): Meaning[] => {
-		const words = wordsOf(name);
-		if (words === '') return [];
-		const labeled = isMember || recordWords.has(words) ? undefined : labelsByWords.get(words);
-		const all = [namesByWords, groupsByWords].flatMap((index): Meaning[] => [...(index.get(words) ?? [])]);
-		return [...new Set([...all, ...(labeled ?? [])])];
-	};
-	const meaningsOf = (name: string, isMember: boolean): Meaning[] => {
-		const exactMatch = (isMember ? nested : flat).get(name) ?? (groups.has(name) ? name : undefined);
+	/** @param recordNames names that records come with: those without a field are never matched by label */
+	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
+		const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
+		const named = (sorted: Field[]) => new Map(sorted.map((field) => [field.name, field]));
+		this.recordNames = recordNames;
+		this.recordWords = new Set([...recordNames].map(wordsOf));
+		this.groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
+		this.flat = named(byDepth);
+		this.nested = named(byDepth.reverse());
+		this.byLabel = grouped(fields, labelsOf);
+		this.namesByWords = grouped(fields, ({ name }) => [wordsOf(name)]);
+		this.labelsByWords = grouped(fields, (field) => labelsOf(field).map(wordsOf));
+		this.groupsByWords = grouped([...this.groups], (group) => [wordsOf(group)]);
+	}
+
+	/** The possible meanings of a name, all equally good. */
+	meaningsOf(name: string, isMember = false): Meaning[] {
+		const cache = isMember ? this.meanings.ofMembers : this.meanings.ofNames;
+		const meanings = cache.get(name) ?? this.findMeanings(name, isMember);
+		cache.set(name, meanings);
+		return meanings;
+	}
+
+	private findMeanings(name: string, isMember: boolean): Meaning[] {
+		const exactMatch = (isMember ? this.nested : this.flat).get(name) ?? (this.groups.has(name) ? name : undefined);
 		if (exactMatch !== undefined) return [exactMatch];
-		const labeled = isMember || recordNames.has(name) ? undefined : byLabel.get(name.trim());
-		return labeled ? [...labeled] : similar(name, isMember);
-	};
-	// Items usually have the same names, and with 100,000 items each comparison counts.
-	const [ofNames, ofMembers] = [oncePerName((name) => meaningsOf(name, false)), oncePerName((name) => meaningsOf(name, true))];
-	return (name, isMember = false) => (isMember ? ofMembers : ofNames)(name);
+		const labeled = isMember || this.recordNames.has(name) ? undefined : this.byLabel.get(name.trim());
+		return labeled ? [...labeled] : this.findSimilar(wordsOf(name), isMember);
+	}
+
+	private findSimilar(words: string, isMember: boolean): Meaning[] {
+		if (words === '') return [];
+		const labeled = isMember || this.recordWords.has(words) ? undefined : this.labelsByWords.get(words);
+		return [...new Set([...(this.namesByWords.get(words) ?? []), ...(this.groupsByWords.get(words) ?? []), ...(labeled ?? [])])];
+	}
 }
 
 /** The letters and digits of a name, in lower case: `First Name`, `first_name` and `FirstName` agree. */
@@ -60,17 +77,8 @@ function groupsOf(name: string): string[] {
 	return steps.map((_, i) => steps.slice(0, i + 1).join('.'));
 }
 
-/** The same function, which finds what a name means once. */
-function oncePerName<Found>(find: (name: string) => Found): (name: string) => Found {
-	const cache = new Map<string, Found>();
-	return (name) => {
-		if (!cache.has(name)) cache.set(name, find(name));
-		return cache.get(name) as Found;
-	};
-}
-
-function grouped<One>(all: One[], keysOf: (element: One) => string[]): Map<string, Set<One>> {
-	const groups = new Map<string, Set<One>>();
+function grouped<Element>(all: Element[], keysOf: (element: Element) => string[]): Map<string, Set<Element>> {
+	const groups = new Map<string, Set<Element>>();
 	for (const element of all) {
 		for (const key of keysOf(element)) groups.set(key, (groups.get(key) ?? new Set()).add(element));
 	}

@@ -1,9 +1,7 @@
 import type { DateTime } from 'luxon';
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import type { Field } from '../fields/field';
-import { isToolCall } from '../api/toolNode';
-import type { FilteredField } from '../api/openapi/filteredFields';
+import { filteredFields, type FilteredField } from '../api/openapi/filteredFields';
 import {
 	constantOf,
 	filterOperators,
@@ -13,13 +11,16 @@ import {
 	wholeDayBound,
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
+import { isToolCall } from '../api/toolNode';
+import type { Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
+import { asId } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
-import { valueShape } from '../fields/fieldKinds';
-import { evaluateValues } from './expressions/evaluateValues';
-import type { FieldValue } from './objectFields';
+import { OncePerFields, type FieldsOfItems } from './acceptedFields';
+import { Evaluation } from './expressions/evaluation';
 import { locatorValue, isFromList } from './locator';
-import { asId } from './nameSyntax';
+import type { FieldValue } from './objectFields';
 import { isFilledByModel } from './storedFields';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
@@ -38,31 +39,55 @@ export type MayLeaveOut = 'model' | 'nobody';
 /**
  * Reads the rows as values of the service's filters. In a tool call, a value that the model leaves empty is
  * ignored, because a model has to fill in every parameter.
- *
- * @returns reads an input item, with the fields its list can be filtered by
- * @throws Error from the returned function, in the user's words, for a field or an operator the service does
- * not have, and for a row without a value
  */
-export function filterRowValues(
-	n8n: IExecuteFunctions,
-	rows: FilterRow[],
-	mayLeaveOut: MayLeaveOut,
-): (item: number, fields: Map<string, FilteredField>) => FieldValue[] {
-	const read = evaluateValues(
-		n8n,
-		rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) }))),
-	);
-	const zone = n8n.getTimezone();
-	// Outside agents, n8n returns the default of $fromAI.
-	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
-	return (item, fields) => {
-		const values = read(item);
-		return rows.flatMap((row, i) => {
-			const start = i * rowKeys.length;
-			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, values[start + k]])) as FilterRow;
-			return rowValues(row, { ...evaluatedRow, record: locatorValue(evaluatedRow.record) }, fields, zone, isLeftOut);
+export class FilterRows {
+	private readonly n8n: IExecuteFunctions;
+	private readonly rows: FilterRow[];
+	private readonly mayLeaveOut: MayLeaveOut;
+	private readonly accepted: FieldsOfItems;
+	private readonly fields = new OncePerFields(({ fields }) => filteredFieldsByName(fields));
+	private readonly evaluation: Evaluation;
+
+	/** @param accepted the fields by which the items' lists can be filtered */
+	constructor(n8n: IExecuteFunctions, rows: FilterRow[], mayLeaveOut: MayLeaveOut, accepted: FieldsOfItems) {
+		this.n8n = n8n;
+		this.rows = rows;
+		this.mayLeaveOut = mayLeaveOut;
+		this.accepted = accepted;
+		const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
+		this.evaluation = new Evaluation(n8n, cells);
+	}
+
+	/**
+	 * The filters of an item with their values as they were given.
+	 *
+	 * @throws Error in the user's words, for a field or an operator the service does not have, and for a row
+	 * without a value
+	 */
+	valuesOf(item: number): FieldValue[] {
+		const fields = this.fields.for(this.accepted.of(item));
+		const cells = this.evaluation.valuesOf(item);
+		const isLeftOut = (value: unknown) => this.isLeftOut(value);
+		return this.rows.flatMap((row, i) => {
+			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, cells[i * rowKeys.length + k]])) as FilterRow;
+			return rowValues(row, { ...evaluatedRow, record: locatorValue(evaluatedRow.record) }, fields, this.n8n.getTimezone(), isLeftOut);
 		});
-	};
+	}
+
+	/** Outside agents, n8n returns the default of $fromAI. */
+	private isLeftOut(value: unknown): boolean {
+		return this.mayLeaveOut === 'model' && isToolCall(this.n8n) && isFilledByModel(locatorValue(value));
+	}
+}
+
+function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
+	const byName = new Map(filteredFields(filters).map((field): [string, FilteredField] => [field.name, field]));
+	// By its whole name, every filter is a field: `created_at[gte]`.
+	for (const filter of filters) {
+		const filteredField: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
+		if (!byName.has(filter.name)) byName.set(filter.name, filteredField);
+	}
+	return byName;
 }
 
 function rowValues(

@@ -1,24 +1,17 @@
 import { sleep } from 'n8n-workflow';
 
+import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
-import type { Field } from '../fields/field';
 import { apiValue, filterValue } from '../fields/apiValue';
+import type { Field } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
+import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
+import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
+import { choiceOf, partNamed, partsWithIds, readParts, type Part } from '../lookUp/recordParts';
 import type { Execution } from '../model';
-import { hasNumbers, hasText, isName, mayBeId, parseName } from './nameSyntax';
 import type { FieldValue } from './objectFields';
-import { lookUpNames, type NamedId } from './nameLookUp';
-import { choiceOf, partNamed, partsWithIds, readParts, type Part } from './recordParts';
-
-/**
- * Replaces names by ids in the value of a field that refers to other records, or to their parts.
- *
- * @param values all values of the item
- * @throws Error in the user's words where no record has that name, or several have it
- */
-type LinkedIds = (field: Field, value: unknown, values: FieldValue[]) => unknown;
 
 /**
  * What a reference is used for. If no record has the name, but the value may be an ID, it is sent where it is
@@ -30,6 +23,12 @@ type ReferenceUse = 'written' | 'filter';
 const foundBefore = oncePerConnection<[reference: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
 const readPartsOnce = oncePerConnection(readParts);
 
+/** The names to look up: those of records by collection, and the kinds of parts, each as the key of its field. */
+interface NamesToFind {
+	names: Map<string, Set<string>>;
+	parts: Set<string>;
+}
+
 /**
  * Looks up the records, and their parts, that the items name by name, domain or email instead of an id. A
  * value that can only be an id is not looked up; `external_id:100123` is looked up as that field only, and
@@ -37,76 +36,115 @@ const readPartsOnce = oncePerConnection(readParts);
  *
  * @param referencesOf the values of an item that may be names: each name is looked up once
  */
-export async function findIds(
+export async function lookUpReferences(
 	{ n8n, api }: Pick<Execution, 'n8n' | 'api'>,
 	referencesOf: (item: number) => FieldValue[],
 	use: ReferenceUse,
 ): Promise<LinkedIds> {
-	const names = new Map<string, Set<string>>();
-	const parts = new Map<string, Part[] | Error>();
+	const toFind: NamesToFind = { names: new Map(), parts: new Set() };
 	for (const item of n8n.getInputData().keys()) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
-		for (const [field, value] of valuesOrNone(() => referencesOf(item))) {
-			withReplacedIds(field, plainValue(field, value), (reference, id) => {
-				if (!isName(field, id) || parseName(id).field === 'id') return id;
-				if (field.part !== undefined) parts.set(keyOf(field), []);
-				else names.set(reference, (names.get(reference) ?? new Set()).add(id.trim()));
-				return id;
-			});
-		}
+		for (const [field, value] of valuesOrNone(() => referencesOf(item))) addNames(toFind, field, value);
 	}
-
 	const records = new Map<string, Map<string, NamedId>>();
-	for (const [reference, requestedNames] of names) {
-		const cache = await foundBefore(api, reference);
-		const uncachedNames = [...requestedNames].filter((name) => !cache.has(name));
-		const pendingOutcomes = uncachedNames.length === 0 ? Promise.resolve(new Map<string, NamedId>()) : lookUpNames(api, reference, uncachedNames, use === 'filter');
-		const outcomes = await pendingOutcomes.catch((error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { cannotBeAsked: error }])));
-		for (const [name, outcome] of outcomes) if ('found' in outcome) cache.set(name, outcome);
-		records.set(reference, new Map([...cache, ...outcomes]));
-	}
-	for (const key of parts.keys()) {
-		const [reference = '', part = ''] = JSON.parse(key) as string[];
-		const reading = readPartsOnce(api, reference, part).then((read) => {
-			api.requireDescription(reference);
-			return read;
-		});
-		parts.set(key, await reading.catch((error: Error) => error));
+	for (const [reference, names] of toFind.names) records.set(reference, await lookUpRecords(api, reference, [...names], use));
+	const parts = new Map<string, Part[] | Error>();
+	for (const key of toFind.parts) parts.set(key, await lookUpParts(api, key).catch((error: Error) => error));
+	return new LinkedIds(records, parts, use);
+}
+
+function addNames({ names, parts }: NamesToFind, field: Field, value: unknown): void {
+	withReplacedIds(field, idsOrNames(field, value), (reference, id) => {
+		if (!isName(field, id) || parseName(id).field === 'id') return id;
+		if (field.part !== undefined) parts.add(partsKey(field));
+		else names.set(reference, (names.get(reference) ?? new Set()).add(id.trim()));
+		return id;
+	});
+}
+
+async function lookUpRecords(api: Connection, reference: string, names: string[], use: ReferenceUse): Promise<Map<string, NamedId>> {
+	const cache = await foundBefore(api, reference);
+	const uncachedNames = names.filter((name) => !cache.has(name));
+	if (uncachedNames.length === 0) return new Map(cache);
+	const outcomes = await lookUpNames(api, reference, uncachedNames, use === 'filter').catch(
+		(error: Error) => new Map(uncachedNames.map((name): [string, NamedId] => [name, { cannotBeAsked: error }])),
+	);
+	for (const [name, outcome] of outcomes) if ('found' in outcome) cache.set(name, outcome);
+	return new Map([...cache, ...outcomes]);
+}
+
+async function lookUpParts(api: Connection, key: string): Promise<Part[]> {
+	const [reference = '', part = ''] = JSON.parse(key) as string[];
+	const parts = await readPartsOnce(api, reference, part);
+	api.requireDescription(reference);
+	return parts;
+}
+
+/** The ids of the records, and of their parts, that were looked up by name. */
+export class LinkedIds {
+	private readonly records: Map<string, Map<string, NamedId>>;
+	private readonly parts: Map<string, Part[] | Error>;
+	private readonly use: ReferenceUse;
+
+	constructor(records: Map<string, Map<string, NamedId>>, parts: Map<string, Part[] | Error>, use: ReferenceUse) {
+		this.records = records;
+		this.parts = parts;
+		this.use = use;
 	}
 
-	const outcomeOf = (field: Field, reference: string, text: string, owners: unknown[]): NamedId | undefined => {
-		if (field.part === undefined) return records.get(reference)?.get(text);
-		const read = parts.get(keyOf(field));
-		return read instanceof Error ? { cannotBeAsked: read } : read && partNamed(read, text, owners);
-	};
-	const choices = (field: Field, owners: unknown[], outcome: NamedId): string => {
-		const read = parts.get(keyOf(field));
-		const availableParts = Array.isArray(read) ? read : [];
-		return 'several' in outcome ? partsWithIds(availableParts, outcome.several) : choiceOf(availableParts, owners);
-	};
-	const replaced = (field: Field, value: unknown, owners: unknown[]): unknown =>
-		withReplacedIds(field, value, (reference, id) => {
-			if (!isName(field, id)) return hasText(id) ? id.trim() : id;
-			const text = id.trim();
-			const { field: place, name } = parseName(text);
-			if (place === 'id') return hasNumbers(field) ? numericId(field, name, use) : name;
-			const outcome = outcomeOf(field, reference, text, owners);
-			if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, use) : id;
-			if ('found' in outcome) return outcome.found;
-			const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
-			if (use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
-			const why = field.part === undefined ? recordProblem(reference, text, outcome, use) : partProblem(field, outcome, choices(field, owners, outcome));
-			const message = `${field.label}: “${text}” ${why}`;
-			if (field.part !== undefined) throw new Error(message);
-			throw new UnclearName(message, reference, text, 'several' in outcome ? outcome.several : []);
-		});
-	return (field, value, values) => {
-		if (field.part === undefined) return refersToRecords(field) ? replaced(field, value, []) : value;
+	/**
+	 * Replaces names by ids in the value of a field that refers to other records, or to their parts.
+	 *
+	 * @param values all values of the item
+	 * @throws Error in the user's words where no record has that name, or several have it
+	 */
+	replaceNames(field: Field, value: unknown, values: FieldValue[]): unknown {
+		if (field.part === undefined) return refersToRecords(field) ? this.withIds(field, value, []) : value;
 		const owner = values.findLast(([other]) => other.reference === field.reference && other.part === undefined);
-		const owners = owner ? [replaced(...owner, [])].flat().filter((id) => id !== undefined && id !== null) : [];
-		return replaced(field, value, owners);
-	};
+		const owners = owner ? [this.withIds(...owner, [])].flat().filter((id) => id !== undefined && id !== null) : [];
+		return this.withIds(field, value, owners);
+	}
+
+	/** @param owners ids of the records of which it may be a part */
+	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
+		return withReplacedIds(field, value, (reference, id) => {
+			if (isName(field, id)) return this.idOf(field, reference, id, owners);
+			return hasText(id) ? id.trim() : id;
+		});
+	}
+
+	private idOf(field: Field, reference: string, id: string, owners: unknown[]): unknown {
+		const text = id.trim();
+		const { field: nameField, name } = parseName(text);
+		if (nameField === 'id') return hasNumbers(field) ? numericId(field, name, this.use) : name;
+		const outcome = this.outcomeOf(field, reference, text, owners);
+		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, this.use) : id;
+		if ('found' in outcome) return outcome.found;
+		const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
+		if (this.use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
+		const problem = field.part === undefined ? recordProblem(reference, text, outcome, this.use) : this.partProblem(field, outcome, owners);
+		const message = `${field.label}: “${text}” ${problem}`;
+		if (field.part !== undefined) throw new Error(message);
+		throw new UnclearName(message, reference, text, 'several' in outcome ? outcome.several : []);
+	}
+
+	private outcomeOf(field: Field, reference: string, text: string, owners: unknown[]): NamedId | undefined {
+		if (field.part === undefined) return this.records.get(reference)?.get(text);
+		const parts = this.parts.get(partsKey(field));
+		return parts instanceof Error ? { cannotBeAsked: parts } : parts && partNamed(parts, text, owners);
+	}
+
+	private partProblem(field: Field, outcome: NamedId, owners: unknown[]): string {
+		const { reference, part } = field;
+		const found = this.parts.get(partsKey(field));
+		const parts = Array.isArray(found) ? found : [];
+		if ('cannotBeAsked' in outcome) return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message}`;
+		if ('several' in outcome) {
+			return `is the name of several ${part} in ${reference}: ${partsWithIds(parts, outcome.several)}. Also give the field that links to ${reference}, or use the ID of the right one.`;
+		}
+		return `does not match any of the ${part} in ${reference}. ${choiceOf(parts, owners)}`;
+	}
 }
 
 /** No record has the name, or several have it. */
@@ -131,15 +169,16 @@ function numericId({ name, path, label, description, required }: Field, id: stri
 	return use === 'filter' ? filterValue(field, id, 'utc') : apiValue(field, id, 'utc');
 }
 
-const keyOf = ({ reference, part }: Field): string => JSON.stringify([reference, part]);
+/** The parts that a field may refer to, as a key. */
+const partsKey = ({ reference, part }: Field): string => JSON.stringify([reference, part]);
 
 /** The value in the form that holds IDs; undefined if the field cannot hold names. */
-function plainValue(field: Field, value: unknown): unknown {
+function idsOrNames(field: Field, value: unknown): unknown {
 	if (!field.linksTo && !fieldKinds[field.kind].mayHold.includes('names') && !hasNumbers(field)) return undefined;
 	return field.linksTo || valueShape(field) === 'list' ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value;
 }
 
-function valuesOrNone<One>(read: () => One[]): One[] {
+function valuesOrNone<Value>(read: () => Value[]): Value[] {
 	try {
 		return read();
 	} catch {
@@ -159,12 +198,4 @@ function recordProblem(reference: string, name: string, outcome: NamedId, use: R
 	}
 	const otherwise = use === 'filter' ? 'or use the ID' : 'create the record first, or use its ID';
 	return `does not match any record of ${reference}. Correct it, ${otherwise}.`;
-}
-
-function partProblem({ reference, part }: Field, outcome: NamedId, choices: string): string {
-	if ('cannotBeAsked' in outcome) return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message}`;
-	if ('several' in outcome) {
-		return `is the name of several ${part} in ${reference}: ${choices}. Also give the field that links to ${reference}, or use the ID of the right one.`;
-	}
-	return `does not match any of the ${part} in ${reference}. ${choices}`;
 }

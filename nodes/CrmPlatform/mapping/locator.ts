@@ -5,7 +5,7 @@ import { checkExact } from '../api/http/numbers';
 import { filledPath } from '../api/http/path';
 import { labelFor } from '../fields/field';
 import type { Execution } from '../model';
-import { evaluateValues } from './expressions/evaluateValues';
+import { Evaluation } from './expressions/evaluation';
 
 /** The id inside a stored resource locator; an expression may stand for the id, or for the locator. */
 export function locatorValue(picked: unknown): unknown {
@@ -26,7 +26,7 @@ export const isListed = (n8n: IExecuteFunctions, parameter: string): boolean =>
 
 /** The id, or the name, picked in a resource locator; empty where nothing was picked. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
-	const picked = locatorValue(readerOf(n8n, parameter)(item));
+	const picked = locatorValue(evaluationOf(n8n, parameter).valuesOf(item)[0]);
 	checkExact(labelOf(parameter), picked);
 	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
 }
@@ -36,23 +36,20 @@ export function collectionPath({ n8n, resource }: Execution, item: number): stri
 	return `/v1${filledPath(resource.path, (parent) => pickedId(n8n, parent, item))}`;
 }
 
-type Reader = (item: number) => unknown;
-
 // A parameter is read once, for all items of an execution.
-const readers = new WeakMap<IExecuteFunctions, Map<string, Reader>>();
+const evaluations = new WeakMap<IExecuteFunctions, Map<string, Evaluation>>();
 
-function readerOf(n8n: IExecuteFunctions, parameter: string): Reader {
-	const readersByParameter = readers.get(n8n) ?? new Map<string, Reader>();
-	readers.set(n8n, readersByParameter);
-	const reader = readersByParameter.get(parameter) ?? readerFor(n8n, parameter);
-	readersByParameter.set(parameter, reader);
-	return reader;
+function evaluationOf(n8n: IExecuteFunctions, parameter: string): Evaluation {
+	const byParameter = evaluations.get(n8n) ?? new Map<string, Evaluation>();
+	evaluations.set(n8n, byParameter);
+	const evaluation = byParameter.get(parameter) ?? newEvaluation(n8n, parameter);
+	byParameter.set(parameter, evaluation);
+	return evaluation;
 }
 
-function readerFor(n8n: IExecuteFunctions, parameter: string): Reader {
+function newEvaluation(n8n: IExecuteFunctions, parameter: string): Evaluation {
 	const stored: unknown = n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true });
-	const read = evaluateValues(n8n, [{ label: labelOf(parameter), value: locatorValue(stored) }]);
-	return (item) => read(item)[0];
+	return new Evaluation(n8n, [{ label: labelOf(parameter), value: locatorValue(stored) }]);
 }
 
 const labelOf = (parameter: string): string => labelFor(parameter.replace(/(Id|Key)$/, ''));

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
-import type { Field } from '../fields/field';
 import { isPlainObject } from '../api/http/ownMembers';
-import { isBlank } from '../values/blank';
 import { isBlankFor } from '../fields/apiValue';
+import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
-import { fieldNames, meaningText, type Meaning } from './fieldNames';
+import { isBlank } from '../values/blank';
+import { FieldNames, meaningText, type Meaning } from './fieldNames';
 
 /** A field and its mapped value. */
 export type FieldValue = [Field, unknown];
@@ -23,55 +23,48 @@ interface ObjectFields {
 /**
  * Finds the fields an object has values for: flat (`"address.city"`) or as members of an object
  * (`address: { city }`), which may be JSON text.
- *
- * @param recordNames names that records come with: those without a field are never matched by label
- * @returns reads one object; what depends on the fields alone is prepared once
- * @throws Error from the returned function, in the user's words, where two names with different values mean
- * one field, or one name may mean several
  */
-export function objectFields(
-	fields: Field[],
-	recordNames: ReadonlySet<string> = new Set(),
-): (json: IDataObject) => ObjectFields {
-	const meaningsOf = fieldNames(fields, recordNames);
+export class ObjectReader {
+	private readonly names: FieldNames;
 
-	const meaningFor = (name: string, value: unknown, isMember: boolean): Meaning | undefined => {
-		const all = meaningsOf(name, isMember);
+	/** @param recordNames names that records come with: those without a field are never matched by label */
+	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
+		this.names = new FieldNames(fields, recordNames);
+	}
+
+	/** @throws Error in the user's words where two names with different values mean one field, or one name may mean several */
+	read(object: IDataObject): ObjectFields {
+		const found: FoundValues = { values: new Map(), unknown: [], noObjects: [] };
+		this.readMembers(object, '', found);
+		return { ...found, values: [...found.values.values()].map(({ field, value }): FieldValue => [field, value]) };
+	}
+
+	private readMembers(object: IDataObject, prefix: string, found: FoundValues): void {
+		for (const [key, value] of Object.entries(object)) {
+			if (value === undefined) continue;
+			const name = prefix + key;
+			const meaning = this.meaningFor(name, value, prefix !== '');
+			if (meaning === undefined) found.unknown.push(name);
+			else if (typeof meaning === 'string') this.readGroup(meaning, value, found);
+			else add(found, meaning, name, value);
+		}
+	}
+
+	private readGroup(name: string, value: unknown, found: FoundValues): void {
+		const members = typeof value === 'string' ? parseJson(value) : value;
+		if (isObject(members)) this.readMembers(members, `${name}.`, found);
+		else if (!Array.isArray(value) && isBlank(value)) add(found, groupField(name), name, value);
+		else found.noObjects.push(name);
+	}
+
+	private meaningFor(name: string, value: unknown, isMember: boolean): Meaning | undefined {
+		const all = this.names.meaningsOf(name, isMember);
 		const meanings = isObject(value)
 			? all.filter((meaning) => typeof meaning === 'string' || meaning.name === name || canHold(meaning, value))
 			: all;
 		if (meanings.length < 2) return meanings[0];
-		const names = meanings.map(meaningText);
-		throw new Error(`“${name}” could mean any of the fields ${names.join(', ')}. Rename it to the right one.`);
-	};
-
-	const read = (object: IDataObject, prefix: string, found: FoundValues): FoundValues => {
-		for (const [key, value] of Object.entries(object)) {
-			if (value === undefined) continue;
-			const name = prefix + key;
-			const meaning = meaningFor(name, value, prefix !== '');
-			if (meaning === undefined) found.unknown.push(name);
-			else if (typeof meaning === 'string') readGroup(meaning, value, found);
-			else add(found, meaning, name, value);
-		}
-		return found;
-	};
-
-	const readGroup = (name: string, value: unknown, found: FoundValues): void => {
-		const members = typeof value === 'string' ? parseJson(value) : value;
-		if (isObject(members)) read(members, `${name}.`, found);
-		else if (!Array.isArray(value) && isBlank(value)) add(found, groupField(name), name, value);
-		else found.noObjects.push(name);
-	};
-
-	return (json) => {
-		const { values, unknown, noObjects } = read(json, '', { values: new Map(), unknown: [], noObjects: [] });
-		return {
-			values: [...values.values()].map(({ field, value }): FieldValue => [field, value]),
-			unknown,
-			noObjects,
-		};
-	};
+		throw new Error(`“${name}” could mean any of the fields ${meanings.map(meaningText).join(', ')}. Rename it to the right one.`);
+	}
 }
 
 interface FoundValues extends Omit<ObjectFields, 'values'> {
@@ -79,11 +72,11 @@ interface FoundValues extends Omit<ObjectFields, 'values'> {
 }
 
 function add({ values }: FoundValues, field: Field, name: string, value: unknown): void {
-	const place = JSON.stringify(field.path);
-	const other = values.get(place);
+	const pathKey = JSON.stringify(field.path);
+	const other = values.get(pathKey);
 	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
 	if (!other || isSame || isBlankFor(field, other.value)) {
-		values.set(place, { field, name, value });
+		values.set(pathKey, { field, name, value });
 	} else if (!isBlankFor(field, value)) {
 		throw new Error(
 			`${field.label}: “${other.name}” and “${name}” both map to this field, with different values. Remove or rename one of them.`,

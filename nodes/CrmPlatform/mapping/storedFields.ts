@@ -1,8 +1,8 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
+import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
-import { isUnfilled } from './decideValue';
-import { evaluateValues } from './expressions/evaluateValues';
+import { Evaluation } from './expressions/evaluation';
 import { isByName, locatorValue } from './locator';
 
 /** The fields and values in the parameters as stored: no expression is evaluated. */
@@ -10,8 +10,8 @@ export type StoredFields = {
 	/** Records picked from lists beside the values, in the order shown. */
 	linked: StoredLink[];
 } & (
-	/** Each field by hand, without those left blank. */
-	| { mode: 'each'; values: Array<[name: string, value: unknown]> }
+	/** Each field by hand, a row each. A row that was left blank maps nothing, whatever its field, and is left out. */
+	| { mode: 'each'; rows: Array<[name: string, value: unknown]> }
 	/** The items' own values. */
 	| { mode: 'automatic'; emptyCells: unknown }
 	/** One JSON object, or an expression that gives one. */
@@ -50,7 +50,7 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 	if (mode === 'automatic' || mappingMode === 'autoMapInputData') {
 		return { linked, mode: 'automatic', emptyCells: stored(n8n, 'options.emptyCells', 'leave') };
 	}
-	return { linked, mode, values: Object.entries(value ?? {}).filter(([, fieldValue]) => !isUnfilled(fieldValue)) };
+	return { linked, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
 }
 
 /** Reads the records picked beside `parameter`. */
@@ -58,7 +58,7 @@ function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLink[
 	const rows = stored(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
 	return rows.flatMap(({ field = '', record: picked }) => {
 		const record = locatorValue(picked);
-		if (isUnfilled(record)) return [];
+		if (isBlank(record)) return [];
 		return [{ field, record, mayBeName: isByName(picked) }];
 	});
 }
@@ -72,27 +72,26 @@ export function isFilledByModel(value: unknown): boolean {
 const comment = /\/\*[^]*?\*\/|\/\/.*/g;
 
 /** The field the user chose to match on (upsert). */
-export interface MatchingColumn {
+export class MatchingColumn {
 	/** Whether it is an expression, which may give another field for each item. */
-	mayDiffer: boolean;
-	/** Undefined if no field is chosen or the expression returns nothing. */
-	of(item: number): string | undefined;
-}
+	readonly mayDiffer: boolean;
+	private readonly evaluation: Evaluation;
 
-/**
- * Reads the field to match on.
- *
- * @param parameter the one with the field, such as `matchOn`
- * @param mapper the mapper that may have it, too
- */
-export function matchingColumn(n8n: IExecuteFunctions, parameter: string, mapper?: string): MatchingColumn {
-	const value = stored(n8n, parameter, '') || (mapper === undefined ? '' : matchedByMapper(n8n, mapper));
-	const read = evaluateValues(n8n, [{ label: 'Match On', value }]);
-	return {
+	/**
+	 * @param parameter the one with the field, such as `matchOn`
+	 * @param mapper the mapper that may have it, too
+	 */
+	constructor(n8n: IExecuteFunctions, parameter: string, mapper?: string) {
+		const value = stored(n8n, parameter, '') || (mapper === undefined ? '' : matchedByMapper(n8n, mapper));
 		// n8n stores a single equals sign for an expression that was emptied.
-		mayDiffer: isExpression(value) && value.slice(1).trim() !== '',
-		of: (item) => String(read(item)[0] ?? '').trim() || undefined,
-	};
+		this.mayDiffer = isExpression(value) && value.slice(1).trim() !== '';
+		this.evaluation = new Evaluation(n8n, [{ label: 'Match On', value }]);
+	}
+
+	/** Undefined if no field is chosen or the expression returns nothing. */
+	of(item: number): string | undefined {
+		return String(this.evaluation.valuesOf(item)[0] ?? '').trim() || undefined;
+	}
 }
 
 /** The form of n8n's own nodes, and of workflows generated outside the editor. */

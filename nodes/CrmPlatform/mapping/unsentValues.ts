@@ -2,49 +2,58 @@ import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 
 /** Tells the user which mapped values were not sent, in one notice per reason. */
-export interface UnsentValues {
-	/** A name that belongs to no field. @throws Error where the service's own fields could not be read */
-	unknown(name: string): void;
-	/** A custom field whose name means a read-only field. */
-	onlyRead(field: Field): void;
-	/** The name of an object whose value is not an object. */
-	noObject(name: string): void;
-	/** A field whose expression gave no value (undefined), as a mistyped path does. */
-	noValue(field: Field): void;
+export class UnsentValues {
+	private readonly api: Connection;
+	private readonly otherNames: ReadonlySet<string>;
+	private readonly unknownNames: NamesNotice;
+	private readonly readOnlyNames: NamesNotice;
+	private readonly namesWithoutObject: NamesNotice;
+	private readonly labelsWithoutValue: NamesNotice;
+
+	/** @param otherNames known names that belong to no field */
+	constructor(api: Connection, otherNames: ReadonlySet<string>) {
+		this.api = api;
+		this.otherNames = otherNames;
+		this.unknownNames = new NamesNotice(api.notices, unknownText);
+		this.readOnlyNames = new NamesNotice(api.notices, readOnlyText);
+		this.namesWithoutObject = new NamesNotice(api.notices, withoutObjectText);
+		this.labelsWithoutValue = new NamesNotice(api.notices, withoutValueText);
+	}
+
+	/** Adds a name that belongs to no field. @throws Error where the service's own fields could not be read */
+	unknown(name: string): void {
+		if (this.otherNames.has(name)) return;
+		this.api.requireDescription(`The field ${name}`);
+		this.unknownNames.add(name);
+	}
+
+	/** Adds a custom field whose name means a read-only field. */
+	onlyRead({ name }: Field): void {
+		this.readOnlyNames.add(name);
+	}
+
+	/** Adds the name of an object whose value is not an object. */
+	noObject(name: string): void {
+		this.namesWithoutObject.add(name);
+	}
+
+	/** Adds a field whose expression gave no value (undefined), as a mistyped path does. */
+	noValue({ label }: Field): void {
+		this.labelsWithoutValue.add(label);
+	}
 }
 
-/** @param others known names that belong to no field */
-export function unsentValues(api: Connection, others: ReadonlySet<string>): UnsentValues {
-	const { notices } = api;
-	const noValue = noticeOf(
-		notices,
-		(labels) =>
-			`Not sent for at least one item because the expression returned undefined: ${labels}. Check the expression. To clear a field, return null.`,
-	);
-	const onlyRead = noticeOf(
-		notices,
-		(names) => `Not sent because these names belong to read-only fields. To write the custom fields of the same name, use ${names}.`,
-	);
-	const unknown = noticeOf(
-		notices,
-		(names) =>
-			`Not sent because the service has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`,
-	);
-	return {
-		unknown(name) {
-			if (others.has(name)) return;
-			api.requireDescription(`The field ${name}`);
-			unknown(name);
-		},
-		noObject: noticeOf(
-			notices,
-			(names) =>
-				`Not sent because the value is not an object such as { "key": "value" }: ${names}.`,
-		),
-		noValue: ({ label }) => noValue(label),
-		onlyRead: ({ name }) => onlyRead(name),
-	};
-}
+const unknownText = (names: string): string =>
+	`Not sent because the service has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`;
+
+const readOnlyText = (names: string): string =>
+	`Not sent because these names belong to read-only fields. To write the custom fields of the same name, use ${names}.`;
+
+const withoutObjectText = (names: string): string =>
+	`Not sent because the value is not an object such as { "key": "value" }: ${names}.`;
+
+const withoutValueText = (labels: string): string =>
+	`Not sent for at least one item because the expression returned undefined: ${labels}. Check the expression. To clear a field, return null.`;
 
 /**
  * The error of an item that has values, but none that can be sent.
@@ -82,18 +91,26 @@ const abbreviateList = (list: string[]): string => list.slice(0, 5).join(', ') +
 /** Maximum number of names in one notice; the rest are counted. */
 const maxNamed = 10;
 
-/** @returns adds a name to the notice */
-function noticeOf(notices: Set<string>, words: (names: string) => string): (name: string) => void {
-	const seenNames = new Set<string>();
-	const listedNames: string[] = [];
-	let notice: string | undefined;
-	return (name) => {
-		if (seenNames.has(name)) return;
-		seenNames.add(name);
-		if (listedNames.length < maxNamed) listedNames.push(name);
-		if (notice !== undefined) notices.delete(notice);
-		const more = seenNames.size - listedNames.length;
-		notice = words(listedNames.join(', ') + (more > 0 ? ` and ${more} more` : ''));
-		notices.add(notice);
-	};
+/** One notice that lists names. */
+class NamesNotice {
+	private readonly notices: Set<string>;
+	private readonly textFor: (names: string) => string;
+	private readonly names = new Set<string>();
+	private readonly listedNames: string[] = [];
+	private notice = '';
+
+	constructor(notices: Set<string>, textFor: (names: string) => string) {
+		this.notices = notices;
+		this.textFor = textFor;
+	}
+
+	add(name: string): void {
+		if (this.names.has(name)) return;
+		this.names.add(name);
+		if (this.listedNames.length < maxNamed) this.listedNames.push(name);
+		this.notices.delete(this.notice);
+		const more = this.names.size - this.listedNames.length;
+		this.notice = this.textFor(this.listedNames.join(', ') + (more > 0 ? ` and ${more} more` : ''));
+		this.notices.add(this.notice);
+	}
 }

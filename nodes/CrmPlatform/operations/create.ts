@@ -1,5 +1,5 @@
-import { isRequiredInForm } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
+import { isRequiredInForm } from '../fields/field';
 import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
@@ -14,21 +14,21 @@ import { writeOncePerOption } from '../writing/oncePer';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
 /**
- * @param action the entry in n8n's list of actions, such as `Create a contact`
- * @param special a creation with a name and values of its own, such as sending a message
+ * @param label the entry in n8n's list of actions, such as `Create a contact`
+ * @param offer a creation with a name and values of its own, such as sending a message
  */
 export function create(
-	action: string,
-	special?: Partial<Operation['option']> & Presets & { leavesTheCrm: boolean },
+	label: string,
+	offer?: Partial<Operation['option']> & Presets & { leavesTheCrm: boolean },
 ): Operation {
-	const { leavesTheCrm, preset, only, without, required, ...named }: Partial<NonNullable<typeof special>> = special ?? {};
+	const { leavesTheCrm, preset, only, without, required, ...named }: Partial<NonNullable<typeof offer>> = offer ?? {};
 	return {
 		option: {
 			name: 'Create',
 			value: 'create',
 			description: 'Create a new record',
 			...named,
-			action,
+			action: label,
 		},
 		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 
@@ -38,16 +38,17 @@ export function create(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
+			const stored = storedFields(execution.n8n, 'fields');
 			// n8n does not check a form that shows no errors before anything is entered.
-			const requiredNames = storedFields(execution.n8n, 'fields').mode === 'each' ? requiredByForm(description) : required;
-			const fieldsOf = await prepareValues(execution, 'fields', description.fields, 'skip');
-			const write = (item: number) => {
+			const requiredNames = stored.mode === 'each' ? requiredByForm(description) : required;
+			const valuesOf = await prepareValues(execution, stored, description.fields, 'skip');
+			const writeOf = (item: number) => {
 				const path = collectionPath(execution, item);
-				const values = requireAnyValue(fieldsOf(item));
+				const values = requireAnyValue(valuesOf(item));
 				const body = requireValues({ ...values, ...preset }, description, requiredNames);
 				return { collection: path, path, body };
 			};
-			return writeRecords(execution, description, write, await simplifyWritten(execution));
+			return writeRecords(execution, description, writeOf, await simplifyWritten(execution));
 		},
 	};
 }

@@ -100,7 +100,7 @@ export function exportFile(): Operation {
 			const filters = await readFilters(execution, 'filters', list);
 			return async (item) => {
 				const path = collectionPath(execution, item);
-				const query = filters(item) as Query;
+				const query = filters.query(item) as Query;
 				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary: [] });
 				return await exportList(execution, item, reading);
 			};

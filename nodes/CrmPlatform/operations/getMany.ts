@@ -35,7 +35,7 @@ export function getMany(action: string, abilities: ListAbilities = {}): Operatio
 			const filters = await readFilters(execution, 'filters', list);
 			return async (item) => {
 				const path = collectionPath(execution, item);
-				const query = filters(item) as Query;
+				const query = filters.query(item) as Query;
 				const reading = listQueryOf(execution, item, { path, list, filters: query, fields, summary });
 				if (reading.onePage) return await readOnePage(execution.api.send, reading);
 				const isWhole = reading.limit === undefined && reading.cursor === undefined;

@@ -4,7 +4,7 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { collectionPath } from '../mapping/locator';
-import { matchingColumn } from '../mapping/storedFields';
+import { MatchingColumn } from '../mapping/storedFields';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { columnMapping } from '../parameters/columns';
@@ -66,7 +66,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	const columns = columnMapping(n8n, item);
 	const { match } = write.job;
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
-	const matchFor = fieldToMatchOn(execution, matchingColumn(n8n, 'matchOn'), match, whenBlank);
+	const matchFor = fieldToMatchOn(execution, new MatchingColumn(n8n, 'matchOn'), match, whenBlank);
 	const matchOn = operation === 'upsert' ? matchFor(item) : undefined;
 	if (matchOn?.startsWith('custom_fields.')) await refuseRepeatable(execution, path, matchOn);
 	return {

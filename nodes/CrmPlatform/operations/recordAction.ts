@@ -1,30 +1,32 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { prepareValues } from '../mapping/prepareValues';
+import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { fieldsProperties } from '../parameters/fieldParameters';
-import { describedWrite } from '../writing/describedOperation';
-import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { outputOption, simplifyProperty } from '../parameters/outputParameters';
+import { recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { writeRecords } from '../writing/batches';
+import { describedWrite } from '../writing/describedOperation';
 
 /**
  * An action on one record other than changing its values, such as winning a deal.
  *
- * @param action the entry in n8n's list of actions, such as `Win a deal`
- * @param step the last step of its path: `win` of `POST /deals/{id}/win`
- * @param special its entry in the menu, whether it leaves the CRM, its output where that is not the record, and whether it takes values
+ * @param label the entry in n8n's list of actions, such as `Win a deal`
+ * @param actionName the last segment of its path: `win` of `POST /deals/{id}/win`
+ * @param offer its entry in the menu, whether it leaves the CRM, its output where that is not the record, and whether it takes values
  */
 export function recordAction(
-	action: string,
-	step: string,
-	special: Pick<Operation['option'], 'name' | 'value' | 'description'> & Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true },
+	label: string,
+	actionName: string,
+	offer: Pick<Operation['option'], 'name' | 'value' | 'description'> &
+		Pick<Operation, 'output'> & { leavesTheCrm: boolean; takesValues?: true },
 ): Operation {
-	const { leavesTheCrm, output, takesValues, ...option } = special;
+	const { leavesTheCrm, output, takesValues, ...option } = offer;
 	const answersRecord = output === undefined;
 	return {
-		option: { ...option, action },
+		option: { ...option, action: label },
 		leavesTheCrm,
 		...(!answersRecord && { output }),
 
@@ -34,17 +36,19 @@ export function recordAction(
 			...(answersRecord ? [simplifyProperty] : []),
 		],
 		options: [outputOption],
-		write: ({ actions }) => actions[step],
+		write: ({ actions }) => actions[actionName],
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const fieldsOf = takesValues ? await prepareValues(execution, 'fields', description.fields, 'skip') : undefined;
-			const write = (item: number) => {
+			const valuesOf = takesValues
+				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'skip')
+				: undefined;
+			const writeOf = (item: number) => {
 				const record = recordAt(execution, item);
-				const path = `${record.path}/${step}`;
-				return { ...record, path, ...(fieldsOf && { body: fieldsOf(item) }) };
+				const path = `${record.path}/${actionName}`;
+				return { ...record, path, ...(valuesOf && { body: valuesOf(item) }) };
 			};
-			return writeRecords(execution, description, write, answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer);
+			return writeRecords(execution, description, writeOf, answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer);
 		},
 	};
 }

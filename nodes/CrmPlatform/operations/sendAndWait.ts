@@ -3,9 +3,9 @@ import type { INodeProperties } from 'n8n-workflow';
 import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
 import { pickedId } from '../mapping/locator';
 import type { Operation } from '../model';
-import { readOption } from '../values/readers';
 import { byNameOrId, pickerProperty } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCall';
+import { readOption, readPositiveNumber } from '../values/readers';
 
 const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
 
@@ -59,6 +59,15 @@ const properties: INodeProperties[] = [
 /** The default, in hours. */
 const week = 7 * 24;
 
+const limitWaitHours: INodeProperties = {
+	displayName: 'Limit Wait Time (Hours)',
+	name: 'limitWaitHours',
+	type: 'number',
+	typeOptions: { minValue: 0.1 },
+	default: week,
+	description: 'How long to wait for an answer. Without one, the workflow continues as if the request had been declined.',
+};
+
 /** Gives somebody a task, and waits until it is completed or deleted. n8n offers the operation to agents as a human review. */
 export function sendAndWait(): Operation {
 	return {
@@ -70,16 +79,7 @@ export function sendAndWait(): Operation {
 			description: 'Give a user a task, and wait until it is completed (approved) or deleted (declined)',
 		},
 		properties: () => properties,
-		options: [
-			{
-				displayName: 'Limit Wait Time (Hours)',
-				name: 'limitWaitHours',
-				type: 'number',
-				typeOptions: { minValue: 0.1 },
-				default: week,
-				description: 'How long to wait for an answer. Without one, the workflow continues as if the request had been declined.',
-			},
-		],
+		options: [limitWaitHours],
 		output: { type: 'object', properties: { data: { type: 'object', properties: { approved: { type: 'boolean' }, outcome: { type: 'string' }, respondedAt: { type: 'string' } } } } },
 
 		prepare(execution) {
@@ -89,8 +89,8 @@ export function sendAndWait(): Operation {
 			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
 			return async (item) => {
 				const kind = readOption('About', n8n.getNodeParameter('aboutKind', item, 'none'), Object.keys(collections), { otherwise: 'none' });
-				const hours = Number(n8n.getNodeParameter('options.limitWaitHours', item, week));
-				if (!(hours > 0 && hours <= maxHours)) throw new Error(`Limit Wait Time (Hours): enter a number of hours up to ${maxHours}.`);
+				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, week);
+				const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 				const message = read('message');
 				if (message === '') throw new Error('Message: enter what to approve.');
 				return await askForApproval(execution, {

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { prepareValues } from '../mapping/prepareValues';
+import { storedFields } from '../mapping/storedFields';
 import type { Operation, Resource } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsProperties } from '../parameters/fieldParameters';
@@ -12,9 +13,9 @@ import { writeRecords } from '../writing/batches';
 import { describedOperation, describedWrite } from '../writing/describedOperation';
 import { applyPresets, requireAnyValue, requireValues, type Presets } from '../writing/presets';
 
-/** @param action the entry in n8n's list of actions, such as `Update a contact` */
-export function update(action: string): Operation {
-	return change(action, {
+/** @param label the entry in n8n's list of actions, such as `Update a contact` */
+export function update(label: string): Operation {
+	return change(label, {
 		leavesTheCrm: undefined,
 		name: 'Update',
 		value: 'update',
@@ -25,19 +26,19 @@ export function update(action: string): Operation {
 /**
  * A change of some values, under a name of its own.
  *
- * @param action the entry in n8n's list of actions, such as `Close a ticket`
- * @param special its entry in the menu, its values, and whether it leaves the CRM; undefined of a change without a meaning of its own
+ * @param label the entry in n8n's list of actions, such as `Close a ticket`
+ * @param offer its entry in the menu, its values, and whether it leaves the CRM; undefined of a change without a meaning of its own
  */
 export function change(
-	action: string,
-	special: Pick<Operation['option'], 'name' | 'value'> &
+	label: string,
+	offer: Pick<Operation['option'], 'name' | 'value'> &
 		Partial<Operation['option']> &
 		Presets & { leavesTheCrm: boolean | undefined; picked?: PickedField[] },
 ): Operation {
-	const { leavesTheCrm, preset, only, without, required, picked = [], ...named } = special;
+	const { leavesTheCrm, preset, only, without, required, picked = [], ...named } = offer;
 	const asks = only === undefined || only.length > 0;
 	return {
-		option: { ...named, action },
+		option: { ...named, action: label },
 		...(leavesTheCrm !== undefined && { leavesTheCrm }),
 
 		properties: (resource) => [
@@ -51,19 +52,19 @@ export function change(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const fieldsOf = asks
-				? await prepareValues(execution, 'fields', description.fields, 'clear')
+			const valuesOf = asks
+				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'clear')
 				: (): IDataObject => ({});
 			const { fields: all } = await describedOperation(execution, 'update');
 			const pickedOf = await pickedValues(execution, picked, all);
-			const read = (item: number) => {
+			const writeOf = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.
-				const { id: _id, ...fields } = fieldsOf(item);
+				const { id: _id, ...fields } = valuesOf(item);
 				const values = { ...fields, ...pickedOf(item), ...preset };
 				const body = requireValues(requireAnyValue(values), description, required);
 				return { ...recordAt(execution, item), body };
 			};
-			return writeRecords(execution, description, read, await simplifyWritten(execution));
+			return writeRecords(execution, description, writeOf, await simplifyWritten(execution));
 		},
 	};
 }

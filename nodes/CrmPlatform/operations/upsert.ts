@@ -1,28 +1,29 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { collectionPath } from '../mapping/locator';
 import { outcomeField } from '../api/answeredRecord';
+import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
-import { matchingColumn } from '../mapping/storedFields';
+import { MatchingColumn, storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
 import { batchOptions } from '../parameters/batchOptions';
 import { blankNotices, emptyCellsOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty } from '../parameters/outputParameters';
 import { simplifyWritten } from '../reading/simplify';
+import { foldedText } from '../values/foldedText';
 import { writeRecords } from '../writing/batches';
 import { describedWrite } from '../writing/describedOperation';
 import { fieldToMatchOn, matchValue, noMatchValue } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
-import type { Write } from '../writing/writeOrder';
 import { requireAnyValue } from '../writing/presets';
+import type { Write } from '../writing/writeOrder';
 
-/** @param action the entry in n8n's list of actions, such as `Create or update a contact` */
-export function upsert(action: string): Operation {
+/** @param label the entry in n8n's list of actions, such as `Create or update a contact` */
+export function upsert(label: string): Operation {
 	return {
 		option: {
 			name: 'Create or Update',
 			value: 'upsert',
-			action,
+			action: label,
 			description: 'Create a new record, or update the current one if it already exists (upsert)',
 		},
 
@@ -38,12 +39,12 @@ export function upsert(action: string): Operation {
 		async prepare(execution) {
 			const description = await describedWrite(execution);
 			const { match, fields } = description;
-			const fieldsOf = await prepareValues(execution, 'fields', fields, 'clear');
-			const column = matchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
+			const valuesOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
+			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
 			const matchFor = fieldToMatchOn(execution, column, match);
-			const write = (item: number): Write => {
+			const writeOf = (item: number): Write => {
 				const path = collectionPath(execution, item);
-				const body = requireAnyValue(fieldsOf(item));
+				const body = requireAnyValue(valuesOf(item));
 				const field = matchFor(item);
 				if (field === undefined || !match) {
 					// The matching record is unknown beforehand, so items keep their order, and a repeated
@@ -52,7 +53,7 @@ export function upsert(action: string): Operation {
 				}
 				const query = { [match.name]: field };
 				// Services treat “Ada@…” and “ada@…” as one address. The value only keeps writes in order.
-				const value = (matchValue(field, body) ?? refuse(field)).normalize('NFC').trim().toLowerCase();
+				const value = foldedText(matchValue(field, body) ?? refuse(field));
 				return {
 					collection: path,
 					path,
@@ -64,7 +65,7 @@ export function upsert(action: string): Operation {
 				};
 			};
 			const simplified = await simplifyWritten(execution);
-			return writeRecords(execution, description, write, (record, item, answered) =>
+			return writeRecords(execution, description, writeOf, (record, item, answered) =>
 				simplified(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
 			);
 		},

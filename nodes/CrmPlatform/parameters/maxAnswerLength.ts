@@ -1,5 +1,7 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { readWholeNumber } from '../values/readers';
+
 const defaultLength = 4_000;
 const minLength = 500;
 
@@ -14,7 +16,8 @@ export const maxAnswerLength: INodeProperties = {
 	description: 'Maximum number of characters of an answer to the model; a longer one says what was left out',
 };
 
+/** A shorter length is raised to the minimum. @throws Error in the user's words where it is not a whole number */
 export function maxAnswerLengthOf(n8n: IExecuteFunctions): number {
-	const length = Number(n8n.getNodeParameter(maxAnswerLength.name, 0, defaultLength));
-	return length >= minLength ? length : minLength;
+	const value: unknown = n8n.getNodeParameter(maxAnswerLength.name, 0, defaultLength);
+	return Math.max(minLength, readWholeNumber(maxAnswerLength.displayName, value, { otherwise: minLength }));
 }

@@ -1,9 +1,9 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { Field } from '../fields/field';
-import { findIds } from '../mapping/linkedIds';
+import { lookUpReferences } from '../mapping/linkedIds';
 import { isListed, pickedId } from '../mapping/locator';
-import { asId } from '../mapping/nameSyntax';
+import { asId } from '../lookUp/nameSyntax';
 import type { FieldValue } from '../mapping/objectFields';
 import type { Execution } from '../model';
 import { byNameOrId, pickerProperty } from './recordParameters';
@@ -54,9 +54,9 @@ export async function pickedValues(
 			if (rest.isOptional) return [];
 			throw new Error(`${rest.displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		});
-	const ids = await findIds(execution, valuesOf, 'written');
+	const linkedIds = await lookUpReferences(execution, valuesOf, 'written');
 	return (item) => {
 		const values = valuesOf(item);
-		return Object.fromEntries(values.map(([field, value]) => [field.name, ids(field, value, values)])) as IDataObject;
+		return Object.fromEntries(values.map(([field, value]) => [field.name, linkedIds.replaceNames(field, value, values)])) as IDataObject;
 	};
 }

@@ -75,7 +75,7 @@ function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: b
 
 /** The format of one value. Plain text needs no explanation, nor does a person who names a company. */
 function formOf({ kind, reference }: Field, isTool: boolean): string {
-	return fieldKinds[kind].note ?? (reference === undefined || !isTool ? '' : 'Name or ID');
+	return fieldKinds[kind].formatHint ?? (reference === undefined || !isTool ? '' : 'Name or ID');
 }
 
 /** The format of several values: with commas, as far as there is room. */

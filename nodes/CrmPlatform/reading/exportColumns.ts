@@ -4,7 +4,7 @@ import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
 import { idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { fieldNames, meaningText } from '../mapping/fieldNames';
+import { FieldNames, meaningText } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
 import { readableText } from './readableText';
 import { outputField, outputValue, type OutputField } from './simplify';
@@ -85,11 +85,11 @@ function readBack(
 	custom: CustomFields | undefined,
 ): (label: string, name: string) => boolean {
 	const recordNames = new Set([...described.map(({ name }) => name), ...(custom?.readOnly ?? [])]);
-	const readers = [create?.fields, upsert?.fields, update && [idField, ...update.fields]].map((fields = []) =>
-		fieldNames([...fields, ...(custom?.fields ?? [])], recordNames),
+	const readers = [create?.fields, upsert?.fields, update && [idField, ...update.fields]].map(
+		(fields = []) => new FieldNames([...fields, ...(custom?.fields ?? [])], recordNames),
 	);
-	const meaning = (means: (typeof readers)[number], name: string) => JSON.stringify(means(name).map(meaningText));
-	return (label, name) => label !== '' && readers.every((means) => meaning(means, label) === meaning(means, name));
+	const meaning = (names: FieldNames, name: string) => JSON.stringify(names.meaningsOf(name).map(meaningText));
+	return (label, name) => label !== '' && readers.every((names) => meaning(names, label) === meaning(names, name));
 }
 
 /** The values of a record, in the order of the columns. */

@@ -2,12 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
+import { memberAtPath, withMemberAtPath } from '../api/http/ownMembers';
 import { idField, type Field } from '../fields/field';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
-import { valueAt } from '../mapping/expressions/template';
-import { lookUp, type LookUpOutcome } from '../mapping/lookUp';
-import { hasText, identifyingFields, isName, parseName, textOfName } from '../mapping/nameSyntax';
-import { readParts } from '../mapping/recordParts';
+import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
+import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/nameSyntax';
+import { readParts } from '../lookUp/recordParts';
 
 /** Maximum number of remembered linked records per kind: some 10 MB. */
 const maxRemembered = 100_000;
@@ -50,7 +50,7 @@ export function linkedKeys(
 		const idsByReference = new Map<string, Set<unknown>>();
 		for (const field of links) {
 			for (const record of records) {
-				withReplacedIds(field, valueAt(record, field.path)[0], (reference, id) => {
+				withReplacedIds(field, memberAtPath(record, field.path), (reference, id) => {
 					idsByReference.set(reference, (idsByReference.get(reference) ?? new Set()).add(id));
 					return id;
 				});
@@ -64,7 +64,7 @@ export function linkedKeys(
 			if (unknownIds.length > 0) await (as === 'keys' ? readKeys : readNames)(api, reference, unknownIds, keys);
 		}
 		for (const { name, reference = '', part = '', path } of parts) {
-			if (partNames.has(name) || !records.some((record) => valueAt(record, path)[0])) continue;
+			if (partNames.has(name) || !records.some((record) => memberAtPath(record, path))) continue;
 			const all = await readParts(api, reference, part);
 			partNames.set(name, new Map(all.map((recordPart) => [recordPart.id, recordPart.isOnly ? { place: 'name', text: recordPart.name } : undefined])));
 		}
@@ -86,8 +86,8 @@ export function linkedKeys(
 		await remember(records);
 		return records.map((record) =>
 			[...links, ...parts].reduce((changed, field) => {
-				const value: unknown = valueAt(changed, field.path)[0];
-				return value === null || value === undefined ? changed : withValue(changed, field.path, keyFor(field, value));
+				const value: unknown = memberAtPath(changed, field.path);
+				return value === null || value === undefined ? changed : withMemberAtPath(changed, field.path, keyFor(field, value));
 			}, record),
 		);
 	};
@@ -137,9 +137,3 @@ const withoutKey = (reference: string): string =>
 
 const withoutName = (reference: string): string =>
 	`The names of some linked ${reference} could not be read. The file has their IDs.`;
-
-/** A copy with another value at that place. */
-function withValue(record: IDataObject, [name = '', ...rest]: string[], value: unknown): IDataObject {
-	const inner = rest.length === 0 ? value : withValue(record[name] as IDataObject, rest, value);
-	return { ...record, [name]: inner as IDataObject };
-}

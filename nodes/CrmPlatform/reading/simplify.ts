@@ -1,14 +1,13 @@
 import { isExpression, type IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import { ownMember, setMember } from '../api/http/ownMembers';
+import { memberAtPath, ownMember, setMember } from '../api/http/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
 import type { Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
-import { evaluateValues } from '../mapping/expressions/evaluateValues';
-import { valueAt } from '../mapping/expressions/template';
-import { rememberedName } from '../mapping/rememberedNames';
+import { Evaluation } from '../mapping/expressions/evaluation';
+import { rememberedName } from '../lookUp/rememberedNames';
 import type { Execution } from '../model';
 import { readBoolean } from '../values/readers';
 
@@ -73,13 +72,13 @@ export function summaryFields(
 	isWritten = false,
 ): (item: number) => OutputField[] | undefined {
 	const value: unknown = n8n.getNodeParameter('simplify', 0, false, { rawExpressions: true });
-	const evaluate = evaluateValues(n8n, [{ label: 'Simplify', value }]);
+	const evaluation = new Evaluation(n8n, [{ label: 'Simplify', value }]);
 	const isSimple = (value: unknown) => readBoolean('Simplify', value, { otherwise: false });
 	const fields = summary.length > 0 ? summary.map((name) => summaryField(name, all, api)) : undefined;
 	// A wrong choice is refused before anything is written.
 	if (!isExpression(value)) isSimple(value);
-	else if (isWritten) for (const item of n8n.getInputData().keys()) isSimple(evaluate(item)[0]);
-	return (item) => (isSimple(evaluate(item)[0]) ? fields : undefined);
+	else if (isWritten) for (const item of n8n.getInputData().keys()) isSimple(evaluation.valuesOf(item)[0]);
+	return (item) => (isSimple(evaluation.valuesOf(item)[0]) ? fields : undefined);
 }
 
 /** An account may have dozens of custom fields, of which a record uses few. */
@@ -122,7 +121,7 @@ function chosenOutput(read: () => OutputField[] | undefined): OutputField[] | un
 
 /** The value at the place of an output field; most are a field of the record. */
 export const outputValue = (record: IDataObject, path: OutputField['path']): unknown =>
-	path.length === 1 ? ownMember(record, path[0]) : valueAt(record, path)[0];
+	path.length === 1 ? ownMember(record, path[0]) : memberAtPath(record, path);
 
 /** The record with only those values, in that order. */
 export function simplify(record: IDataObject, fields: OutputField[]): IDataObject {

@@ -9,7 +9,7 @@ import type { Field } from '../fields/field';
 import { looseText } from '../fields/keys';
 import type { Batched, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
-import type { Collection } from '../mapping/lookUp';
+import type { Collection } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
 import { isWithoutRecord } from '../writing/writeOne';
 import { describedOperation } from '../writing/describedOperation';

@@ -1,4 +1,5 @@
-import { isBlank, isNo } from '../values/blank';
+import { isBlank } from '../values/blank';
+import { isNo } from '../values/readers';
 import type { CrmRecord } from './matching';
 
 /** Members with a time, or true, in a deleted record that is still listed. */

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { TimeSpan } from '../values/dates';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
-import type { IdentifiedRecord } from '../mapping/lookUp';
+import type { IdentifiedRecord } from '../lookUp/lookUp';
 
 /** A record of the other system. */
 export interface SourceRecord {

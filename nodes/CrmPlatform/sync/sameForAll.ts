@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { evaluateValues } from '../mapping/expressions/evaluateValues';
+import { Evaluation } from '../mapping/expressions/evaluation';
 import { dependsOnItem } from '../schedule';
 
 /**
@@ -15,8 +15,8 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 		return textsIn(parameters[name]).filter(dependsOnItem).map((value) => ({ label, value }));
 	});
 	if (expressions.length === 0) return;
-	const read = evaluateValues(n8n, expressions);
-	const textsOf = (item: number) => read(item).map((value) => JSON.stringify(value) ?? '');
+	const evaluation = new Evaluation(n8n, expressions);
+	const textsOf = (item: number) => evaluation.valuesOf(item).map((value) => JSON.stringify(value) ?? '');
 	const first = textsOf(0);
 	for (const item of n8n.getInputData().keys()) {
 		const other = textsOf(item).findIndex((text, i) => text !== first[i]);

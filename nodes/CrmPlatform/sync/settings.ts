@@ -5,7 +5,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { idField, type Field } from '../fields/field';
-import { filtersQuery, readFilterValues } from '../mapping/filterValues';
+import { filtersQuery, readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { FieldValue } from '../mapping/objectFields';
 import { prepareValues } from '../mapping/prepareValues';
@@ -34,7 +34,7 @@ import {
 	syncedOperation,
 	versionField,
 } from './syncProperties';
-import type { Collection } from '../mapping/lookUp';
+import type { Collection } from '../lookUp/lookUp';
 import type { SourceFields } from './syncSource';
 
 /** The user's settings, and the service's description of the records. */
@@ -89,8 +89,8 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		throw new Error(`Match On: several records may have the same ${label}. Choose a field that is unique.`);
 	}
 
-	const isForm = storedFields(n8n, 'fields').mode === 'each';
-	const accepted = isForm || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
+	const stored = storedFields(n8n, 'fields');
+	const accepted = stored.mode === 'each' || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
 	const missingInSource = chosenOption<SyncRules['missingInSource']>(n8n, 0, missingInSourceProperty);
 	const version = parameterText(n8n, versionField);
 	const rules: SyncRules = {
@@ -101,7 +101,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		checksVersions: version !== '',
 	};
 	if (missingInSource === 'set') {
-		rules.missingValues = (await prepareValues(execution, 'missingValues', upsert.fields, 'clear'))(0);
+		rules.missingValues = (await prepareValues(execution, storedFields(n8n, 'missingValues'), upsert.fields, 'clear'))(0);
 		if (Object.keys(rules.missingValues).length === 0) {
 			throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 		}
@@ -112,8 +112,8 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	}
 
 	const agreed = version === '' ? '' : parameterText(n8n, agreedField);
-	const read = await prepareValues(execution, 'fields', accepted, 'clear', [version, agreed, changedAt]);
-	const filters = (await readFilterValues(execution, 'filters', list, 'nobody'))(0);
+	const read = await prepareValues(execution, stored, accepted, 'clear', [version, agreed, changedAt]);
+	const filters = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
 	const description = await api.describe(resource.path);
 	return {
 		collection: {

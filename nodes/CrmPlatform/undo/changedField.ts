@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
-import { valueIn } from '../fields/keys';
+import { memberAtPath, ownMember } from '../api/http/ownMembers';
 
 /** The path of a field in a record, from the name that events give the field: `custom_fields.<key>` for a custom field. */
 function pathOf(name: string): [string] | ['custom_fields', string] {
@@ -13,7 +12,7 @@ function pathOf(name: string): [string] | ['custom_fields', string] {
 /** The member of a record that contains a field: `custom_fields` for a custom field. */
 export const topLevelName = (field: string): string => field.replace(/\..*$/s, '');
 
-export const fieldValue = (record: IDataObject, name: string): unknown => valueIn(record, { path: pathOf(name) });
+export const fieldValue = (record: IDataObject, name: string): unknown => memberAtPath(record, pathOf(name));
 
 /** Whether a record has a field, even an empty one. */
 export function hasField(record: IDataObject, name: string): boolean {

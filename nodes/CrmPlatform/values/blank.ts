@@ -18,21 +18,25 @@ export const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainOb
  * Objects and lists without the blanks in them: null stands for no value, and stays. In a list, which is
  * replaced as a whole, blanks and objects of blanks are left out.
  *
- * @param isCleared whether a blank in an object that is not in a list becomes null, which clears it
+ * @param blankMembers what becomes of a blank in an object that is not in a list: null clears it
  */
-export function withoutBlanks(value: unknown, isCleared = false, depth = 0): unknown {
+export const withoutBlanks = (value: unknown, blankMembers: BlankMembers): unknown => withoutBlanksAt(0, value, blankMembers);
+
+type BlankMembers = 'null' | 'drop';
+
+function withoutBlanksAt(depth: number, value: unknown, blankMembers: BlankMembers): unknown {
 	if (depth > maxLevels) return value;
 	if (Array.isArray(value)) {
 		return value.flatMap((element: unknown) => {
-			const left = withoutBlanks(element, false, depth + 1);
+			const left = withoutBlanksAt(depth + 1, element, 'drop');
 			return left !== null && isNothing(left, element) ? [] : [left];
 		});
 	}
 	if (!isPlainObject(value)) return value;
 	const members = Object.entries(value).flatMap(([name, member]): Array<[string, unknown]> => {
-		const left = withoutBlanks(member, isCleared, depth + 1);
+		const left = withoutBlanksAt(depth + 1, member, blankMembers);
 		if (left === null || !isNothing(left, member)) return [[name, left]];
-		return isCleared ? [[name, null]] : [];
+		return blankMembers === 'null' ? [[name, null]] : [];
 	});
 	return Object.fromEntries(members);
 }
@@ -40,9 +44,6 @@ export function withoutBlanks(value: unknown, isCleared = false, depth = 0): unk
 /** @param original with its blanks: an object that has always been empty is a value */
 const isNothing = (left: unknown, original: unknown): boolean =>
 	isBlank(left) || (isPlainObject(left) && Object.keys(left).length === 0 && Object.keys(original as object).length > 0);
-
-/** No, as services write it: false, zero, and the zero date of MySQL. */
-export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));
 
 /** The values in a text that stands for a list: JSON, or separated by commas. */
 export function listIn(text: string): unknown[] {

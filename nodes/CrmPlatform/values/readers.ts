@@ -21,6 +21,9 @@ const booleans = new Map([
 /** The boolean that a value represents; undefined if it represents none. */
 export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
 
+/** No, as services write it: false, zero, and the zero date of MySQL. */
+export const isNo = (value: unknown): boolean => /^(false|no|n|0|0000-00-00.*)$/i.test(String(value));
+
 /** @throws Error in the user's words if the value is neither true nor false */
 export function readBoolean(label: string, value: unknown, blank: Blank<boolean> = {}): boolean {
 	return read(label, value, blank, booleanIn, 'true or false');
@@ -38,6 +41,19 @@ export function readWholeNumber(
 		return Number.isSafeInteger(number) && number! >= min && number! <= max ? number : undefined;
 	};
 	return read(label, value, blank, within, `a whole number ${range}`);
+}
+
+/** @throws Error in the user's words where the value is not a number above 0, up to the maximum */
+export function readPositiveNumber(
+	label: string,
+	value: unknown,
+	{ max, unit, ...blank }: Blank<number> & { max: number; unit: string },
+): number {
+	const positive = (input: unknown) => {
+		const number = numberIn(input);
+		return number !== undefined && number > 0 && number <= max ? number : undefined;
+	};
+	return read(label, value, blank, positive, `a number of ${unit} up to ${max}`);
 }
 
 /** Reads a percentage: 10, `10` and `10 %`. @throws Error in the user's words for anything else */

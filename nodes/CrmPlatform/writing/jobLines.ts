@@ -4,8 +4,8 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { idField, labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../values/blank';
-import { objectFields } from '../mapping/objectFields';
-import { prepareStoredValues, type ValuesOf } from '../mapping/prepareValues';
+import { ObjectReader } from '../mapping/objectFields';
+import { prepareValues, type ValuesOf } from '../mapping/prepareValues';
 import type { EmptyCells } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { requireAnyValue } from './presets';
@@ -36,8 +36,8 @@ export async function readJobLines(
 	const isUpdate = operation === 'update';
 	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
 	const { parents: _parents, ...resource } = { ...execution.resource, path };
-	const nulls = operation === 'create' ? 'skip' : 'clear';
-	const read = await prepareStoredValues({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, nulls);
+	const whenCleared = operation === 'create' ? 'skip' : 'clear';
+	const read = await prepareValues({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, whenCleared);
 	return (item) => {
 		const line = read(item);
 		if (!isUpdate) return requireAnyValue(line);
@@ -49,7 +49,7 @@ export async function readJobLines(
 }
 
 function idOf(object: IDataObject): { id: string } {
-	const [[, id] = []] = objectFields([idField])(object).values;
+	const [[, id] = []] = new ObjectReader([idField]).read(object).values;
 	if (isBlank(id)) throw noId();
 	return { id: id as string };
 }

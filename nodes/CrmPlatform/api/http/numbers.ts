@@ -6,7 +6,7 @@ import { isPlainObject } from './ownMembers';
  */
 
 /** Finds what may be such a number, in texts of JSON also: of 500 records, parsing takes twice as long. */
-const suspect = /(?<=[:,[\s]|^)-?(?:\d[\d.eE+-]{15,}|\d[\d.]*[eE][+-]?\d{2,})(?=\s*(?:[,\]}]|$))/;
+const mayBeInexactNumber = /(?<=[:,[\s]|^)-?(?:\d[\d.eE+-]{15,}|\d[\d.]*[eE][+-]?\d{2,})(?=\s*(?:[,\]}]|$))/;
 
 /** A text, or a number where a value of a list or an object may stand (RFC 8259). */
 const textOrNumber =
@@ -18,14 +18,14 @@ const textOrNumber =
  * @param json well-formed
  */
 export function withExactNumbers(json: string): string {
-	if (!suspect.test(json)) return json;
+	if (!mayBeInexactNumber.test(json)) return json;
 	return json.replace(textOrNumber, (token) =>
-		token.startsWith('"') || (token.length < 16 && !/e/i.test(token)) || isKept(token) ? token : `"${token}"`,
+		token.startsWith('"') || (token.length < 16 && !/e/i.test(token)) || survivesParsing(token) ? token : `"${token}"`,
 	);
 }
 
 /** From 2^53 on, every whole number becomes text, so that all ids of a service have one type. */
-function isKept(token: string): boolean {
+function survivesParsing(token: string): boolean {
 	const number = exactNumber(token);
 	return number !== undefined && !isRounded(number);
 }
@@ -75,13 +75,13 @@ export function checkExact(label: string, value: unknown): void {
 }
 
 /**
- * @param see gets the values of each level
+ * @param visitLevel gets the values of each level
  * @throws Error in the user's words for a value nested too deep
  */
-export function checkDepth(label: string, value: unknown, see: (level: unknown[]) => void = () => undefined): void {
+export function checkDepth(label: string, value: unknown, visitLevel: (level: unknown[]) => void = () => undefined): void {
 	let level = [value];
 	for (let depth = 0; level.length > 0; depth += 1) {
-		see(level);
+		visitLevel(level);
 		if (depth > maxLevels) throw new Error(`${label}: the value is nested more than ${maxLevels} levels deep.`);
 		level = level.flatMap((element) => (Array.isArray(element) || isPlainObject(element) ? (Object.values(element) as unknown[]) : []));
 	}

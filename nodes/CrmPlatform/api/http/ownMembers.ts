@@ -20,6 +20,22 @@ export function isPlainObject(value: unknown): value is object {
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
+/** The value at a path of members and list indexes; undefined where the path ends before. */
+export function memberAtPath(object: unknown, path: readonly string[]): unknown {
+	return path.reduce<unknown>((value, name) => {
+		if (typeof value !== 'object' || value === null) return undefined;
+		// A list has a `length`, but JSON does not.
+		return Array.isArray(value) && !/^\d+$/.test(name) ? undefined : ownMember(value as IDataObject, name);
+	}, object);
+}
+
+/** A copy of an object with another value at a path of members. */
+export function withMemberAtPath(object: IDataObject | undefined, [name = '', ...rest]: readonly string[], value: unknown): IDataObject {
+	const copy = { ...object };
+	setMember(copy, name, rest.length === 0 ? value : withMemberAtPath(ownMember(copy, name) as IDataObject | undefined, rest, value));
+	return copy;
+}
+
 /** Sets the member at a path and creates the objects on the way. Members that were set individually stay. */
 export function setAtPath(body: IDataObject, path: string[], value: unknown): void {
 	const key = path[0] ?? '';

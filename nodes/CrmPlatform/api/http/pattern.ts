@@ -9,7 +9,7 @@ const maxPatternLength = 500;
  */
 export function isSafePattern(pattern: string): boolean {
 	if (pattern.length > maxPatternLength || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
-	const plain = pattern.replace(separated, 'x+').replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x').replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
+	const plain = pattern.replace(separatedGroup, 'x+').replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x').replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
 	const count = (regExp: RegExp) => plain.match(regExp)?.length ?? 0;
 	const isRepeated = /\)(?:[*+]|\{)/.test(plain);
 	const varies = /[*+?|]|\{\d+,/.test(plain.replace(/\)[*+?]/g, ')'));
@@ -20,16 +20,16 @@ export function isSafePattern(pattern: string): boolean {
 }
 
 /** Parts that begin with a separator and cannot contain it, as in `en-US`, can be divided in only one way. */
-const separated = /\((?:\?:)?[-.,:;/ ]\[(?:[A-Za-z\d](?:-[A-Za-z\d])?)+\](?:\{\d+(?:,\d*)?\}|[+*])?\)(?:[*+?]|\{\d+(?:,\d*)?\})/g;
+const separatedGroup = /\((?:\?:)?[-.,:;/ ]\[(?:[A-Za-z\d](?:-[A-Za-z\d])?)+\](?:\{\d+(?:,\d*)?\}|[+*])?\)(?:[*+?]|\{\d+(?:,\d*)?\})/g;
 
-const read = new Map<string, RegExp | undefined>();
+const compiledPatterns = new Map<string, RegExp | undefined>();
 
 /** The regular expression; undefined where it cannot be read, or may take for ever. */
 export function safeRegExp(pattern: string): RegExp | undefined {
 	// A cache: a service has a few patterns, and every write uses one.
-	if (read.size > 1_000) read.clear();
-	if (!read.has(pattern)) read.set(pattern, isSafePattern(pattern) ? new RegExp(pattern, 'u') : undefined);
-	return read.get(pattern);
+	if (compiledPatterns.size > 1_000) compiledPatterns.clear();
+	if (!compiledPatterns.has(pattern)) compiledPatterns.set(pattern, isSafePattern(pattern) ? new RegExp(pattern, 'u') : undefined);
+	return compiledPatterns.get(pattern);
 }
 
 function isRegExp(pattern: string): boolean {

@@ -1,4 +1,5 @@
 import { isObject, parseJson } from '../http/json';
+import { memberAtPath } from '../http/ownMembers';
 import type { ListDescription } from '../openapi/listing';
 import type { CursorPlace } from '../openapi/paging';
 
@@ -27,7 +28,7 @@ interface Answer {
 export function readSigns({ status, body, headers }: Answer, list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>, read: number): Signs {
 	const found = signsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
 	const linked = [...new Set(nextLinks(headers.link, list.cursor))];
-	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : memberAt(body, place.path));
+	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : memberAtPath(body, place.path));
 	const cursors = [list.next && at(list.next), body.next_cursor, linked.length === 1 ? linked[0] : undefined].map(cursorOf);
 	const cursor = cursors.find((candidate) => typeof candidate === 'string') ?? (cursors.includes(null) ? null : undefined);
 	const range = /(\d+)-(\d+)\/(\d+|\*)/.exec(headers['content-range'] ?? '')?.slice(1).map(wholeNumber) ?? [];
@@ -160,8 +161,4 @@ function isFilled(value: unknown): boolean {
 function wholeNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
 	return typeof number === 'number' && Number.isInteger(number) && number >= 0 ? number : undefined;
-}
-
-function memberAt(body: unknown, path: readonly string[]): unknown {
-	return path.reduce<unknown>((value, step) => (typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined), body);
 }

@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isPlainObject } from '../../api/http/ownMembers';
-import type { Evaluated } from './groups';
 import { isPlainCode } from './plainCode';
+
+/** The value of a piece; empty where n8n's engine has to evaluate it on its own. */
+export type Evaluated = [] | [unknown];
 
 /** A piece of an expression: text, a path into the item, or code for n8n's engine. */
 export type Piece = { text: string } | { path: string[] } | { code: string };

@@ -42,7 +42,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	// Records of a custom object have events of their own: `custom.{key}.created`.
 	const [object] = resource.parents ?? [];
 	const key = object ? pickedId(execution.n8n, object.name, 0) : '';
-	const filters = (await readFilters(execution, 'recordFilters', list))(0) as Query;
+	const filters = (await readFilters(execution, 'recordFilters', list)).query(0) as Query;
 	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields({ n8n: execution.n8n }, description)(0);
 	const query: Query = { ...filters };
 	if (output && list.fields !== undefined) {

@@ -1,5 +1,5 @@
-import type { Field } from '../fields/field';
 import { isDigits, matchesPattern } from '../fields/conversions';
+import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */
@@ -46,6 +46,3 @@ export function asId(field: Field, picked: unknown): unknown {
 
 /** Whether a text can be an id in some service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
-
-/** The form in which names are compared: those that differ only in case are equal. */
-export const foldedName = (name: string): string => name.normalize('NFC').trim().toLowerCase();

@@ -5,13 +5,13 @@ import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import type { Query } from '../api/http/path';
+import { DividedValue, filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
-import type { Field } from '../fields/field';
 import type { ListDescription } from '../api/openapi/listing';
-import { DividedValue, filterQuery } from './filterQuery';
-import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
+import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
+import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 
 /** Records of one kind, as they are looked up. */
 export interface Collection {
@@ -75,60 +75,88 @@ export async function lookUp(
 	values: unknown[],
 	scope: Query = {},
 ): Promise<LookedUp> {
-	const filter = filterFor(collection, field);
-	const found = new Map<string, IdentifiedRecord[]>();
-	const failed = new Map<string, LookUpOutcome>();
-	const textsByKey = new Map<string, string[]>();
-	const answered = new Set<string>();
-	for (const value of values) {
-		const key = matchKey(field, value);
-		if (key === undefined) continue;
-		const text = String(value);
-		// A service that does not normalize or trim stores the text as written.
-		if (!isWellFormed(text)) failed.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (filter) textsByKey.set(key, [...new Set([...(textsByKey.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
+	const run = new LookUpRun(collection, field, scope);
+	await run.lookUp(values);
+	return (value) => run.outcomeOf(value);
+}
+
+/** The look-up of some values. */
+class LookUpRun {
+	private readonly collection: Collection;
+	private readonly field: ComparedField;
+	private readonly scope: Query;
+	private readonly filter: Field | undefined;
+	private readonly textsByKey = new Map<string, string[]>();
+	private readonly found = new Map<string, IdentifiedRecord[]>();
+	private readonly failed = new Map<string, LookUpOutcome>();
+	private readonly answered = new Set<string>();
+	private readonly postponed: string[][] = [];
+	/** Whether the service has accepted a value. */
+	private isTaken = false;
+	private refusals = 0;
+
+	constructor(collection: Collection, field: ComparedField, scope: Query) {
+		this.collection = collection;
+		this.field = field;
+		this.scope = scope;
+		this.filter = filterFor(collection, field);
 	}
 
-	let isTaken = false;
-	let refusals = 0;
-	const isHopeless = () => !isTaken && refusals >= maxRefused;
-	const postponed: string[][] = [];
-	const ask = async (keys: string[]): Promise<void> => {
-		const texts = keys.flatMap((key) => textsByKey.get(key) ?? []);
-		if (!filter) return;
-		// A request still in flight may show that the service accepts values.
-		if (isHopeless()) return void postponed.push(keys);
-		const request = async () => {
-			for (const filterValue of valueShape(filter) === 'list' ? [texts] : texts) {
-				const query = { ...scope, ...filterQuery(filter, filterValue) } as Query;
-				for (const [key, record] of await recordsWith(collection, query, field, keys)) {
-					const matches = found.get(key) ?? [];
-					if (matches.every(({ id }) => id !== record.id)) found.set(key, [...matches, record]);
-				}
-			}
-		};
-		const problem = await aboutValues(request());
-		if (!problem) {
-			isTaken = true;
-			for (const key of keys) answered.add(key);
-		} else if (keys.length === 1) {
-			failed.set(keys[0]!, problem);
-			if ('refused' in problem) refusals += 1;
-		} else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await ask(some);
-	};
-	await inParallel(chunks([...textsByKey.keys()], Math.max(1, valuesPerRequest(collection, field))), ask);
-	if (isTaken) await inParallel(postponed.splice(0), ask);
+	async lookUp(values: unknown[]): Promise<void> {
+		for (const value of values) this.addText(value);
+		const ask = async (keys: string[]): Promise<void> => await this.ask(keys);
+		await inParallel(chunks([...this.textsByKey.keys()], Math.max(1, valuesPerRequest(this.collection, this.field))), ask);
+		if (this.isTaken) await inParallel(this.postponed.splice(0), ask);
+	}
 
-	return (value) => {
-		const key = matchKey(field, value);
+	outcomeOf(value: unknown): LookUpOutcome {
+		const key = matchKey(this.field, value);
 		if (key === undefined) return { notFound: true };
-		const records = found.get(key) ?? [];
+		const records = this.found.get(key) ?? [];
 		if (records.length > 0) return records.length > 1 ? { several: records } : { found: records[0]! };
-		const failure = failed.get(key);
-		if (failure && !isHopeless()) return failure;
-		if (answered.has(key)) return { notFound: true };
-		return { cannotBeAsked: new Error(noFilter(field.name, collection.path)) };
-	};
+		const failure = this.failed.get(key);
+		if (failure && !this.isHopeless()) return failure;
+		if (this.answered.has(key)) return { notFound: true };
+		return { cannotBeAsked: new Error(noFilter(this.field.name, this.collection.path)) };
+	}
+
+	private addText(value: unknown): void {
+		const key = matchKey(this.field, value);
+		if (key === undefined) return;
+		const text = String(value);
+		// A service that does not normalize or trim stores the text as written.
+		if (!isWellFormed(text)) this.failed.set(key, { refused: new Error(notWellFormed(text)) });
+		else if (this.filter) this.textsByKey.set(key, [...new Set([...(this.textsByKey.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
+	}
+
+	private isHopeless(): boolean {
+		return !this.isTaken && this.refusals >= maxRefused;
+	}
+
+	private async ask(keys: string[]): Promise<void> {
+		// A request still in flight may show that the service accepts values.
+		if (this.isHopeless()) return void this.postponed.push(keys);
+		const problem = await aboutValues(this.read(keys));
+		if (!problem) {
+			this.isTaken = true;
+			for (const key of keys) this.answered.add(key);
+		} else if (keys.length === 1) {
+			this.failed.set(keys[0]!, problem);
+			if ('refused' in problem) this.refusals += 1;
+		} else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await this.ask(some);
+	}
+
+	private async read(keys: string[]): Promise<void> {
+		const filter = this.filter!;
+		const texts = keys.flatMap((key) => this.textsByKey.get(key) ?? []);
+		for (const filterValue of valueShape(filter) === 'list' ? [texts] : texts) {
+			const query = { ...this.scope, ...filterQuery(filter, filterValue) } as Query;
+			for (const [key, record] of await recordsWith(this.collection, query, this.field, keys)) {
+				const matches = this.found.get(key) ?? [];
+				if (matches.every(({ id }) => id !== record.id)) this.found.set(key, [...matches, record]);
+			}
+		}
+	}
 }
 
 /** The records that match a filter, each with its key. */

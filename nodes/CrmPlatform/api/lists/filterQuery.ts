@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Field } from '../fields/field';
+import type { Field } from '../../fields/field';
 
 /**
  * A filter as a query parameter, in the encoding of the service's description.

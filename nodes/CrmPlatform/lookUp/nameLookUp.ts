@@ -7,8 +7,9 @@ import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
+import { foldedText } from '../values/foldedText';
 import { aboutValues, inParallel, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
-import { hasText, identifyingFields, mayBeId, parseName, foldedName } from './nameSyntax';
+import { hasText, identifyingFields, mayBeId, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 
 /** The id of the record that has a name, or those of several. */
@@ -29,7 +30,7 @@ interface NameToFind {
 	text: string;
 	name: string;
 	/** The fields that may have it. */
-	places: string[];
+	fields: string[];
 }
 
 interface NamedCollection extends Collection {
@@ -53,7 +54,7 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 	const keys = fieldNames.size === 0 ? identifyingFields : identifyingFields.filter((key) => fieldNames.has(key));
 	const namesToFind = names.map((text): NameToFind => {
 		const { field, name } = parseName(text);
-		return { text, name, places: field === undefined ? ['id', ...keys] : [field] };
+		return { text, name, fields: field === undefined ? ['id', ...keys] : [field] };
 	});
 	const fields = keys.filter((key) => key === 'name');
 	const collection: NamedCollection = { api, reference, path: `/v1/${reference}`, list, filters: list.filters, fields };
@@ -61,9 +62,9 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 	const found = first.isWhole
 		? namesToFind.map((nameToFind) => findIn(first, nameToFind))
 		: await lookUpEach(collection, namesToFind, typeof first.records[0]?.id === 'number');
-	const outcomes = await inParallel(namesToFind, async ({ text, name, places }, i): Promise<[string, NamedId]> => {
+	const outcomes = await inParallel(namesToFind, async ({ text, name, fields }, i): Promise<[string, NamedId]> => {
 		const outcome = found[i]!;
-		const mayHaveId = isFilter && !first.isWhole && places.includes('id') && !('found' in outcome || 'several' in outcome);
+		const mayHaveId = isFilter && !first.isWhole && fields.includes('id') && !('found' in outcome || 'several' in outcome);
 		return [text, mayHaveId ? await findById(collection, name, outcome) : outcome];
 	});
 	return new Map(outcomes);
@@ -72,23 +73,26 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 /** @param hasNumbers whether ids are numbers */
 async function lookUpEach(collection: NamedCollection, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
 	const { search } = collection.list;
-	const searched = await inParallel(namesToFind, async (nameToFind) => (search === undefined ? undefined : await searchFor(collection, search, nameToFind)));
+	const searched = await inParallel(namesToFind, async (nameToFind) =>
+		search === undefined ? undefined : await searchFor(collection, search, nameToFind),
+	);
 	const byField = new Map<string, LookedUp>();
 	for (const name of identifyingFields) {
 		if (valuesPerRequest(collection, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
-		const pendingLookUp = lookUp(collection, field, namesToFind.filter((nameToFind, i) => isAsked(nameToFind, name, searched[i])).map((nameToFind) => nameToFind.name));
-		byField.set(name, await pendingLookUp.catch(unlessAnswered));
+		const names = namesToFind.filter((nameToFind, i) => isAsked(nameToFind, name, searched[i])).map((nameToFind) => nameToFind.name);
+		byField.set(name, await lookUp(collection, field, names).catch(unlessAnswered));
 	}
 	return namesToFind.map((nameToFind, i) => {
 		const lookUps = [...byField].filter(([field]) => isAsked(nameToFind, field, searched[i]));
-		return combineOutcomes([...(searched[i] ? [searched[i]] : []), ...lookUps.map(([, outcomeOf]) => idsOf(collection, outcomeOf(nameToFind.name), hasNumbers))]);
+		const outcomes = lookUps.map(([, outcomeOf]) => idsOf(collection, outcomeOf(nameToFind.name), hasNumbers));
+		return combineOutcomes(searched[i] ? [searched[i], ...outcomes] : outcomes);
 	});
 }
 
 /** Whether to look up a name in a field: after a search has found it, only in the field that search does not cover. */
-const isAsked = ({ name, places }: NameToFind, field: string, searched: NamedId | undefined): boolean =>
-	places.includes(field) && (shapes[field]?.test(name) ?? true) && (field === unsearched || !isFound(searched));
+const isAsked = ({ name, fields }: NameToFind, field: string, searched: NamedId | undefined): boolean =>
+	fields.includes(field) && (shapes[field]?.test(name) ?? true) && (field === unsearched || !isFound(searched));
 
 /** A look-up gives ids as text. */
 function idsOf({ api, reference }: NamedCollection, outcome: LookUpOutcome, areNumbers: boolean): NamedId {
@@ -106,7 +110,8 @@ const isFound = (outcome: NamedId | undefined): boolean => outcome !== undefined
 /** Combines the outcomes: one with a record outweighs one without. */
 function combineOutcomes(outcomes: NamedId[]): NamedId {
 	const ids = new Set(outcomes.flatMap((outcome) => ('found' in outcome ? [outcome.found] : 'several' in outcome ? outcome.several : [])));
-	if (ids.size > 0) return ids.size === 1 && !outcomes.some((outcome) => 'several' in outcome) ? { found: [...ids][0] } : { several: [...ids] };
+	const isUnique = ids.size === 1 && !outcomes.some((outcome) => 'several' in outcome);
+	if (ids.size > 0) return isUnique ? { found: [...ids][0] } : { several: [...ids] };
 	const isAnswered = outcomes.some((outcome) => 'notFound' in outcome);
 	return isAnswered ? { notFound: true } : (outcomes[0] ?? { cannotBeAsked: new Error('the service has no search and no filter for it.') });
 }
@@ -128,11 +133,11 @@ async function searchFor(collection: NamedCollection, search: string, nameToFind
 }
 
 /** A value that is not a name may be an id in any form. */
-async function findById({ api, path: place }: Collection, id: string, otherwise: NamedId): Promise<NamedId> {
+async function findById({ api, path: collectionPath }: Collection, id: string, otherwise: NamedId): Promise<NamedId> {
 	// A service with numbers as ids may read `1e1` as 10.
 	const isAnotherNumber = !isDigits(id) && !Number.isNaN(Number(id));
 	if (!mayBeId(id) || isAnotherNumber) return otherwise;
-	const reading = findRecord(api, place + path`/${id}`);
+	const reading = findRecord(api, collectionPath + path`/${id}`);
 	if (await aboutValues(reading)) return otherwise;
 	const record = await reading;
 	return record ? { found: record.id } : otherwise;
@@ -144,10 +149,10 @@ interface Candidates {
 	isWhole: boolean;
 }
 
-async function candidatesIn({ api, reference, path: place, list }: NamedCollection, query: Record<string, string>): Promise<Candidates> {
+async function candidatesIn({ api, reference, path: collectionPath, list }: NamedCollection, query: Record<string, string>): Promise<Candidates> {
 	const records: IDataObject[] = [];
 	let isWhole = true;
-	for await (const page of readPages(api.send, { path: place, list, query, limit: maxRead })) {
+	for await (const page of readPages(api.send, { path: collectionPath, list, query, limit: maxRead })) {
 		records.push(...page.records);
 		rememberNames(api, reference, page.records);
 		isWhole = page.next === undefined;
@@ -155,10 +160,10 @@ async function candidatesIn({ api, reference, path: place, list }: NamedCollecti
 	return { records, isWhole };
 }
 
-function findIn({ records }: Candidates, { places, name }: NameToFind): NamedId {
-	const word = foldedName(name);
+function findIn({ records }: Candidates, { fields, name }: NameToFind): NamedId {
+	const word = foldedText(name);
 	const isCalled = (record: IDataObject) =>
-		places.map((place) => record[place]).some((value) => hasText(value) && foldedName(value) === word);
+		fields.map((field) => record[field]).some((value) => hasText(value) && foldedText(value) === word);
 	const ids = [...new Set(records.filter(isCalled).map(({ id }) => id))];
 	if (ids.length === 0) return { notFound: true };
 	return ids.length === 1 ? { found: ids[0] } : { several: ids };

@@ -3,8 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
-import { hasText, identifyingFields, parseName, foldedName } from './nameSyntax';
+import { foldedText } from '../values/foldedText';
 import type { NamedId } from './nameLookUp';
+import { hasText, identifyingFields, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 
 /** A part of a record, such as a stage of a pipeline. */
@@ -43,7 +44,7 @@ function partsIn(record: IDataObject, part: string): Part[] {
 	const partObjects = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
 	const nameOf = (object: IDataObject): string => identifyingFields.map((name) => object[name]).find(hasText)?.trim() ?? '';
 	const names = partObjects.map(nameOf);
-	const words = names.map(foldedName);
+	const words = names.map(foldedText);
 	const isOnly = (word: string) => word !== '' && words.filter((other) => other === word).length === 1;
 	return partObjects.map(({ id }, i) => ({ ownerId: record.id, ownerName: nameOf(record), id, name: names[i]!, isOnly: isOnly(words[i]!) }));
 }
@@ -53,7 +54,7 @@ export function partNamed(parts: Part[], text: string, owners: unknown[]): Named
 	const { field, name } = parseName(text);
 	const isMeant = (part: Part) =>
 		isPartOf(part, owners) &&
-		((field === undefined && part.id === name) || foldedName(part.name) === foldedName(name));
+		((field === undefined && part.id === name) || foldedText(part.name) === foldedText(name));
 	const ids = [...new Set(parts.filter(isMeant).map(({ id }) => id))];
 	if (ids.length === 0) return { notFound: true };
 	return ids.length === 1 ? { found: ids[0] } : { several: ids };

@@ -1,0 +1,219 @@
+import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+
+import { outcomeField } from '../api/answeredRecord';
+import { parseJson } from '../api/http/json';
+import { checkExact } from '../api/http/numbers';
+import { refersToOthers } from '../api/openapi/linkFields';
+import type { EvaluatedValue, ValueOrigin } from '../fields/apiValue';
+import type { Field } from '../fields/field';
+import { readOption } from '../values/readers';
+import { customNamesake, OncePerFields, type AcceptedFields } from './acceptedFields';
+import { Evaluation } from './expressions/evaluation';
+import { wordsOf } from './fieldNames';
+import { linkedRecords, LinkedValues, type LinkedRecord } from './linkedRecords';
+import { ObjectReader, type FieldValue } from './objectFields';
+import { OncePerItem } from './oncePerItem';
+import { isFilledByModel, type StoredFields } from './storedFields';
+import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
+
+/** Evaluates the stored fields for each item: each expression once. */
+export interface EvaluatedFields {
+	/** The names an item has values for; those of an object that cannot be read are left out. */
+	names(item: number): string[];
+	/**
+	 * The values of fields that may name other records, which are read before the item's turn.
+	 *
+	 * @throws Error that `values` throws, too
+	 */
+	references(item: number, accepted: AcceptedFields): FieldValue[];
+	/**
+	 * All values; picked records come last.
+	 *
+	 * @throws Error in the user's words for an item without a value that belongs to a field
+	 */
+	values(item: number, accepted: AcceptedFields): EvaluatedValue[];
+}
+
+/** @param unsent collects the values left out */
+export function evaluatedFields(n8n: IExecuteFunctions, stored: StoredFields, unsent: UnsentValues): EvaluatedFields {
+	const linked = linkedRecords(n8n, stored.linked);
+	return stored.mode === 'each' ? new FormValues(n8n, stored, linked, unsent) : new ObjectValues(n8n, stored, linked, unsent);
+}
+
+type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
+
+/** The rows of a form. */
+class FormValues implements EvaluatedFields {
+	private readonly allNames: string[];
+	private readonly form: OncePerFields<PreparedForm>;
+
+	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, linked: LinkedRecord[], unsent: UnsentValues) {
+		this.allNames = [...rows.map(([name]) => name), ...linked.map(({ field }) => field)];
+		this.form = new OncePerFields(({ fields }) => {
+			const formRows = formRowsOf(rows, fields, unsent);
+			const evaluation = new Evaluation(n8n, formRows);
+			return {
+				rows: formRows,
+				linked: new LinkedValues(n8n, linked, fields, unsent),
+				evaluated: new OncePerItem((item) => evaluation.valuesOf(item)),
+				mayRefer: formRows.some(({ field }) => refersToOthers(field)),
+			};
+		});
+	}
+
+	names(): string[] {
+		return this.allNames;
+	}
+
+	references(item: number, accepted: AcceptedFields): FieldValue[] {
+		const { rows, linked, evaluated, mayRefer } = this.form.for(accepted);
+		const named = linked.names(item);
+		if (!mayRefer) return named;
+		const evaluatedRows = evaluated.readEarly(item);
+		const ofForm = rows.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [[field, evaluatedRows[i]]] : []));
+		return [...ofForm, ...named];
+	}
+
+	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
+		const { rows, linked, evaluated } = this.form.for(accepted);
+		const evaluatedRows = evaluated.readInTurn(item);
+		const ofForm = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: evaluatedRows[i], origin }));
+		return [...ofForm, ...chosenRecords(linked, item)];
+	}
+}
+
+/** A form, with the fields that an item accepts. */
+interface PreparedForm {
+	rows: FormRow[];
+	linked: LinkedValues;
+	evaluated: OncePerItem<unknown[]>;
+	mayRefer: boolean;
+}
+
+interface FormRow {
+	field: Field;
+	label: string;
+	/** As stored. */
+	value: unknown;
+	origin: ValueOrigin;
+}
+
+function formRowsOf(rows: Stored<'each'>['rows'], fields: Field[], unsent: UnsentValues): FormRow[] {
+	const byName = new Map(fields.map((field) => [field.name, field]));
+	for (const [name] of rows) if (!byName.has(name)) unsent.unknown(name);
+	return rows.flatMap(([name, value]): FormRow[] => {
+		const field = byName.get(name);
+		return field ? [{ field, label: field.label, value, origin: isFilledByModel(value) ? 'model' : 'chosen' }] : [];
+	});
+}
+
+/** The members of an object: of the input item itself, or of JSON. */
+class ObjectValues implements EvaluatedFields {
+	private readonly stored: Stored<'automatic' | 'json'>;
+	private readonly linked: LinkedRecord[];
+	private readonly unsent: UnsentValues;
+	private readonly objects: OncePerItem<IDataObject>;
+	private readonly emptyCells: Evaluation;
+	private readonly reading: OncePerFields<{ reader: ObjectReader; linked: LinkedValues; plainNames: ReadonlySet<string> }>;
+
+	constructor(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, linked: LinkedRecord[], unsent: UnsentValues) {
+		this.stored = stored;
+		this.linked = linked;
+		this.unsent = unsent;
+		this.objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
+		this.emptyCells = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.mode === 'json' ? 'leave' : stored.emptyCells }]);
+		this.reading = new OncePerFields(({ fields, recordNames }) => ({
+			reader: new ObjectReader(fields, recordNames),
+			linked: new LinkedValues(n8n, linked, fields, unsent),
+			plainNames: new Set(fields.filter((field) => !refersToOthers(field)).map(({ name }) => name)),
+		}));
+	}
+
+	names(item: number): string[] {
+		return [...this.ownNames(item), ...this.linked.map(({ field }) => field)];
+	}
+
+	private ownNames(item: number): string[] {
+		try {
+			return Object.keys(this.objects.readEarly(item));
+		} catch {
+			// The item fails with this error in its turn.
+			return [];
+		}
+	}
+
+	references(item: number, accepted: AcceptedFields): FieldValue[] {
+		const { reader, linked, plainNames } = this.reading.for(accepted);
+		const named = linked.names(item);
+		const object = this.objects.readEarly(item);
+		if (Object.keys(object).every((name) => plainNames.has(name))) return named;
+		return [...reader.read(object).values.filter(([field]) => refersToOthers(field)), ...named];
+	}
+
+	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
+		const { reader, linked } = this.reading.for(accepted);
+		const object = this.objects.readInTurn(item);
+		const { values, unknown, noObjects } = reader.read(object);
+		// A model would take a success to cover everything it has sent.
+		const isOfModel = this.stored.mode === 'json' && isFilledByModel(this.stored.json);
+		const invented = isOfModel ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
+		if (invented.length > 0 && accepted.fields.length > 0) throw inventedFields(invented, accepted.fields);
+		for (const name of noObjects) this.unsent.noObject(name);
+		noteUnknownNames(object, unknown, values, accepted, this.unsent);
+		const origin = this.originOf(item);
+		const all = [...values.map(([field, value]): EvaluatedValue => ({ field, value, origin })), ...chosenRecords(linked, item)];
+		const names = Object.keys(object);
+		if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
+		return all;
+	}
+
+	private originOf(item: number): ValueOrigin {
+		if (this.stored.mode === 'json') return 'chosen';
+		const emptyCells = readOption('Empty Cells', this.emptyCells.valuesOf(item)[0], ['leave', 'clear']);
+		return emptyCells === 'clear' ? 'cellThatClears' : 'cellThatLeaves';
+	}
+}
+
+const chosenRecords = (linked: LinkedValues, item: number): EvaluatedValue[] =>
+	linked.all(item).map(([field, value]) => ({ field, value, origin: 'chosen' }));
+
+function noteUnknownNames(
+	object: IDataObject,
+	names: string[],
+	values: FieldValue[],
+	accepted: AcceptedFields,
+	unsent: UnsentValues,
+): void {
+	// A record that was read contains values that only the service writes: ids, times, counters.
+	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
+	const isOfRecord = (name: string) => accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
+	for (const name of names) {
+		const namesake: Field | undefined = customNamesake(accepted, name);
+		if (namesake && !values.some(([field]) => field === namesake)) unsent.onlyRead(namesake);
+		else if (!isRecord || !isOfRecord(name)) unsent.unknown(name);
+	}
+}
+
+function inputObjects(n8n: IExecuteFunctions): OncePerItem<IDataObject> {
+	const items = n8n.getInputData();
+	return new OncePerItem((item) => items[item]?.json ?? {});
+}
+
+function jsonObjects(n8n: IExecuteFunctions, value: unknown): OncePerItem<IDataObject> {
+	const evaluation = new Evaluation(n8n, [{ label: 'JSON', value }]);
+	return new OncePerItem((item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(value)));
+}
+
+/**
+ * @param isEvaluated whether an expression returned it: a number inserted into its text may already have lost digits
+ * @throws Error in the user's words where it is not a JSON object
+ */
+function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
+	const parsed = typeof value === 'string' ? parseJson(value) : value;
+	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact('JSON', JSON.parse(value));
+	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+		return parsed as IDataObject;
+	}
+	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+	throw new Error(`JSON: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
+}

@@ -1,0 +1,37 @@
+import { memberAtPath, setAtPath, withMemberAtPath } from '../../nodes/CrmPlatform/api/http/ownMembers';
+
+const record = { name: 'Ada', address: { city: 'Rome', geo: { lat: 1 } }, tags: ['a', 'b'], none: null };
+
+test.each<[path: string[], value: unknown]>([
+	[['name'], 'Ada'],
+	[['address', 'geo', 'lat'], 1],
+	[['tags', '1'], 'b'],
+	[['address', 'street', 'number'], undefined],
+	[['none', 'city'], undefined],
+	[['name', 'length'], undefined],
+	[['constructor', 'name'], undefined],
+	[['address', 'toString'], undefined],
+	[[], record],
+])('the value at %j is %j', (path, value) => {
+	expect(memberAtPath(record, path)).toEqual(value);
+});
+
+test('a copy with another value leaves the record and its objects as they are', () => {
+	const before = structuredClone(record);
+	const copy = withMemberAtPath(record, ['address', 'geo', 'lat'], 2);
+	expect(copy).toEqual({ ...record, address: { city: 'Rome', geo: { lat: 2 } } });
+	expect(record).toEqual(before);
+	expect(withMemberAtPath({}, ['a', 'b'], 1)).toEqual({ a: { b: 1 } });
+	const odd = withMemberAtPath({}, ['__proto__', 'x'], 1);
+	expect([Object.keys(odd), ({} as { x?: number }).x]).toEqual([['__proto__'], undefined]);
+});
+
+test('a member that was set by itself takes precedence over its whole object, in either order', () => {
+	for (const order of [0, 1]) {
+		const body = {};
+		const whole = () => setAtPath(body, ['address'], { city: 'Rome', zip: '1' });
+		const member = () => setAtPath(body, ['address', 'city'], 'Oslo');
+		for (const set of order === 0 ? [whole, member] : [member, whole]) set();
+		expect(body).toEqual({ address: { city: 'Oslo', zip: '1' } });
+	}
+});
