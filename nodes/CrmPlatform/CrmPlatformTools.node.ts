@@ -11,7 +11,7 @@ import {
 import { toolProperties } from './agent/toolProperties';
 import { executeTool, supplyTools } from './agent/toolset';
 import { testCredential } from './pickers/testCredential';
-import { getToolKinds } from './pickers/toolKinds';
+import { getRecordTypes } from './pickers/recordTypes';
 
 export class CrmPlatformTools implements INodeType {
 	description: INodeTypeDescription = {
@@ -47,7 +47,7 @@ export class CrmPlatformTools implements INodeType {
 
 	methods = {
 		credentialTest: { testCredential },
-		loadOptions: { getToolKinds },
+		loadOptions: { getRecordTypes },
 	};
 
 	async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {

@@ -81,11 +81,11 @@ const formsOf = (resource: OfferedResource) =>
 		parameters: [...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)],
 	}));
 
-/** Parameters that identify the records: their kind, their parents, or neither. */
+/** Parameters that identify the records: their type, their parents, or neither. */
 function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperties[] {
 	if (!kinds) return parents;
 	const kind: INodeProperties = {
-		displayName: 'Kind of Records',
+		displayName: 'Record Type',
 		name: 'kind',
 		type: 'options',
 		noDataExpression: true,

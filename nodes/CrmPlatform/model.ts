@@ -46,7 +46,7 @@ export interface Operation {
 	output?: OutputSchema | null;
 	/** The description of the write it does, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
-	/** Of a step with a name of its own, such as winning a deal: whether it sends something to people outside the CRM. */
+	/** Of an action such as winning a deal: whether it sends something to people outside the CRM. */
 	leavesTheCrm?: boolean;
 	/** Whether it is done once for all items where no parameter depends on the item: it would give the same each time. */
 	isOnceForAll?: true;

@@ -1,7 +1,7 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
 import { resources } from '../../nodes/CrmPlatform/resources';
-import { changeHistory } from '../../nodes/CrmPlatform/resources/change';
+import { change } from '../../nodes/CrmPlatform/resources/change';
 import { changeProperties } from '../../nodes/CrmPlatform/trigger/changes/pollProperties';
 
 /** What the code decides about each resource and operation beside its own file: who adds one, decides it here. */
@@ -10,7 +10,7 @@ const writable = resources.filter(({ operations }) => operations.some(({ option 
 const listable = resources.filter(({ operations }) => operations.some(({ option }) => option.value === 'getMany')).map(({ value }) => value);
 
 test('a resource is undone, or is named here as one that is not', () => {
-	const undone = valuesOf(changeHistory.operations[0]!.options!.find(({ name }) => name === 'kinds')!.options);
+	const undone = valuesOf(change.operations[0]!.options!.find(({ name }) => name === 'kinds')!.options);
 	const notUndone = ['customField', 'customObject', 'message', 'pipeline', 'tag', 'user', 'webhook'];
 	expect([...undone, ...notUndone].sort()).toEqual(writable.sort());
 });

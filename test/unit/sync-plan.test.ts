@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { matchKey, valueIn, type ComparedField } from '../../nodes/CrmPlatform/fields/keys';
 import { comparison } from '../../nodes/CrmPlatform/sync/compare';
 import { indexRecords, listed, matchesOf, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/matching';
-import { planChanges } from '../../nodes/CrmPlatform/sync/plan';
+import { planChanges } from '../../nodes/CrmPlatform/sync/syncPlan';
 import type { Context, PlannedChange, SyncRules } from '../../nodes/CrmPlatform/sync/plannedChange';
 
 const field = (name: string): ComparedField => ({ name, path: [name], kind: 'text' });
@@ -71,7 +71,7 @@ test.each([
 	const [change] = plan([{ email: 'gone@x.example', of: { wasInCrm: true } }], [ada], { rules: { bothChanged } });
 	expect(change).toMatchObject({ action, item: 0, values: { email: 'gone@x.example' }, changes: [{ field: 'email' }] });
 	if (action === 'create') expect(change!.reason).toBeUndefined();
-	else expect(change!.reason).toContain('no longer has it');
+	else expect(change!.reason).toContain('no longer returns it');
 });
 
 test('an ID that the CRM no longer has is created again only under another key, which finds it then', () => {

@@ -8,16 +8,16 @@ import { isPlainObject } from '../api/http/ownMembers';
 import { linkedKeys } from '../reading/linkedKeys';
 import { wordsOf } from '../mapping/fieldNames';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
-/** The fields of a kind that can be written, custom fields one by one. */
-export async function fieldsOfKind(run: ToolRun, kind: ToolKind): Promise<Field[]> {
-	const { create, update } = await toolDescription(run, kind);
+/** The writable fields of a record type, custom fields one by one. */
+export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): Promise<Field[]> {
+	const { create, update } = await toolDescription(run, recordType);
 	// A field that a new record requires is required there only.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
 	if (!distinctFields.some(({ name }) => name === 'custom_fields')) return distinctFields;
-	const custom = await customFieldsOnce(run.api, toolCollection(kind));
+	const custom = await customFieldsOnce(run.api, toolCollection(recordType));
 	return [...distinctFields.filter(({ name }) => name !== 'custom_fields'), ...(custom?.fields ?? [])];
 }
 

@@ -7,15 +7,15 @@ import type { ListDescription } from '../api/openapi/listing';
 import { customFilters } from '../api/customFields';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { FilterRow } from '../mapping/filterRows';
-import type { ToolArgs } from './toolArgs';
+import type { CallArguments } from './callArguments';
 import { matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { maxQuery } from './toolSchemas';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
 /** The fields that a list can be filtered by, the account's own included. */
-export async function toolFiltersOf({ api }: ToolRun, kind: ToolKind, list: ListDescription): Promise<FilteredField[]> {
-	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(kind)) : undefined;
+export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, list: ListDescription): Promise<FilteredField[]> {
+	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(recordType)) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, [...(custom?.fields ?? []), ...(custom?.unwritable ?? [])])]);
 }
 
@@ -24,10 +24,10 @@ export async function toolFiltersOf({ api }: ToolRun, kind: ToolKind, list: List
  *
  * @throws Error in the model's words for a field or a comparison that there is not
  */
-export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescription, args: ToolArgs): Promise<FilterRow[]> {
-	const fields = await toolFiltersOf(run, kind, list);
+export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: CallArguments): Promise<FilterRow[]> {
+	const fields = await toolFiltersOf(run, recordType, list);
 	const query = args.text('query', maxQuery);
-	if (query !== undefined && list.search === undefined) throw new Error(`Records of the kind ${kind.name} cannot be searched by words. Use filters.`);
+	if (query !== undefined && list.search === undefined) throw new Error(`Records of the kind ${recordType.name} cannot be searched by words. Use filters.`);
 	const rows: FilterRow[] = query === undefined ? [] : [{ field: list.search, operator: 'is', value: query }];
 	const filterableFields = fields.filter(({ name }) => name !== list.search);
 	for (const [name, value] of Object.entries(args.object('filters'))) {

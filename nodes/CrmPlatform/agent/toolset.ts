@@ -3,13 +3,13 @@ import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INo
 import { connect } from '../api/connection';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
-import { answerWithin, failureText, inSentences } from '../toolAnswer';
-import { argumentsOf } from '../toolArguments';
-import { nameOfCall, namedCall } from '../toolCall';
+import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
+import { argumentsOf } from '../toolCalls/toolArguments';
+import { nameOfCall, namedCall } from '../toolCalls/toolCall';
 import { countTool } from './countTool';
 import { describeTool } from './describeTool';
 import { getTool, searchTool, type ToolAnswer } from './readingTools';
-import { readToolArgs, type ToolArgs } from './toolArgs';
+import { readCallArguments, type CallArguments } from './callArguments';
 import { withCandidates } from './toolRecords';
 import { refuseSetByService } from './setByService';
 import { withGate, type ToolRun } from './toolRun';
@@ -19,7 +19,7 @@ import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './toolWrites';
 import { actTool, changeTool } from './writingTools';
 
-const tools: Record<ToolName, (run: ToolRun, args: ToolArgs) => Promise<ToolAnswer>> = {
+const tools: Record<ToolName, (run: ToolRun, args: CallArguments) => Promise<ToolAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
@@ -87,7 +87,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
-		const args = readToolArgs(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
+		const args = readCallArguments(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		const api = withGate(await connect(view), (request) => {
 			hasSentWrite = true;
 			return request;

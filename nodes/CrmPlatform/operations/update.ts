@@ -14,7 +14,7 @@ import { applyPresets, requireAnyValue, requireValues, type Presets } from '../w
 
 /** @param action the entry in n8n's list of actions, such as `Update a contact` */
 export function update(action: string): Operation {
-	return change(action, {
+	return presetUpdate(action, {
 		leavesTheCrm: undefined,
 		name: 'Update',
 		value: 'update',
@@ -28,7 +28,7 @@ export function update(action: string): Operation {
  * @param action the entry in n8n's list of actions, such as `Close a ticket`
  * @param special its entry in the menu, its values, and whether it leaves the CRM; undefined of a change without a meaning of its own
  */
-export function change(
+export function presetUpdate(
 	action: string,
 	special: Pick<Operation['option'], 'name' | 'value'> &
 		Partial<Operation['option']> &

@@ -9,7 +9,7 @@ import { note } from './note';
 import { task } from './task';
 import { ticket } from './ticket';
 
-export const changeHistory: Resource = {
+export const change: Resource = {
 	name: 'Change',
 	value: 'change',
 	path: '/events',

@@ -1,8 +1,8 @@
 import type { MenuEntry, Resource } from '../model';
-import { account } from './account';
+import { accountPlan } from './accountPlan';
 import { activity } from './activity';
 import { apiRequest } from './apiRequest';
-import { changeHistory } from './change';
+import { change } from './change';
 import { company } from './company';
 import { contact } from './contact';
 import { customField } from './customField';
@@ -23,7 +23,7 @@ import { webhookDelivery } from './webhookDelivery';
 
 /** The kinds of records for everyday work, by name. */
 export const everyday: Resource[] = [
-	changeHistory,
+	change,
 	company,
 	contact,
 	customObjectRecord,
@@ -43,7 +43,7 @@ export const administration: Resource[] = [
 	event,
 	job,
 	pipeline,
-	account,
+	accountPlan,
 	tag,
 	user,
 	webhook,

@@ -1,7 +1,7 @@
 import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
 import { sendAndWait } from '../operations/sendAndWait';
-import { change } from '../operations/update';
+import { presetUpdate } from '../operations/update';
 
 export const task: Resource = {
 	name: 'Task',
@@ -11,7 +11,7 @@ export const task: Resource = {
 	operations: [
 		...recordOperations('a task', 'tasks'),
 		...tagOperations,
-		change('Complete a task', {
+		presetUpdate('Complete a task', {
 			name: 'Complete',
 			value: 'complete',
 			description: 'Mark a task as completed',
@@ -19,7 +19,7 @@ export const task: Resource = {
 			preset: { status: 'completed' },
 			only: [],
 		}),
-		change('Reopen a task', {
+		presetUpdate('Reopen a task', {
 			name: 'Reopen',
 			value: 'reopen',
 			description: 'Reopen what was closed: a deal, a task or a ticket',

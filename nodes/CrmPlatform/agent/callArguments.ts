@@ -2,15 +2,15 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
 import { isBlank, isUnset } from '../values/blank';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
 /** Maximum length of a name. */
 const maxName = 255;
 
 /** The arguments from a model. Each reader throws an Error that says what to send instead. */
-export interface ToolArgs {
-	/** The kind of record. */
-	kind(): ToolKind;
+export interface CallArguments {
+	/** The record type: the argument is called `kind`. */
+	recordType(): RecordType;
 	/** A text; undefined where there is none. */
 	text(name: string, maxLength?: number): string | undefined;
 	texts(name: string): string[];
@@ -25,7 +25,7 @@ export interface ToolArgs {
  * @param names of the tool's arguments
  * @throws Error where there is an argument that the tool does not have
  */
-export function readToolArgs(tool: string, rawArgs: IDataObject, names: string[], kinds: ToolKind[]): ToolArgs {
+export function readCallArguments(tool: string, rawArgs: IDataObject, names: string[], recordTypes: RecordType[]): CallArguments {
 	const nonBlankArgs = Object.fromEntries(Object.entries(rawArgs).filter(([, value]) => !isBlank(value)));
 	const unknown = Object.keys(nonBlankArgs).filter((name) => !names.includes(name));
 	if (unknown.length > 0) throw new Error(`${tool} has no argument ${unknown.slice(0, 5).join(', ')}. It takes ${names.join(', ')}.`);
@@ -36,15 +36,15 @@ export function readToolArgs(tool: string, rawArgs: IDataObject, names: string[]
 		if (text.length > maxLength) throw new Error(`${name} has ${text.length} characters; the maximum is ${maxLength}. Send the name, the id or a few words.`);
 		return text;
 	};
-	const args: ToolArgs = {
+	const args: CallArguments = {
 		only(action, allowed) {
 			const others = Object.keys(nonBlankArgs).filter((name) => !['kind', 'action', 'token', ...allowed].includes(name) && !isUnset(nonBlankArgs[name]));
 			if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);
 		},
-		kind() {
-			const name = args.choice('kind', kinds.map((toolKind) => toolKind.name));
-			const [kind, ...others] = kinds.filter((toolKind) => toolKind.name === name);
-			if (others.every(({ objectKey }) => objectKey === kind!.objectKey)) return kind!;
+		recordType() {
+			const name = args.choice('kind', recordTypes.map((candidate) => candidate.name));
+			const [recordType, ...others] = recordTypes.filter((candidate) => candidate.name === name);
+			if (others.every(({ objectKey }) => objectKey === recordType!.objectKey)) return recordType!;
 			throw new Error(`Two kinds are called ${name}; one is a custom object. The workflow’s author must remove one of them from this node.`);
 		},
 		text(name, maxLength = maxName) {

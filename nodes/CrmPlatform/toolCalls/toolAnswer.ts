@@ -1,8 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { nodeFailure, type NodeFailure } from './failure';
-import { maxAnswerLengthOf } from './parameters/maxAnswerLength';
-import { isToolCall } from './api/toolNode';
+import { nodeFailure, type NodeFailure } from '../failure';
+import { maxAnswerLengthOf } from '../parameters/maxAnswerLength';
+import { isToolCall } from '../api/toolNode';
 import { isSwallowed } from './toolCall';
 
 /** The node's items, and notices for the user. */

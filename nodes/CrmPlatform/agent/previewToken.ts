@@ -59,7 +59,7 @@ const digest = (record: IDataObject): string => `x${createHash('sha256').update(
 export const isServiceVersion = (write: PlannedWrite, version: string): boolean => String(write.target?.record.version) === version || /^\d+$/.test(version);
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], timestamp: string, versions: string[]): string {
-	const signedWrites = writes.map(({ kind, operation, meaning, request: { method, path, query, body } }) => [kind.name, operation.option.value, method, path, query ?? null, body ?? null, meaning]);
-	const place = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
-	return api.sign(JSON.stringify([place, timestamp, versions, signedWrites]));
+	const signedWrites = writes.map(({ recordType, operation, readableValues, request: { method, path, query, body } }) => [recordType.name, operation.option.value, method, path, query ?? null, body ?? null, readableValues]);
+	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
+	return api.sign(JSON.stringify([origin, timestamp, versions, signedWrites]));
 }

@@ -1,7 +1,7 @@
 import type { Resource } from '../model';
 import { getFixed } from '../operations/getFixed';
 
-export const account: Resource = {
+export const accountPlan: Resource = {
 	name: 'Plan',
 	value: 'account',
 	path: '/account',
