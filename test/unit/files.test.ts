@@ -3,7 +3,8 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 
 import { parseJson } from '../../nodes/CrmPlatform/api/http/json';
-import { readCsv, type FileRow } from '../../nodes/CrmPlatform/files/csvReader';
+import { readCsv } from '../../nodes/CrmPlatform/files/csvReader';
+import type { FileRow } from '../../nodes/CrmPlatform/files/fileRow';
 import { csvRow, unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import { readJsonArray, readNdjson } from '../../nodes/CrmPlatform/files/jsonReader';
 import { decodeText, type Encoding } from '../../nodes/CrmPlatform/files/text';
