@@ -26,12 +26,16 @@ export interface Resource {
 	parents?: INodeProperties[];
 	/** Whether its records refer to others, which the user can pick from lists. */
 	isLinked?: boolean;
+	/** Whether *Undo* takes changes of its records back. */
+	isUndoable: boolean;
+	/** Whether the Poll Trigger offers it, which needs *Get Many*. */
+	isPolled: boolean;
 	/** The operations it offers. */
 	operations: Operation[];
 }
 
 /** An entry of a node's menu of resources: a kind of record, or operations for which the user picks the kind. */
-export interface MenuEntry extends Omit<Resource, 'path'> {
+export interface MenuEntry extends Omit<Resource, 'path' | 'isUndoable' | 'isPolled'> {
 	/** The kinds to pick from, by name. */
 	kinds?: Resource[];
 }

@@ -4,6 +4,7 @@ import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 import { isBlank } from '../values/blank';
+import { listed } from '../values/listed';
 import { isPlainObject } from '../api/http/ownMembers';
 import { linkedKeys } from '../reading/linkedKeys';
 import { wordsOf } from '../mapping/fieldNames';
@@ -36,8 +37,7 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 	const matches = all.filter(({ name, label }) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')].some((alias) => wordsOf(alias) === words));
 	const [only] = matches;
 	if (only && matches.length === 1) return only;
-	const names = (matches.length > 0 ? matches : all).map(({ name }) => name);
-	const listedNames = names.slice(0, 60).join(', ') + (names.length > 60 ? ', …' : '');
+	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
 	throw new Error(matches.length > 0 ? `${requestedName} could be ${listedNames}. Use one of these.` : `There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`);
 }
 

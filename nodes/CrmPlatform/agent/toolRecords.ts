@@ -135,11 +135,11 @@ async function nearest(api: Connection, resource: string, collection: string, na
 async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
 	const results = ids.length > 0 ? await recordsWithIds(run, collection, ids.slice(0, maxListed)) : await similarRecords(run, collection, name);
 	const isChosen = run.settings.recordTypes.some((recordType) => toolCollection(recordType) === collection);
-	const listed = results.slice(0, maxListed).map((result) => {
+	const listedNames = results.slice(0, maxListed).map((result) => {
 		const displayName = isChosen ? result.name : result.name.split(' – ').filter((part, i) => i === 0 && !part.includes('@')).join('');
 		return displayName === '' || displayName === result.value ? String(result.value) : `${displayName} (${result.value})`;
 	});
-	return [...listed, ...(ids.length > listed.length ? [`and ${ids.length - listed.length} more`] : [])].join('; ');
+	return [...listedNames, ...(ids.length > listedNames.length ? [`and ${ids.length - listedNames.length} more`] : [])].join('; ');
 }
 
 /** Reads all of them: a search may return many others first. */

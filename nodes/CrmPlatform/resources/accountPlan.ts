@@ -5,6 +5,8 @@ export const accountPlan: Resource = {
 	name: 'Plan',
 	value: 'account',
 	path: '/account',
+	isUndoable: false,
+	isPolled: false,
 	operations: [
 		getFixed('Get the plan and its limits', '/account', {
 			name: 'Get',

@@ -8,6 +8,8 @@ export const deal: Resource = {
 	value: 'deal',
 	path: '/deals',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [
 		...recordOperations('a deal', 'deals'),
 		...tagOperations,

@@ -8,6 +8,8 @@ export const task: Resource = {
 	value: 'task',
 	path: '/tasks',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [
 		...recordOperations('a task', 'tasks'),
 		...tagOperations,

@@ -15,6 +15,8 @@ export const ticket: Resource = {
 	value: 'ticket',
 	path: '/tickets',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [
 		...recordOperations('a ticket', 'tickets'),
 		...tagOperations,

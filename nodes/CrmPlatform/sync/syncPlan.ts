@@ -1,8 +1,9 @@
 import { decideMatched } from './matchedRecords';
 import { isGone } from './deletedRecords';
-import { duplicateKeys, listed, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
+import { duplicateKeys, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
 import { asConflict, type Context, type PlannedChange } from './plannedChange';
 import { recordsPointedAt, type Pointer } from './presence';
+import { listed } from '../values/listed';
 
 /**
  * Decides about each record. Reads and writes nothing, so that a preview and a run decide the same.
