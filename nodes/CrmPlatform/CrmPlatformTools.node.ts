@@ -8,6 +8,7 @@ import {
 	type SupplyData,
 } from 'n8n-workflow';
 
+import { credentials } from './actionProperties';
 import { toolProperties } from './agent/toolProperties';
 import { executeTool, supplyTools } from './agent/toolset';
 import { testCredential } from './pickers/testCredential';
@@ -29,19 +30,7 @@ export class CrmPlatformTools implements INodeType {
 		inputs: [],
 		outputs: [NodeConnectionTypes.AiTool],
 		outputNames: ['Tools'],
-		credentials: [
-			{
-				name: 'crmPlatformApi',
-				required: true,
-				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey'] } },
-			},
-			{
-				name: 'crmPlatformOAuth2Api',
-				required: true,
-				displayOptions: { show: { authentication: ['oAuth2'] } },
-			},
-		],
+		credentials,
 		properties: toolProperties,
 	};
 

@@ -1,4 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeCredentialDescription, INodeProperties } from 'n8n-workflow';
 
 import type { MenuEntry, Operation, Resource } from './model';
 import { alphabetically, sharedParameters } from './sharedParameters';
@@ -21,6 +21,21 @@ export const authentication: INodeProperties = {
 	],
 	default: 'apiKey',
 };
+
+/** The credentials of a node, one for each choice of `authentication`. */
+export const credentials: INodeCredentialDescription[] = [
+	{
+		name: 'crmPlatformApi',
+		required: true,
+		testedBy: 'testCredential',
+		displayOptions: { show: { authentication: ['apiKey'] } },
+	},
+	{
+		name: 'crmPlatformOAuth2Api',
+		required: true,
+		displayOptions: { show: { authentication: ['oAuth2'] } },
+	},
+];
 
 /**
  * The parameters that n8n shows for these kinds of records.
