@@ -6,7 +6,7 @@ import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { refuseSetByService } from './setByService';
-import { readCallArguments } from './callArguments';
+import { CallArguments } from './callArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
 import { toolTexts } from './toolSchemas';
@@ -69,7 +69,7 @@ async function describeCall(n8n: IExecuteFunctions, { name, rawArgs, recordTypes
 	let run: ToolRun | undefined;
 	const previewing = async () => {
 		const settings: ToolSettings = { recordTypes: recordTypesNamed(recordTypes), verbs: new Set(toolVerbs), asksFirst: true, maxLength: maxReviewLength, prefix, tools: toolNames };
-		const args = readCallArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
+		const args = new CallArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
 		if (name === 'change') await refuseSetByService(run, args);
 		return await (name === 'change' ? changeTool : actTool)(run, args);

@@ -9,7 +9,7 @@ import { nameOfCall, namedCall } from '../toolCalls/toolCall';
 import { countTool } from './countTool';
 import { describeTool } from './describeTool';
 import { getTool, searchTool, type ToolAnswer } from './readingTools';
-import { readCallArguments, type CallArguments } from './callArguments';
+import { CallArguments } from './callArguments';
 import { withCandidates } from './toolRecords';
 import { refuseSetByService } from './setByService';
 import { withGate, type ToolRun } from './toolRun';
@@ -87,7 +87,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
-		const args = readCallArguments(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
+		const args = new CallArguments(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		const api = withGate(await connect(view), (request) => {
 			hasSentWrite = true;
 			return request;
