@@ -1,7 +1,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 
 /** An operation on a kind of record, and its parameters in the order of the form. */
-export interface Form {
+interface Form {
 	resource: string;
 	operation: string;
 	parameters: INodeProperties[];

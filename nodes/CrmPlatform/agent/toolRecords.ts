@@ -67,7 +67,7 @@ async function findByNameOrId(run: ToolRun, recordType: RecordType, nameOrId: st
 	return { id: String(record.id), title: titleOf(record), record };
 }
 
-export const titleOf = (record: IDataObject): string => {
+const titleOf = (record: IDataObject): string => {
 	const name = recordName(record);
 	return name === undefined ? String(record.id) : `${name} (${String(record.id)})`;
 };

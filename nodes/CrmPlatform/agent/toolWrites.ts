@@ -49,7 +49,8 @@ class Planned extends Error {
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */
-export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
+export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], token: string | undefined): Promise<ToolAnswer> {
+	const now = Date.now();
 	const plannedWrites: PlannedWrite[] = [];
 	for (const write of requestedWrites) plannedWrites.push(await dryRun(run, write));
 	const { asksFirst, maxLength } = run.settings;
