@@ -180,7 +180,7 @@ describe('crm_describe', () => {
 });
 
 describe('words', () => {
-	test.each(['status', 'version', 'created_at'])('%s is said to be read-only, with the steps that change it', async (name) => {
+	test.each(['status', 'version', 'created_at'])('%s is said to be read-only, with the actions that change it', async (name) => {
 		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
