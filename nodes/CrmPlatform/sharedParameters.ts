@@ -114,7 +114,8 @@ function areApart(variants: Variant[], by: 'resource' | 'operation'): boolean {
 }
 
 /** @param from path prefix from the parameter to the node's parameters: `/` in a collection */
-const withDisplayOptions = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties => conditioned(property, where(forms, all), from);
+const withDisplayOptions = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties =>
+	conditioned(property, where(forms, all), from);
 
 function conditioned(property: INodeProperties, conditions: IDisplayOptions, from = ''): INodeProperties {
 	const show = { ...fromRoot(conditions.show, from), ...property.displayOptions?.show };

@@ -74,7 +74,9 @@ export class CallArguments {
 		const same = [...new Set(choices.filter((choice) => loose(choice) === word || `${loose(choice)}s` === word))];
 		const [found] = same;
 		if (found !== undefined && same.length === 1) return found;
-		if (found !== undefined) throw new Error(`${name} ${String(value)} could be ${same.join(', ')}. Send one of these as it is written here.`);
+		if (found !== undefined) {
+			throw new Error(`${name} ${String(value)} could be ${same.join(', ')}. Send one of these as it is written here.`);
+		}
 		const problem = value === undefined ? `${name} is missing` : `${name} cannot be ${JSON.stringify(value).slice(0, 60)}`;
 		throw new Error(`${problem}. Send one of ${choices.join(', ')}.`);
 	}
@@ -87,7 +89,9 @@ export class CallArguments {
 function asText(name: string, value: unknown, maxLength: number): string {
 	if (typeof value === 'object') throw new Error(`${name} takes a single string. Send it as "…".`);
 	const text = String(value).trim();
-	if (text.length > maxLength) throw new Error(`${name} has ${text.length} characters; the maximum is ${maxLength}. Send the name, the id or a few words.`);
+	if (text.length > maxLength) {
+		throw new Error(`${name} has ${text.length} characters; the maximum is ${maxLength}. Send the name, the id or a few words.`);
+	}
 	return text;
 }
 

@@ -46,7 +46,9 @@ export async function countTool(run: ToolRun, args: CallArguments): Promise<Tool
 	const singleRecordQuery = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
 	const { total } = await readPage(run.api.send, toolCollection(recordType), { list, query: singleRecordQuery });
 	if (!group && !sum && total !== undefined) return { data: [{ count: total }], notes: [] };
-	if (total !== undefined && total > maxCounted) throw new Error(`There are ${total} records, but at most ${maxCounted} can be grouped or summed. Narrow them with filters.`);
+	if (total !== undefined && total > maxCounted) {
+		throw new Error(`There are ${total} records, but at most ${maxCounted} can be grouped or summed. Narrow them with filters.`);
+	}
 
 	const currency = sum && sum.name !== 'currency' ? countableFields.find(({ name }) => name === 'currency') : undefined;
 	const keyFields = [group, currency].filter((field) => field !== undefined);
@@ -60,7 +62,9 @@ export async function countTool(run: ToolRun, args: CallArguments): Promise<Tool
 		for (const record of records) {
 			const value = sum && valueOf(record, sum.path);
 			// Texts that look like numbers may be phone numbers.
-			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum)))) throw notNumbers();
+			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum)))) {
+				throw notNumbers();
+			}
 			const key = Object.assign({}, ...keyFields.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
 			const groupKey = JSON.stringify(key);
 			const entry = groupsByKey.get(groupKey) ?? { key, count: 0, sum: 0n };
@@ -78,7 +82,9 @@ export async function countTool(run: ToolRun, args: CallArguments): Promise<Tool
 		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name, group ? '' : ', or group them') }),
 	}));
 	if (data.length === 0) return { data: [{ count: 0 }], notes: [] };
-	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path))) ? [`Records are grouped by their complete list. To count a single value of ${group.name}, use a filter.`] : [];
+	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path)))
+		? [`Records are grouped by their complete list. To count a single value of ${group.name}, use a filter.`]
+		: [];
 	return { data, notes: group ? [...ofLists, dataNotice] : [] };
 }
 
@@ -109,7 +115,8 @@ async function countedFields({ api }: ToolRun, recordType: RecordType, names: st
 
 const valueOf = (record: IDataObject, path: string[]): unknown => outputValue(record, path as OutputField['path']);
 
-const nested = (path: string[], value: unknown): IDataObject => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as IDataObject;
+const nested = (path: string[], value: unknown): IDataObject =>
+	path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as IDataObject;
 
 /** The groups by name, with their ids if two have the same name. */
 async function groupNames({ api }: ToolRun, fields: Field[], rows: CountedGroup[], group: CountedField | undefined): Promise<unknown[]> {

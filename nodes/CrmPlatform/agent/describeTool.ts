@@ -23,7 +23,9 @@ export async function describeTool(run: ToolRun, args: CallArguments): Promise<T
 	const fieldName = args.text('field');
 	const matchingFields = fieldName === undefined ? fields : fields.filter(({ name }) => name.startsWith(fieldName));
 	const isBeginning = fieldName !== undefined && matchingFields.length > 1 && !matchingFields.some(({ name }) => name === fieldName);
-	if (fieldName !== undefined && !isBeginning) return { data: [await fieldDetails(run, matchByName(fields, fieldName, 'field'))], notes: [] };
+	if (fieldName !== undefined && !isBeginning) {
+		return { data: [await fieldDetails(run, matchByName(fields, fieldName, 'field'))], notes: [] };
+	}
 	const rows = await Promise.all(matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(run, field) })));
 	const data = isBeginning ? rows : [await describeRecordType(run, recordType, fields), ...rows];
 	const isCut = JSON.stringify(data).length > run.settings.maxLength;
@@ -46,7 +48,8 @@ async function describeRecordType(run: ToolRun, recordType: RecordType, fields: 
 	};
 }
 
-const actionNames = (recordType: RecordType, { settings }: ToolRun): string => actionsOf(recordType, settings.verbs).map(({ option }) => option.value).join(', ') || 'none';
+const actionNames = (recordType: RecordType, { settings }: ToolRun): string =>
+	actionsOf(recordType, settings.verbs).map(({ option }) => option.value).join(', ') || 'none';
 
 async function choicesOf({ api }: ToolRun, { choices, reference, part }: Field): Promise<string[]> {
 	if (choices) return choices.map(({ value }) => String(value));

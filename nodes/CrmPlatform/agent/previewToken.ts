@@ -56,7 +56,8 @@ function stateOf({ target }: PlannedWrite): string {
 const digest = (record: IDataObject): string => `x${createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 10)}`;
 
 /** Whether the version comes from the service, which can then compare it. */
-export const isServiceVersion = (write: PlannedWrite, version: string): boolean => String(write.target?.record.version) === version || /^\d+$/.test(version);
+export const isServiceVersion = (write: PlannedWrite, version: string): boolean =>
+	String(write.target?.record.version) === version || /^\d+$/.test(version);
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], timestamp: string, versions: string[]): string {
 	const signedWrites = writes.map(({ recordType, operation, readableValues, request: { method, path, query, body } }) => [recordType.name, operation.option.value, method, path, query ?? null, body ?? null, readableValues]);

@@ -28,7 +28,9 @@ export async function searchTool(run: ToolRun, args: CallArguments): Promise<Too
 	const recordType = args.recordType();
 	const { list, summary, names } = await listOfRecordType(run, recordType);
 	// Otherwise a deleted record would look like any other.
-	const summaryFields = summary.length > 0 ? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])] : [];
+	const summaryFields = summary.length > 0
+		? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])]
+		: [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const query = { ...(await toolQueryOf(run, recordType, list, args)), ...sortOf(list, args.text('sort')) };
 	const sizedQuery = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
@@ -55,7 +57,10 @@ export async function getTool(run: ToolRun, args: CallArguments): Promise<ToolAn
 	return { data, notes: [dataNotice] };
 }
 
-export async function listOfRecordType(run: ToolRun, recordType: RecordType): Promise<{ list: ListDescription; summary: string[]; names: string[] }> {
+export async function listOfRecordType(
+	run: ToolRun,
+	recordType: RecordType,
+): Promise<{ list: ListDescription; summary: string[]; names: string[] }> {
 	const { list, summary, fields } = await toolDescription(run, recordType);
 	if (!list) throw new Error(`Records of the kind ${recordType.name} cannot be listed. Use another kind.`);
 	return { list, summary, names: fields.map(({ name }) => name) };

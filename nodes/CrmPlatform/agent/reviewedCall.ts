@@ -38,7 +38,9 @@ export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	if (!call) return { context: n8n };
 	const { words, refusal } = await describeCall(n8n, call);
 	// n8n passes `chatInput` on to the model as the reason (n8n-nodes-langchain 2.41, processHitlResponses).
-	if (refusal !== undefined) return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
+	if (refusal !== undefined) {
+		return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
+	}
 	const overrides = {
 		getNodeParameter: (name: string, item: number, ...more: unknown[]): unknown => {
 			const value = (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, item, ...more);
@@ -65,7 +67,10 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
 
 /** Describes what would be written, or why nothing would. */
-async function describeCall(n8n: IExecuteFunctions, { name, rawArgs, recordTypes, prefix }: ReviewedCall): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
+async function describeCall(
+	n8n: IExecuteFunctions,
+	{ name, rawArgs, recordTypes, prefix }: ReviewedCall,
+): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
 		const settings: ToolSettings = { recordTypes: recordTypesNamed(recordTypes), verbs: new Set(toolVerbs), asksFirst: true, maxLength: maxReviewLength, prefix, tools: toolNames };

@@ -25,5 +25,7 @@ export async function refuseSetByService(run: ToolRun, args: CallArguments): Pro
 	const { prefix, verbs } = run.settings;
 	const actions = actionsOf(recordType, verbs).map(({ option }) => option.value).join(', ');
 	const instead = actions === '' ? '' : ` The actions of ${prefix}_act change some of these: ${actions}.`;
-	throw new Error(`${readOnlyNames.join(', ')}: read-only, because the service sets it.${instead} ${prefix}_describe lists the fields that can be written.`);
+	throw new Error(
+		`${readOnlyNames.join(', ')}: read-only, because the service sets it.${instead} ${prefix}_describe lists the fields that can be written.`,
+	);
 }

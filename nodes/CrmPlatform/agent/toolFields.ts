@@ -38,7 +38,9 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 	const [only] = matches;
 	if (only && matches.length === 1) return only;
 	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
-	throw new Error(matches.length > 0 ? `${requestedName} could be ${listedNames}. Use one of these.` : `There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`);
+	throw new Error(
+		matches.length > 0 ? `${requestedName} could be ${listedNames}. Use one of these.` : `There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`,
+	);
 }
 
 /**
@@ -49,7 +51,9 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 export function withServiceNames(values: IDataObject, fields: Field[]): IDataObject {
 	const fieldNames = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
 	const id = fieldNames.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
-	if (id !== undefined) throw new Error(`values must not contain ${id}: the service assigns the id of a new record, and record names the one to change.`);
+	if (id !== undefined) {
+		throw new Error(`values must not contain ${id}: the service assigns the id of a new record, and record names the one to change.`);
+	}
 	refuseRepeatedNames(namesIn(values), (name) => fieldCalled(name, fields));
 	return Object.fromEntries(
 		Object.entries(values).map(([name, value]) => {
@@ -90,7 +94,8 @@ export async function forReading(api: Connection, fields: Field[], records: IDat
 }
 
 /** Drops notices about links whose names cannot be read: the model sees their ids. */
-const withoutNotices = (api: Connection): Connection => Object.defineProperty(Object.create(api) as Connection, 'notices', { value: new Set<string>() });
+const withoutNotices = (api: Connection): Connection =>
+	Object.defineProperty(Object.create(api) as Connection, 'notices', { value: new Set<string>() });
 
 function withoutBlankMembers(record: IDataObject): IDataObject {
 	const filled = Object.entries(record).flatMap(([name, value]): Array<[string, unknown]> => {

@@ -37,7 +37,11 @@ const around = 40;
  *
  * @param isComplete whether to show all values in full, for a person to approve
  */
-export async function describePlannedWrite(run: ToolRun, { recordType, operation, request, target, detail }: PlannedWrite, isComplete: boolean): Promise<string> {
+export async function describePlannedWrite(
+	run: ToolRun,
+	{ recordType, operation, request, target, detail }: PlannedWrite,
+	isComplete: boolean,
+): Promise<string> {
 	const summary = `${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
 	const changes = await describeChanges(run, recordType, (request.body ?? {}) as IDataObject, target?.record, isComplete ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
@@ -53,7 +57,8 @@ const inOneLine = (text: string): string =>
 		.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Describes what is written, regardless of the record's current values. */
-export const readableValuesOf = async (run: ToolRun, recordType: RecordType, body: IDataObject): Promise<string> => await describeChanges(run, recordType, body, undefined, Infinity);
+export const readableValuesOf = async (run: ToolRun, recordType: RecordType, body: IDataObject): Promise<string> =>
+	await describeChanges(run, recordType, body, undefined, Infinity);
 
 /** Describes all that people have entered in a record. */
 async function describeRecordContent(run: ToolRun, recordType: RecordType, record: IDataObject): Promise<string> {
@@ -63,14 +68,20 @@ async function describeRecordContent(run: ToolRun, recordType: RecordType, recor
 }
 
 /** Describes a write that the service had already carried out: the record may have changed since. */
-export async function describeRepeatedWrite(run: ToolRun, { recordType, operation, request, target }: PlannedWrite, id: string): Promise<string> {
+export async function describeRepeatedWrite(
+	run: ToolRun,
+	{ recordType, operation, request, target }: PlannedWrite,
+	id: string,
+): Promise<string> {
 	const summary = `${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}: already written, so it was not written again.`;
 	const now = await findRecord(run.api, toolCollection(recordType) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${summary} The record has been deleted since.`;
 	if (now === null) return summary;
 	const writtenValues = leavesOf((request.body ?? {}) as IDataObject);
 	// An action has no values, so the fields that it may have changed are shown.
-	const values = writtenValues.length > 0 ? writtenValues : fieldsSetByActions.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
+	const values = writtenValues.length > 0
+		? writtenValues
+		: fieldsSetByActions.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
 	if (values.length === 0) return summary;
 	const body = {};
 	for (const [names] of values) setMemberAt(body, names, memberAt(now, names) ?? null);
@@ -89,7 +100,13 @@ export function changesNothing({ request: { method, body = {} }, target }: Plann
 	return isIn(body as IDataObject, target.record);
 }
 
-async function describeChanges(run: ToolRun, recordType: RecordType, body: IDataObject, record: IDataObject | undefined, maxLength: number): Promise<string> {
+async function describeChanges(
+	run: ToolRun,
+	recordType: RecordType,
+	body: IDataObject,
+	record: IDataObject | undefined,
+	maxLength: number,
+): Promise<string> {
 	const names = Object.keys(body);
 	if (names.length === 0) return '';
 	const fields = await fieldsOfRecordType(run, recordType);
@@ -121,7 +138,8 @@ const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], 
 		return isPlainObject(value) ? leavesOf(value as IDataObject, path) : [[path, value] as [string[], unknown]];
 	});
 
-const memberAt = (values: unknown, path: string[]): unknown => path.reduce((at, name) => (isPlainObject(at) ? ownMember(at as IDataObject, name) : undefined), values);
+const memberAt = (values: unknown, path: string[]): unknown =>
+	path.reduce((at, name) => (isPlainObject(at) ? ownMember(at as IDataObject, name) : undefined), values);
 
 function setMemberAt(values: object, [name = '', ...rest]: string[], value: unknown): void {
 	if (rest.length === 0) return setMember(values, name, value);

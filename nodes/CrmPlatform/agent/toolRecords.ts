@@ -76,7 +76,11 @@ const titleOf = (record: IDataObject): string => {
 async function recordWithId(run: ToolRun, recordType: RecordType, id: string, mayBeName = false): Promise<IDataObject> {
 	const record = await findRecord(run.api, toolCollection(recordType) + path`/${id}`);
 	const other = otherId(record, id);
-	if (other !== undefined) throw new Error(`For ${id}, the service returned the ${recordType.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`);
+	if (other !== undefined) {
+		throw new Error(
+			`For ${id}, the service returned the ${recordType.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`,
+		);
+	}
 	if (record) return record;
 	const outcome = mayBeName ? await lookUpName(run, recordType, id) : undefined;
 	if (outcome && 'found' in outcome) return await recordWithId(run, recordType, String(outcome.found));
@@ -103,7 +107,9 @@ async function findByName(run: ToolRun, recordType: RecordType, name: string): P
 	// Tickets and messages have a subject, which is not unique: it only counts if a single record has it.
 	const matches = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
 	if (matches.length === 1 && records.length < maxCandidates) return matches[0]!;
-	const near = results.length > 0 ? ` Similar: ${results.join('; ')}. Send the id of the right one.` : ` Find it with ${run.settings.prefix}_search.`;
+	const near = results.length > 0
+		? ` Similar: ${results.join('; ')}. Send the id of the right one.`
+		: ` Find it with ${run.settings.prefix}_search.`;
 	throw new Error(`No ${recordType.name} is called ${name}.${near}`);
 }
 
@@ -133,7 +139,9 @@ async function nearest(api: Connection, resource: string, collection: string, na
 
 /** Distinguishes records of one name; only names for a record type that the author has not chosen. */
 async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
-	const results = ids.length > 0 ? await recordsWithIds(run, collection, ids.slice(0, maxListed)) : await similarRecords(run, collection, name);
+	const results = ids.length > 0
+		? await recordsWithIds(run, collection, ids.slice(0, maxListed))
+		: await similarRecords(run, collection, name);
 	const isChosen = run.settings.recordTypes.some((recordType) => toolCollection(recordType) === collection);
 	const listedNames = results.slice(0, maxListed).map((result) => {
 		const displayName = isChosen ? result.name : result.name.split(' – ').filter((part, i) => i === 0 && !part.includes('@')).join('');

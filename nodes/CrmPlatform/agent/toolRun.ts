@@ -27,7 +27,13 @@ type Parameters = Record<string, unknown>;
  *
  * @param fields values for the fields of a write
  */
-export function executionFor(run: ToolRun, recordType: RecordType, operation: Operation, parameters: Parameters, fields: IDataObject = {}): Execution {
+export function executionFor(
+	run: ToolRun,
+	recordType: RecordType,
+	operation: Operation,
+	parameters: Parameters,
+	fields: IDataObject = {},
+): Execution {
 	const { n8n, api, identity } = run;
 	const all: Parameters = { ...parameters, objectKey: recordType.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
 	const overrides = {
@@ -80,7 +86,11 @@ export function operationOfRecordType({ resource, name }: RecordType, value: str
 }
 
 /** The connection with a gate, which sees each write before it is sent, and its response. */
-export function withGate(api: Connection, gate: (request: ApiRequest) => ApiRequest, onResponse: (response: ApiResponse) => void = () => undefined): Connection {
+export function withGate(
+	api: Connection,
+	gate: (request: ApiRequest) => ApiRequest,
+	onResponse: (response: ApiResponse) => void = () => undefined,
+): Connection {
 	const send = async (request: ApiRequest) => {
 		if (request.method === 'GET') return await api.send(request);
 		const response = await api.send(gate(request));

@@ -27,7 +27,9 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 	const { prefix, recordTypes, verbs, asksFirst } = settings;
 	const kind = z.enum(namesOf(recordTypes));
 	const token = asksFirst ? { token: z.string().optional().describe('The token from the preview, once the user has agreed') } : {};
-	const previews = asksFirst ? ' The first call returns a preview and a token. Show the preview; if the user agrees, call again with the same arguments plus the token.' : '';
+	const previews = asksFirst
+		? ' The first call returns a preview and a token. Show the preview; if the user agrees, call again with the same arguments plus the token.'
+		: '';
 
 	const texts: Record<ToolName, () => ToolTexts> = {
 		search: () => ({

@@ -46,7 +46,9 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
 	const selectedTools = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
 	const offeredTools = (selectedTools.length > 0 ? toolNames.filter((name) => selectedTools.includes(name)) : toolNames).filter((name) => isOffered(name, recordTypes, verbs));
-	if (offeredTools.length === 0) throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
+	if (offeredTools.length === 0) {
+		throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
+	}
 	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
 	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: use letters, digits and underscores, such as crm.');
 	return {
@@ -74,7 +76,9 @@ export function recordTypesNamed(values: string[]): RecordType[] {
 function recordTypeNamed(value: string): RecordType {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
-	if (!resource || (name === customObjectValue && !objectKey)) throw new Error(`Record Type Names or IDs: there is no record type ${value}.`);
+	if (!resource || (name === customObjectValue && !objectKey)) {
+		throw new Error(`Record Type Names or IDs: there is no record type ${value}.`);
+	}
 	return objectKey === undefined ? { name, resource } : { name: objectKey, resource, objectKey };
 }
 
@@ -96,11 +100,14 @@ const hasChange = (change: ToolChange, { resource }: RecordType): boolean =>
 	resource.operations.some(({ option }) => option.value === ({ tag: 'addTag', untag: 'removeTag' } as Record<string, string>)[change] || option.value === change);
 
 /** Whether a change may send something out of the CRM: a new message, or a new text of a scheduled one. */
-export const leavesByChange = (change: ToolChange, recordType: RecordType): boolean => ['update', 'upsert'].includes(change) && leavesTheCrm(recordType);
+export const leavesByChange = (change: ToolChange, recordType: RecordType): boolean =>
+	['update', 'upsert'].includes(change) && leavesTheCrm(recordType);
 
 /** Whether records of this type leave the CRM, as messages do. */
 export const leavesTheCrm = ({ resource }: RecordType): boolean => resource.operations.some((operation) => operation.leavesTheCrm);
 
 /** What crm_act does with records of a type: actions such as winning a deal. */
 export const actionsOf = (recordType: RecordType, verbs: ReadonlySet<ToolVerb>): Operation[] =>
-	verbs.has(leavesTheCrm(recordType) ? 'send' : 'act') ? recordType.resource.operations.filter((operation) => operation.leavesTheCrm !== undefined) : [];
+	verbs.has(leavesTheCrm(recordType) ? 'send' : 'act')
+		? recordType.resource.operations.filter((operation) => operation.leavesTheCrm !== undefined)
+		: [];

@@ -54,11 +54,14 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	const plannedWrites: PlannedWrite[] = [];
 	for (const write of requestedWrites) plannedWrites.push(await dryRun(run, write));
 	const { asksFirst, maxLength } = run.settings;
-	const descriptionsOf = async (isComplete: boolean) => await Promise.all(plannedWrites.map(async (write) => await describePlannedWrite(run, write, isComplete)));
+	const descriptionsOf = async (isComplete: boolean) =>
+		await Promise.all(plannedWrites.map(async (write) => await describePlannedWrite(run, write, isComplete)));
 	const preview = async (reason = ''): Promise<ToolAnswer> => {
 		const data = [{ preview: (await descriptionsOf(true)).join('. '), token: tokenFor(run, plannedWrites, now) }];
 		const note = `${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
-		if (JSON.stringify([...data, { note }]).length > maxLength) throw new Error(`${tooLong(maxLength)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
+		if (JSON.stringify([...data, { note }]).length > maxLength) {
+			throw new Error(`${tooLong(maxLength)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
+		}
 		return { data, notes: [note] };
 	};
 	const words = await descriptionsOf(false);
@@ -108,7 +111,8 @@ function partlyDone(failed: Error, words: string[], doneCount: number): string {
 /** Whether a write that failed may have been carried out. */
 const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && error.context.mayBeDone === true;
 
-const unchanged = (words: string[]): ToolAnswer => ({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
+const unchanged = (words: string[]): ToolAnswer =>
+	({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
 
 async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite> {
 	const api = withGate(run.api, (request) => {
@@ -135,7 +139,8 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 async function refuseNames(run: ToolRun, { recordType, fields = {}, parameters }: RequestedWrite, { body = {} }: ApiRequest): Promise<void> {
 	const requestedValues = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
 	const all = await fieldsOfRecordType(run, recordType);
-	const valueOf = (field: Field | undefined): unknown[] => (field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
+	const valueOf = (field: Field | undefined): unknown[] =>
+		(field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
 	for (const field of all) {
 		const { reference, part, label } = field;
 		const name = valueOf(field).find((value) => reference !== undefined && requestedValues.has(value) && isName(field, value));
@@ -143,7 +148,9 @@ async function refuseNames(run: ToolRun, { recordType, fields = {}, parameters }
 		const message = `${label}: there is no record of ${part ?? reference} called ${String(name)}.`;
 		if (part === undefined) throw new UnclearName(message, reference, String(name), []);
 		const owner = all.find((other) => other.reference === reference && other.part === undefined);
-		throw new Error(`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined))}`);
+		throw new Error(
+			`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined))}`,
+		);
 	}
 }
 
@@ -155,9 +162,16 @@ async function describeUnsentValues(execution: Execution, unsent: string[]): Pro
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }
 
-const executionOf = (run: ToolRun, { recordType, operation, parameters, fields }: RequestedWrite): Execution => executionFor(run, recordType, operation, parameters, fields);
+const executionOf = (run: ToolRun, { recordType, operation, parameters, fields }: RequestedWrite): Execution =>
+	executionFor(run, recordType, operation, parameters, fields);
 
-async function send(run: ToolRun, requestedWrites: RequestedWrite[], plannedWrites: PlannedWrite[], words: string[], versions?: string[]): Promise<ToolAnswer> {
+async function send(
+	run: ToolRun,
+	requestedWrites: RequestedWrite[],
+	plannedWrites: PlannedWrite[],
+	words: string[],
+	versions?: string[],
+): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [i, write] of requestedWrites.entries()) {
 		if (write.target?.notFound) {
@@ -166,7 +180,9 @@ async function send(run: ToolRun, requestedWrites: RequestedWrite[], plannedWrit
 		}
 		const sending = sendOne(run, write, plannedWrites[i]!, i, versions?.[i]);
 		const failed = await sending.then(() => undefined, (error: Error) => error);
-		if (failed) throw done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+		if (failed) {
+			throw done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+		}
 		const { record, isRepeated } = await sending;
 		const { id, name, title, subject } = record;
 		const nameFields = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
@@ -176,7 +192,13 @@ async function send(run: ToolRun, requestedWrites: RequestedWrite[], plannedWrit
 	return { data: done, notes: [] };
 }
 
-async function sendOne(run: ToolRun, write: RequestedWrite, plannedWrite: PlannedWrite, place: number, version: string | undefined): Promise<{ record: IDataObject; isRepeated: boolean }> {
+async function sendOne(
+	run: ToolRun,
+	write: RequestedWrite,
+	plannedWrite: PlannedWrite,
+	place: number,
+	version: string | undefined,
+): Promise<{ record: IDataObject; isRepeated: boolean }> {
 	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
 	const isConditional = version !== undefined && plannedWrite.target !== undefined;
 	const { takesIfMatch } = await describedWrite(executionOf(run, write));
@@ -184,7 +206,9 @@ async function sendOne(run: ToolRun, write: RequestedWrite, plannedWrite: Planne
 	if (isConditional && !byService && !isUnchanged(plannedWrite, version)) throw new ChangedSince();
 	let isRepeated = false;
 	const gate = (request: ApiRequest): ApiRequest => {
-		if (JSON.stringify(request.body) !== JSON.stringify(plannedWrite.request.body) || request.path !== plannedWrite.request.path) throw new ChangedSince();
+		if (JSON.stringify(request.body) !== JSON.stringify(plannedWrite.request.body) || request.path !== plannedWrite.request.path) {
+			throw new ChangedSince();
+		}
 		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
 	};
 	const api = withGate(run.api, gate, ({ headers }) => {

@@ -1,4 +1,11 @@
-import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INodeExecutionData, type ISupplyDataFunctions, type SupplyData } from 'n8n-workflow';
+import {
+	NodeConnectionTypes,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type ISupplyDataFunctions,
+	type SupplyData,
+} from 'n8n-workflow';
 
 import { connect } from '../api/connection';
 import { isBlank } from '../values/blank';
@@ -62,7 +69,9 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	const { tool, toolCallId: _, ...rawArgs } = argumentsOf(n8n);
 	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
 	const name = settings.tools.find((toolName) => toolName === calledName) ?? (settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined);
-	const answer = name === undefined ? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }] : await answerCall(n8n, settings, name, rawArgs);
+	const answer = name === undefined
+		? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }]
+		: await answerCall(n8n, settings, name, rawArgs);
 	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
 }
 
@@ -101,7 +110,9 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
 		const failure = nodeFailure(n8n, clear, 0);
 		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
-		const nothingWritten = isBlank(rawArgs.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
+		const nothingWritten = isBlank(rawArgs.token)
+			? ' Nothing was written.'
+			: ' This call wrote nothing; an earlier call with this token may have.';
 		// For a person who reports it to the service; a model has no use for it.
 		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };

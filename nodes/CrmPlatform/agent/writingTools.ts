@@ -41,7 +41,9 @@ export async function changeTool(run: ToolRun, args: CallArguments): Promise<Too
 	if (change === 'delete') return await doWrites(run, await deletions(run, recordType, args, token), token);
 	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, recordType, change, args, token)], token);
 
-	if (Object.keys(values).length === 0) throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
+	if (Object.keys(values).length === 0) {
+		throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
+	}
 	const operation = changingOperation(recordType, change);
 	const fields = withServiceNames(values, await fieldsOfRecordType(run, recordType));
 	if (change === 'update') {
@@ -82,7 +84,9 @@ async function deletions(run: ToolRun, recordType: RecordType, args: CallArgumen
 	const nameOrId = args.text('record');
 	const names = [...(nameOrId === undefined ? [] : [nameOrId]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
-	if (names.length === 0) throw new Error(`record is missing. Name each ${recordType.name} to delete, by id or name. Deleting all at once is not possible.`);
+	if (names.length === 0) {
+		throw new Error(`record is missing. Name each ${recordType.name} to delete, by id or name. Deleting all at once is not possible.`);
+	}
 	const operation = operationOfRecordType(recordType, 'delete');
 	const targets = new Map<string, NamedRecord>();
 	for (const name of names) {
@@ -92,7 +96,11 @@ async function deletions(run: ToolRun, recordType: RecordType, args: CallArgumen
 	}
 	const count = args.number('count', 1, maxDeleted);
 	const isSure = targets.size === 1 ? count === undefined || count === 1 : count === targets.size;
-	if (!isSure) throw new Error(`This would delete ${targets.size} ${targets.size === 1 ? 'record' : 'records'}: ${[...targets.values()].map(({ title }) => title).join('; ')}. To delete ${targets.size === 1 ? 'it' : 'all of them'}, send count: ${targets.size}.`);
+	if (!isSure) {
+		throw new Error(
+			`This would delete ${targets.size} ${targets.size === 1 ? 'record' : 'records'}: ${[...targets.values()].map(({ title }) => title).join('; ')}. To delete ${targets.size === 1 ? 'it' : 'all of them'}, send count: ${targets.size}.`,
+		);
+	}
 	return [...targets.values()].map((target) => ({ recordType, operation, parameters: pickedRecord(target), target }));
 }
 
@@ -102,7 +110,13 @@ function goneRecord(error: Error, nameOrId: string): NamedRecord {
 	return { id: error.id, title: error.id, record: {}, nameOrId, notFound: error };
 }
 
-async function tagging(run: ToolRun, recordType: RecordType, change: 'tag' | 'untag', args: CallArguments, token: string | undefined): Promise<RequestedWrite> {
+async function tagging(
+	run: ToolRun,
+	recordType: RecordType,
+	change: 'tag' | 'untag',
+	args: CallArguments,
+	token: string | undefined,
+): Promise<RequestedWrite> {
 	const operation = operationOfRecordType(recordType, change === 'tag' ? 'addTag' : 'removeTag');
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
@@ -130,19 +144,26 @@ export async function actTool(run: ToolRun, args: CallArguments): Promise<ToolAn
 	const properties = operation.properties(recordType.resource);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
-	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
+	if (!takesRecord && args.text('record') !== undefined) {
+		throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
+	}
 	const target = takesRecord ? await namedRecord(run, recordType, args.text('record'), token) : undefined;
 
 	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
 	const values = Object.entries(args.object('values'));
-	const pickFor = (name: string) => picks.find((pick) => [pick.name, pick.displayName].some((label) => [wordsOf(label), `${wordsOf(label)}id`].includes(wordsOf(name))));
+	const pickFor = (name: string) =>
+		picks.find((pick) => [pick.name, pick.displayName].some((label) => [wordsOf(label), `${wordsOf(label)}id`].includes(wordsOf(name))));
 	const isAsked = properties.some(({ name }) => name === 'fieldsMode');
 	const parameters: Record<string, unknown> = target ? pickedRecord(target) : {};
 	refuseRepeatedNames(values.map(([name]) => name), (name) => pickFor(name)?.name ?? `.${name}`);
 	for (const [name, value] of values) {
 		const pick = pickFor(name);
 		if (pick) parameters[pick.name] = picked(String(value), 'name');
-		else if (!isAsked) throw new Error(`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`);
+		else if (!isAsked) {
+			throw new Error(
+				`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`,
+			);
+		}
 	}
 	addDealPipeline(parameters, target);
 	const fieldValues: IDataObject = Object.fromEntries(values.filter(([name]) => !pickFor(name)));
@@ -153,5 +174,7 @@ export async function actTool(run: ToolRun, args: CallArguments): Promise<ToolAn
 /** A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name. */
 function addDealPipeline(parameters: Record<string, unknown>, target: NamedRecord | undefined): void {
 	const pipelineId = target?.record.pipeline_id;
-	if (parameters.stageId !== undefined && parameters.pipelineId === undefined && typeof pipelineId === 'string') parameters.pipelineId = picked(pipelineId, 'id');
+	if (parameters.stageId !== undefined && parameters.pipelineId === undefined && typeof pipelineId === 'string') {
+		parameters.pipelineId = picked(pipelineId, 'id');
+	}
 }

@@ -81,7 +81,9 @@ function absentInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rules
 function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context: Context): PlannedChange {
 	const { rules, compare } = context;
 	if (pointer) return { action: 'conflict', record, changes: [], reason: pointedTo(pointer) };
-	if (context.keysOf(record).every((key) => key === undefined)) return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
+	if (context.keysOf(record).every((key) => key === undefined)) {
+		return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
+	}
 	if (rules.missingInSource !== 'set') {
 		if (isGone(record)) return { action: 'unchanged', record, changes: [], reason: goneAlready };
 		return { action: 'delete', record, changes: [], reason: notInSource };

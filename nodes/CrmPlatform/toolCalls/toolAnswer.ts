@@ -76,7 +76,9 @@ function withinLength(items: INodeExecutionData[], notes: string[], length: numb
 		if (size > room) break;
 	}
 	const [first] = items;
-	if (keptCount > 0 || !first) return withNotes(items.slice(0, keptCount), [...notes, omissionNote(items.length - keptCount, items.length, length)]);
+	if (keptCount > 0 || !first) {
+		return withNotes(items.slice(0, keptCount), [...notes, omissionNote(items.length - keptCount, items.length, length)]);
+	}
 	return withNotes([{ ...first, json: shortRecord(first.json, room) }], [...notes, omissionNote(items.length - 1, items.length, length)]);
 }
 
