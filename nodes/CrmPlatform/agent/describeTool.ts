@@ -69,6 +69,16 @@ async function describeField(run: ToolRun, field: Field): Promise<string> {
 async function fieldDetails(run: ToolRun, field: Field): Promise<IDataObject> {
 	const { name, label, kind, description, required, reference, maxLength, unique } = field;
 	const choices = await choicesOf(run, field);
-	const facts = { name, label, kind, description, required, unique, names_of: reference, max_length: maxLength, choices: choices.length > 0 ? choices : undefined };
+	const facts = {
+		name,
+		label,
+		kind,
+		description,
+		required,
+		unique,
+		names_of: reference,
+		max_length: maxLength,
+		choices: choices.length > 0 ? choices : undefined,
+	};
 	return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== ''));
 }

@@ -34,7 +34,11 @@ export async function searchTool(run: ToolRun, args: CallArguments): Promise<Too
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const query = { ...(await toolQueryOf(run, recordType, list, args)), ...sortOf(list, args.text('sort')) };
 	const sizedQuery = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
-	const page = await readPage(run.api.send, toolCollection(recordType), { list, query: withFields(list, sizedQuery, summaryFields), cursor: args.text('cursor', 2_000) });
+	const page = await readPage(run.api.send, toolCollection(recordType), {
+		list,
+		query: withFields(list, sizedQuery, summaryFields),
+		cursor: args.text('cursor', 2_000),
+	});
 	const { records } = page;
 	const selectedFields = summaryFields.length > 0 ? summaryFields : undefined;
 	const short = records.map((record) => (selectedFields ? Object.fromEntries(selectedFields.map((name) => [name, record[name]])) : record));

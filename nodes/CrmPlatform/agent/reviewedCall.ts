@@ -73,7 +73,14 @@ async function describeCall(
 ): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
-		const settings: ToolSettings = { recordTypes: recordTypesNamed(recordTypes), verbs: new Set(toolVerbs), asksFirst: true, maxLength: maxReviewLength, prefix, tools: toolNames };
+		const settings: ToolSettings = {
+			recordTypes: recordTypesNamed(recordTypes),
+			verbs: new Set(toolVerbs),
+			asksFirst: true,
+			maxLength: maxReviewLength,
+			prefix,
+			tools: toolNames,
+		};
 		const args = new CallArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
 		if (name === 'change') await refuseSetByService(run, args);

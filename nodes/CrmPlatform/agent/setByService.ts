@@ -16,7 +16,13 @@ export async function refuseSetByService(run: ToolRun, args: CallArguments): Pro
 	if (names.length === 0) return;
 	const recordType = args.recordType();
 	const fields = await fieldsOfRecordType(run, recordType);
-	const words = new Set(fields.flatMap(({ name, label, path }) => [name, label, name.replace(/_ids?$/, ''), path[0] ?? '', path.slice(1).join('.')].map(wordsOf)));
+	const words = new Set(fields.flatMap(({ name, label, path }) => [
+		name,
+		label,
+		name.replace(/_ids?$/, ''),
+		path[0] ?? '',
+		path.slice(1).join('.'),
+	].map(wordsOf)));
 	const recordNames = (await toolDescription(run, recordType)).fields.map(({ name }) => name);
 	const custom = recordNames.includes('custom_fields') ? await customFieldsOnce(run.api, toolCollection(recordType)) : undefined;
 	const knownNames = [...recordNames, ...(custom?.readOnly ?? [])];

@@ -24,7 +24,11 @@ export const toolProperties: INodeProperties[] = [
 		type: 'multiOptions',
 		options: [
 			{ name: 'Create', value: 'create', description: 'New records' },
-			{ name: 'Create or Update', value: 'upsert', description: 'Create a new record, or update the current one if it already exists (upsert)' },
+			{
+				name: 'Create or Update',
+				value: 'upsert',
+				description: 'Create a new record, or update the current one if it already exists (upsert)',
+			},
 			{ name: 'Delete', value: 'delete', description: 'Only records that the model names individually' },
 			{ name: 'Send', value: 'send', description: 'Messages to people' },
 			{ name: 'Tag', value: 'tag', description: 'Adding and removing tags' },

@@ -49,7 +49,12 @@ const maxListed = 2 * maxCandidates;
  * @param token of a preview, which contains the id of a record that its write renames
  * @throws Error in the model's words, with the candidates
  */
-export async function namedRecord(run: ToolRun, recordType: RecordType, nameOrId: string | undefined, token?: string): Promise<NamedRecord> {
+export async function namedRecord(
+	run: ToolRun,
+	recordType: RecordType,
+	nameOrId: string | undefined,
+	token?: string,
+): Promise<NamedRecord> {
 	const finding = findByNameOrId(run, recordType, nameOrId);
 	const failed = await finding.then(() => undefined, (error: Error) => error);
 	if (!failed) return { ...(await finding), ...(nameOrId !== undefined && { nameOrId }) };

@@ -21,15 +21,16 @@ const filters = z
 	.describe('{field: value | [values] | {gte, gt, lte, lt, contains, starts_with, empty}}. Linked records by name or id');
 const record = z.string().optional().describe('Its id, name or email');
 const values = z.record(z.unknown()).optional();
+const token = z.string().optional().describe('The token from the preview, once the user has agreed');
+const previewNote =
+	' The first call returns a preview and a token. Show the preview; if the user agrees, call again with the same arguments plus the token.';
 
 /** Models read these with every message, so each word counts. */
 export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 	const { prefix, recordTypes, verbs, asksFirst } = settings;
 	const kind = z.enum(namesOf(recordTypes));
-	const token = asksFirst ? { token: z.string().optional().describe('The token from the preview, once the user has agreed') } : {};
-	const previews = asksFirst
-		? ' The first call returns a preview and a token. Show the preview; if the user agrees, call again with the same arguments plus the token.'
-		: '';
+	const tokenArgument = asksFirst ? { token } : {};
+	const previews = asksFirst ? previewNote : '';
 
 	const texts: Record<ToolName, () => ToolTexts> = {
 		search: () => ({
@@ -68,7 +69,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 				values: values.describe('{field: value}; null clears. Linked records by name or id'),
 				...(verbs.has('upsert') && { match_on: z.string().optional().describe('Unique field for upsert') }),
 				...(verbs.has('tag') && { tag: z.string().optional() }),
-				...token,
+				...tokenArgument,
 			}),
 		}),
 		act: () => ({
@@ -78,7 +79,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 				action: z.string(),
 				record,
 				values: values.describe('Values the action takes, such as {stage}, {assignee}, {lost_reason}'),
-				...token,
+				...tokenArgument,
 			}),
 		}),
 	};

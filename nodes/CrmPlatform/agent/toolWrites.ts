@@ -127,7 +127,14 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 	const { recordType, operation, target, detail } = write;
 	await refuseNames(run, write, outcome.request);
 	const readableValues = await readableValuesOf(run, recordType, (outcome.request.body ?? {}) as IDataObject);
-	return { recordType, readableValues, operation, request: outcome.request, ...(target && { target }), ...(detail !== undefined && { detail }) };
+	return {
+		recordType,
+		readableValues,
+		operation,
+		request: outcome.request,
+		...(target && { target }),
+		...(detail !== undefined && { detail }),
+	};
 }
 
 /**
@@ -136,7 +143,11 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
  *
  * @throws UnclearName
  */
-async function refuseNames(run: ToolRun, { recordType, fields = {}, parameters }: RequestedWrite, { body = {} }: ApiRequest): Promise<void> {
+async function refuseNames(
+	run: ToolRun,
+	{ recordType, fields = {}, parameters }: RequestedWrite,
+	{ body = {} }: ApiRequest,
+): Promise<void> {
 	const requestedValues = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
 	const all = await fieldsOfRecordType(run, recordType);
 	const valueOf = (field: Field | undefined): unknown[] =>
@@ -187,7 +198,11 @@ async function send(
 		const { id, name, title, subject } = record;
 		const nameFields = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
 		const outcomeText = isRepeated ? await describeRepeatedWrite(run, plannedWrites[i]!, String(write.target?.id ?? id)) : words[i]!;
-		done.push({ done: outcomeText, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(write.target || isRepeated ? {} : nameFields) });
+		done.push({
+			done: outcomeText,
+			...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
+			...(write.target || isRepeated ? {} : nameFields),
+		});
 	}
 	return { data: done, notes: [] };
 }
