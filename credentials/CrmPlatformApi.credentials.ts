@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { baseUrl, descriptionUrl, leaveRoom } from './serviceProperties';
+import { baseUrl, apiDescriptionUrl, leaveRoom } from './serviceProperties';
 
 export class CrmPlatformApi implements ICredentialType {
 	name = 'crmPlatformApi';
@@ -32,7 +32,7 @@ export class CrmPlatformApi implements ICredentialType {
 			required: true,
 			description: 'Generated in the platform’s settings, under API and integrations',
 		},
-		descriptionUrl,
+		apiDescriptionUrl,
 		leaveRoom,
 	];
 

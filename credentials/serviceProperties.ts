@@ -11,7 +11,7 @@ export const baseUrl: INodeProperties = {
 	description: 'The address of the API, with or without /v1 at the end',
 };
 
-export const descriptionUrl: INodeProperties = {
+export const apiDescriptionUrl: INodeProperties = {
 	displayName: 'API Description URL',
 	name: 'descriptionUrl',
 	type: 'string',

@@ -48,6 +48,7 @@ export class CrmPlatform implements INodeType {
 		builderHint: everydayHint,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
+		// As `credentials` in actionProperties: n8n's verification reads `testedBy` in the source of a node.
 		credentials: [
 			{
 				name: 'crmPlatformApi',

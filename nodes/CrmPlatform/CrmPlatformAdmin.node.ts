@@ -13,7 +13,7 @@ import { getOutputFields, getSortOrders } from './pickers/listOptions';
 import { searchLinked } from './pickers/linkPickers';
 import { searchRecords, searchWebhooks } from './pickers/searchRecords';
 import { testCredential } from './pickers/testCredential';
-import { propertiesOf } from './actionProperties';
+import { credentials, propertiesOf } from './actionProperties';
 import { adminHint } from './builderHints';
 import { maxAnswerLength } from './parameters/maxAnswerLength';
 import { adminMenu } from './resources';
@@ -35,19 +35,7 @@ export class CrmPlatformAdmin implements INodeType {
 		builderHint: adminHint,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [
-			{
-				name: 'crmPlatformApi',
-				required: true,
-				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey'] } },
-			},
-			{
-				name: 'crmPlatformOAuth2Api',
-				required: true,
-				displayOptions: { show: { authentication: ['oAuth2'] } },
-			},
-		],
+		credentials,
 		properties: [...propertiesOf(adminMenu, 'customField'), maxAnswerLength],
 	};
 

@@ -15,7 +15,7 @@ import { getOutputFields } from './pickers/listOptions';
 import { searchCustomObjects } from './pickers/searchRecords';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
-import { authentication } from './actionProperties';
+import { authentication, credentials } from './actionProperties';
 import { changeProperties } from './trigger/changes/pollProperties';
 import { startChangeTrigger } from './trigger/changes/trigger';
 
@@ -36,19 +36,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 		defaults: { name: 'CRM Platform Poll Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [
-			{
-				name: 'crmPlatformApi',
-				required: true,
-				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey'] } },
-			},
-			{
-				name: 'crmPlatformOAuth2Api',
-				required: true,
-				displayOptions: { show: { authentication: ['oAuth2'] } },
-			},
-		],
+		credentials,
 		properties: [authentication, ...changeProperties],
 	};
 

@@ -6,6 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
+import { credentials } from './actionProperties';
 import { getFilterChoices, getFilterFields, getFilterOperators } from './pickers/filterPickers';
 import { getLinks, searchLinked } from './pickers/linkPickers';
 import { searchCustomObjects } from './pickers/searchRecords';
@@ -42,19 +43,7 @@ export class CrmPlatformSync implements INodeType {
 			NodeConnectionTypes.Main,
 		],
 		outputNames: ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged'],
-		credentials: [
-			{
-				name: 'crmPlatformApi',
-				required: true,
-				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey'] } },
-			},
-			{
-				name: 'crmPlatformOAuth2Api',
-				required: true,
-				displayOptions: { show: { authentication: ['oAuth2'] } },
-			},
-		],
+		credentials,
 		properties: syncPropertiesOf(resources),
 	};
 

@@ -8,10 +8,11 @@ import {
 	type SupplyData,
 } from 'n8n-workflow';
 
+import { credentials } from './actionProperties';
 import { toolProperties } from './agent/toolProperties';
 import { executeTool, supplyTools } from './agent/toolset';
 import { testCredential } from './pickers/testCredential';
-import { getToolKinds } from './pickers/toolKinds';
+import { getRecordTypes } from './pickers/recordTypes';
 
 export class CrmPlatformTools implements INodeType {
 	description: INodeTypeDescription = {
@@ -29,25 +30,13 @@ export class CrmPlatformTools implements INodeType {
 		inputs: [],
 		outputs: [NodeConnectionTypes.AiTool],
 		outputNames: ['Tools'],
-		credentials: [
-			{
-				name: 'crmPlatformApi',
-				required: true,
-				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey'] } },
-			},
-			{
-				name: 'crmPlatformOAuth2Api',
-				required: true,
-				displayOptions: { show: { authentication: ['oAuth2'] } },
-			},
-		],
+		credentials,
 		properties: toolProperties,
 	};
 
 	methods = {
 		credentialTest: { testCredential },
-		loadOptions: { getToolKinds },
+		loadOptions: { getRecordTypes },
 	};
 
 	async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {

@@ -15,7 +15,7 @@ import { getChangedFields } from './pickers/getChangedFields';
 import { getEvents } from './pickers/getEvents';
 import { getStages } from './pickers/stages';
 import { testCredential } from './pickers/testCredential';
-import { authentication } from './actionProperties';
+import { authentication, credentials } from './actionProperties';
 import { eventProperties } from './trigger/eventProperties';
 import { receive } from './trigger/webhook/receive';
 import { subscriptionLifecycle } from './trigger/webhook/lifecycle';
@@ -40,19 +40,7 @@ export class CrmPlatformTrigger implements INodeType {
 		defaults: { name: 'CRM Platform Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		credentials: [
-			{
-				name: 'crmPlatformApi',
-				required: true,
-				testedBy: 'testCredential',
-				displayOptions: { show: { authentication: ['apiKey'] } },
-			},
-			{
-				name: 'crmPlatformOAuth2Api',
-				required: true,
-				displayOptions: { show: { authentication: ['oAuth2'] } },
-			},
-		],
+		credentials,
 		webhooks: [
 			{
 				name: 'default',

@@ -1,4 +1,4 @@
-import type { INodeProperties } from 'n8n-workflow';
+import type { INodeCredentialDescription, INodeProperties } from 'n8n-workflow';
 
 import type { MenuEntry, Operation, Resource } from './model';
 import { alphabetically, sharedParameters } from './sharedParameters';
@@ -21,6 +21,21 @@ export const authentication: INodeProperties = {
 	],
 	default: 'apiKey',
 };
+
+/** The credentials of a node, one for each choice of `authentication`. */
+export const credentials: INodeCredentialDescription[] = [
+	{
+		name: 'crmPlatformApi',
+		required: true,
+		testedBy: 'testCredential',
+		displayOptions: { show: { authentication: ['apiKey'] } },
+	},
+	{
+		name: 'crmPlatformOAuth2Api',
+		required: true,
+		displayOptions: { show: { authentication: ['oAuth2'] } },
+	},
+];
 
 /**
  * The parameters that n8n shows for these kinds of records.
@@ -81,11 +96,11 @@ const formsOf = (resource: OfferedResource) =>
 		parameters: [...kindProperties(resource), ...operation.properties(resource as Resource), optionsProperty(operation)],
 	}));
 
-/** Parameters that identify the records: their kind, their parents, or neither. */
+/** Parameters that identify the records: their type, their parents, or neither. */
 function kindProperties({ kinds, parents = [] }: OfferedResource): INodeProperties[] {
 	if (!kinds) return parents;
 	const kind: INodeProperties = {
-		displayName: 'Kind of Records',
+		displayName: 'Record Type',
 		name: 'kind',
 		type: 'options',
 		noDataExpression: true,

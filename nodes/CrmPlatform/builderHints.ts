@@ -1,6 +1,6 @@
 import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
-import { asObject, fieldsInWords } from './parameters/fieldParameters';
+import { asObject, describeFields } from './parameters/fieldParameters';
 import type { MenuEntry } from './model';
 import { administration, adminMenu, everyday, everydayMenu } from './resources';
 
@@ -48,10 +48,10 @@ export const asCode = (parameters: IDataObject): string =>
 const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`);
 
 const forAny = 'Every record may have external_id, its ID in another system; the filter q searches its text.';
-const fields = `${asObject} ${forAny} ${fieldsInWords(everyday)}`;
+const fields = `${asObject} ${forAny} ${describeFields(everyday)}`;
 
 /** The operations, and the resources that have them. */
-function operationsInWords(menu: MenuEntry[]): string {
+function describeOperations(menu: MenuEntry[]): string {
 	const offered = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
 	const having = (value: unknown) => menu.filter(({ operations }) => operations.some(({ option }) => option.value === value));
 	const named = [...offered.values()].map(
@@ -69,9 +69,9 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformSync', relationHint: 'Keeps records in step with a table' },
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformAdmin', relationHint: 'Pipelines, users, webhooks, custom fields, any API request' },
 	],
-	extraTypeDefContent: [{ content: [...examples, operationsInWords(everydayMenu), fields].join('\n') }],
+	extraTypeDefContent: [{ content: [...examples, describeOperations(everydayMenu), fields].join('\n') }],
 };
 
 export const adminHint: NonNullable<INodeTypeDescription['builderHint']> = {
-	extraTypeDefContent: [{ content: `${operationsInWords(adminMenu)}\n${asObject} ${fieldsInWords(administration)}` }],
+	extraTypeDefContent: [{ content: `${describeOperations(adminMenu)}\n${asObject} ${describeFields(administration)}` }],
 };

@@ -1,6 +1,7 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { inWords } from './api/connection';
+import { listed } from './values/listed';
 
 /** An error as n8n shows it. */
 export type NodeFailure = NodeApiError | NodeOperationError;
@@ -31,12 +32,14 @@ export interface ItemFailure {
  */
 export function failureSummary(failures: ItemFailure[], done: number, count: number): string[] {
 	const untried = count - done - failures.length;
-	const numbers = failures.slice(0, 10).map(({ item }) => item).join(', ') + (failures.length > 10 ? ', …' : '');
+	const numbers = listed(failures.map(({ item }) => item));
 	const rest = untried > 0 ? ` ${untried} were not tried.` : '';
 	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed (item ${numbers}).${rest}`;
 	const areAlike = failures.length === count && failures.every(({ failure }) => failure.message === failures[0]?.failure.message);
 	if (areAlike) return [`None of the ${count} items succeeded.`];
-	return failures.some(({ failure }) => affectsAllItems(failure)) ? [summary] : [`${summary} To get a result for each item, set On Error to Continue.`];
+	return failures.some(({ failure }) => affectsAllItems(failure))
+		? [summary]
+		: [`${summary} To get a result for each item, set On Error to Continue.`];
 }
 
 /** Whether any other item would fail as well: the credential, the rate limit or the service is the cause. */

@@ -26,12 +26,16 @@ export interface Resource {
 	parents?: INodeProperties[];
 	/** Whether its records refer to others, which the user can pick from lists. */
 	isLinked?: boolean;
+	/** Whether *Undo* takes changes of its records back. */
+	isUndoable: boolean;
+	/** Whether the Poll Trigger offers it, which needs *Get Many*. */
+	isPolled: boolean;
 	/** The operations it offers. */
 	operations: Operation[];
 }
 
 /** An entry of a node's menu of resources: a kind of record, or operations for which the user picks the kind. */
-export interface MenuEntry extends Omit<Resource, 'path'> {
+export interface MenuEntry extends Omit<Resource, 'path' | 'isUndoable' | 'isPolled'> {
 	/** The kinds to pick from, by name. */
 	kinds?: Resource[];
 }
@@ -46,7 +50,7 @@ export interface Operation {
 	output?: OutputSchema | null;
 	/** The description of the write it does, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
-	/** Of a step with a name of its own, such as winning a deal: whether it sends something to people outside the CRM. */
+	/** Of an action such as winning a deal: whether it sends something to people outside the CRM. */
 	leavesTheCrm?: boolean;
 	/** Whether it is done once for all items where no parameter depends on the item: it would give the same each time. */
 	isOnceForAll?: true;

@@ -6,7 +6,7 @@ import { ItemWithFiles } from './files/itemWithFiles';
 import type { OutputItem } from './model';
 
 /** Gathers what the node outputs, in the order of the input items. */
-export interface Output {
+interface Output {
 	add(item: number, result: OutputItem): void;
 	fail(failure: ItemFailure): void;
 	/** @param done how many of the input items succeeded */

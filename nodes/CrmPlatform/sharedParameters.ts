@@ -1,7 +1,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 
 /** An operation on a kind of record, and its parameters in the order of the form. */
-export interface Form {
+interface Form {
 	resource: string;
 	operation: string;
 	parameters: INodeProperties[];
@@ -114,7 +114,8 @@ function areApart(variants: Variant[], by: 'resource' | 'operation'): boolean {
 }
 
 /** @param from path prefix from the parameter to the node's parameters: `/` in a collection */
-const withDisplayOptions = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties => conditioned(property, where(forms, all), from);
+const withDisplayOptions = ({ property, forms }: Variant, all: Form[], from = ''): INodeProperties =>
+	conditioned(property, where(forms, all), from);
 
 function conditioned(property: INodeProperties, conditions: IDisplayOptions, from = ''): INodeProperties {
 	const show = { ...fromRoot(conditions.show, from), ...property.displayOptions?.show };

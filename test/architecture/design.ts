@@ -28,7 +28,7 @@ export const design: Record<string, Part> = {
 	},
 	failure: {
 		files: ['nodes/CrmPlatform/failure.ts'],
-		imports: ['api', 'n8n-workflow'],
+		imports: ['values', 'api', 'n8n-workflow'],
 	},
 	output: {
 		files: ['nodes/CrmPlatform/output.ts'],
@@ -36,13 +36,13 @@ export const design: Record<string, Part> = {
 		types: ['model', 'n8n-workflow'],
 	},
 	toolCall: {
-		files: ['nodes/CrmPlatform/toolCall.ts', 'nodes/CrmPlatform/toolArguments.ts'],
+		files: ['nodes/CrmPlatform/toolCalls/toolCall.ts', 'nodes/CrmPlatform/toolCalls/toolArguments.ts'],
 		imports: ['values', 'writing', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['http'],
 	},
 	// What the node answers a model.
 	toolAnswer: {
-		files: ['nodes/CrmPlatform/toolAnswer.ts'],
+		files: ['nodes/CrmPlatform/toolCalls/toolAnswer.ts'],
 		imports: ['failure', 'parameters', 'toolCall', 'api', 'n8n-workflow'],
 	},
 	// The tools of CRM Platform Tools: what a model sends becomes an operation of the node.

@@ -70,7 +70,7 @@ test('what somebody changed since the preview is not overwritten', async () => {
 test.each([
 	['an update', () => ['change', update]],
 	['a creation', () => ['change', { kind: 'contact', action: 'create', values: { last_name: `once-${randomUUID()}` } }]],
-	['a step', () => ['act', { kind: 'deal', action: 'win', record: deal.id }]],
+	['an action', () => ['act', { kind: 'deal', action: 'win', record: deal.id }]],
 	['a deletion', () => ['change', { kind: 'deal', action: 'delete', record: deal.id }]],
 ] as Array<[string, () => [string, IDataObject]]>)('%s whose answer is lost is done once, by whichever process has the next call', async (_what, createCall) => {
 	const [tool, write] = createCall();
@@ -189,7 +189,7 @@ describe('the same token again', () => {
 		expect((await sandbox.call('GET', `/v1/companies/${ids[1]}`)).status).toBe(404);
 	});
 
-	test('of a step tells what is there now, also where a tag was put on again', async () => {
+	test('of an action tells what is there now, also where a tag was put on again', async () => {
 		const { name: tag, id } = await createRecord('/v1/tags', { name: `Tag ${randomUUID()}` });
 		const contact = await createRecord('/v1/contacts', { last_name: `Tagged ${randomUUID()}`, tag_ids: [id] });
 		const repeat = await again('change', { kind: 'contact', action: 'untag', record: contact.id, tag });

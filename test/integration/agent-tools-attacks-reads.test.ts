@@ -180,7 +180,7 @@ describe('crm_describe', () => {
 });
 
 describe('words', () => {
-	test.each(['status', 'version', 'created_at'])('%s is said to be read-only, with the steps that change it', async (name) => {
+	test.each(['status', 'version', 'created_at'])('%s is said to be read-only, with the actions that change it', async (name) => {
 		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
@@ -204,7 +204,7 @@ describe('words', () => {
 
 	test('arguments of the wrong shape are answered in words', async () => {
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
-		expect(textOf(await call('change', { kind: 'contact', action: 'delete', records: { a: 1 } }))).toMatch(/records takes a list of texts/);
+		expect(textOf(await call('change', { kind: 'contact', action: 'delete', records: { a: 1 } }))).toMatch(/records takes a list of strings/);
 		let deep: unknown = {};
 		for (let i = 0; i < 20_000; i++) deep = { deep };
 		expect(textOf(await call('search', { kind: 'contact', filters: deep }))).toMatch(/nested too deeply/);

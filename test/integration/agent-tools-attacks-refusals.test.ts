@@ -39,13 +39,13 @@ describe('what leaves the CRM needs Send in May Write', () => {
 	test.each([
 		['logIncoming', { values: { channel: 'email', from: 'x@y.example', to: ['a@b.example'], text: 'Logged' } }],
 		['cancel', { record: 'scheduled' }],
-	])('a step with messages (%s), even if it sends nothing', async (action, input: IDataObject) => {
+	])('an action with messages (%s), even if it sends nothing', async (action, input: IDataObject) => {
 		const message = await createRecord('/v1/messages', { ...values, scheduled_at: '2030-01-01T00:00:00Z' });
-		const step = { kind: 'message', action, ...input, ...(input.record !== undefined && { record: message.id }) };
+		const actionCall = { kind: 'message', action, ...input, ...(input.record !== undefined && { record: message.id }) };
 		service.passed.length = 0;
-		expect(text(await callTool('act', step, { writes: ['act', 'update'], kinds: ['message', 'deal'] }))).toMatch(/Send in May Write/);
+		expect(text(await callTool('act', actionCall, { writes: ['act', 'update'], kinds: ['message', 'deal'] }))).toMatch(/Send in May Write/);
 		expect(service.passed.filter((request) => !request.startsWith('GET'))).toEqual([]);
-		expect(text(await callTool('act', step, { writes: ['send'] }))).toMatch(/"done"/);
+		expect(text(await callTool('act', actionCall, { writes: ['send'] }))).toMatch(/"done"/);
 	});
 
 	test('the tool is not offered where nothing else is allowed', async () => {
@@ -61,7 +61,7 @@ describe('what is not clear is refused', () => {
 	const unclear: Array<[what: string, tool: string, given: () => IDataObject, answer: RegExp]> = [
 		['two names of one field', 'change', () => ({ action: 'update', record: deal.id, values: { company: 'Fjord', company_id: null } }), /company, company_id.*one field/],
 		['a label and a name of one field', 'change', () => ({ action: 'create', values: { title: 'A', Title: 'B' } }), /title, Title.*one field/],
-		['two names of what a step takes', 'act', () => ({ action: 'moveToStage', record: deal.id, values: { stage: 'Demo', stage_id: 'stg_1' } }), /stage, stage_id.*one field/],
+		['two names of what an action takes', 'act', () => ({ action: 'moveToStage', record: deal.id, values: { stage: 'Demo', stage_id: 'stg_1' } }), /stage, stage_id.*one field/],
 		['an id beside the values of an update', 'change', () => ({ action: 'update', record: deal.id, values: { id: 'dea_1', title: 'C' } }), /values must not contain id.*record/],
 		['an id beside the values of a new record', 'change', () => ({ action: 'create', values: { ID: 'dea_1', title: 'C' } }), /values must not contain ID/],
 		['a tag beside values', 'change', () => ({ action: 'update', record: deal.id, values: { amount: 2 }, tag: 'Partner' }), /update takes no tag.*record, values/],
@@ -75,7 +75,7 @@ describe('what is not clear is refused', () => {
 		expect(service.passed.filter((request) => !request.startsWith('GET'))).toEqual([]);
 	});
 
-	test('a field that the step does not take, with those that it takes', async () => {
+	test('a field that the action does not take, with those that it takes', async () => {
 		const logged = { channel: 'email', from: 'x@y.example', to: ['a@b.example'], text: 'Hi', scheduled_at: '2030-01-01T00:00:00Z' };
 		expect(text(await callTool('act', { kind: 'message', action: 'logIncoming', values: logged }))).toMatch(/Log Incoming does not take scheduled_at\. Log Incoming takes .*external_id.*Nothing was written/);
 	});

@@ -46,9 +46,9 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['an owner who is nobody', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { owner: 'Nobody' } }), /Owner.*Nobody.*usr_/],
 	['a company of whose name there are two', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: 'X', company } }), /several records of companies.*They are Twins Inc\./],
 	['a stage that there is not', 'act', () => ({ kind: 'deal', action: 'moveToStage', record: ids.deal, values: { stage: 'Limbo' } }), /Qualified, Demo/],
-	['a step that there is not', 'act', () => ({ kind: 'deal', action: 'explode', record: ids.deal }), /action cannot be "explode".*win/],
-	['a step without its value', 'act', () => ({ kind: 'deal', action: 'moveToStage', record: ids.deal }), /Stage is empty/],
-	['a value that a step does not take', 'act', () => ({ kind: 'deal', action: 'win', record: ids.deal, values: { amount: 5 } }), /win does not take amount/],
+	['an action that there is not', 'act', () => ({ kind: 'deal', action: 'explode', record: ids.deal }), /action cannot be "explode".*win/],
+	['an action without its value', 'act', () => ({ kind: 'deal', action: 'moveToStage', record: ids.deal }), /Stage is empty/],
+	['a value that an action does not take', 'act', () => ({ kind: 'deal', action: 'win', record: ids.deal, values: { amount: 5 } }), /win does not take amount/],
 	['delete all', 'change', () => ({ kind: 'contact', action: 'delete', record: 'all' }), /No contact is called all/],
 	['delete without a record', 'change', () => ({ kind: 'contact', action: 'delete' }), /all at once is not possible/],
 	['delete two without their number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.one, ids.other] }), /would delete 2 records.*send count: 2/],
@@ -96,7 +96,7 @@ describe('what the author does not allow', () => {
 		await expect(async () => await (await callerOf(sandbox.credential))('change', {})).rejects.toThrow();
 	});
 
-	test('steps are not messages that leave the CRM', async () => {
+	test('actions are not messages that leave the CRM', async () => {
 		const call = await callerOf(sandbox.credential, { writes: ['act', 'create'] });
 		expect(JSON.stringify(await call('act', { kind: 'message', action: 'send', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(/Send in May Write/);
 		expect(JSON.stringify(await call('change', { kind: 'message', action: 'create', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(/create cannot write a message/);

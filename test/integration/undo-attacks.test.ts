@@ -111,7 +111,7 @@ describe('nothing is written', () => {
 	test.each<[string, IDataObject]>([
 		['Until', { options: { until: '={{ $json.nope }}' } }],
 		['Until', { options: { until: '={{ "" }}' } }],
-		['Kinds', { options: { kinds: '={{ [] }}' } }],
+		['Record Types', { options: { kinds: '={{ [] }}' } }],
 		['Since', { since: '={{ null }}' }],
 		['Maximum Records', { options: { maxUndone: '={{ $json.nope }}' } }],
 		['Preview', { preview: '={{ 0 }}' }],

@@ -44,7 +44,7 @@ describe('a created record stays if somebody’s link to it is restored', () => 
 });
 
 describe('no record that stays links to one that was deleted', () => {
-	test('a record that is not among Kinds', async () => {
+	test('a record whose type is not among Record Types', async () => {
 		const company = await createAs('m1', 'company', { name: 'K' });
 		const contact = await createAs('m1', 'contact', { last_name: 'K', company_id: company });
 		expect(resultsById(await undo('m1', { options: { kinds: ['company'] } }))).toEqual({ [company]: 'conflict' });

@@ -26,7 +26,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'sync',
-		modules: ['nodes/CrmPlatform/sync/guards.ts', 'nodes/CrmPlatform/sync/plan.ts', 'nodes/CrmPlatform/sync/matching.ts'],
+		modules: ['nodes/CrmPlatform/sync/guards.ts', 'nodes/CrmPlatform/sync/syncPlan.ts', 'nodes/CrmPlatform/sync/matching.ts'],
 		tests: ['unit/guards', 'unit/sync-', 'unit/syncCompare', 'integration/sync-properties', 'integration/sync-attacks'],
 	},
 	{

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
-import type { FileRow } from '../../nodes/CrmPlatform/files/csvReader';
+import type { FileRow } from '../../nodes/CrmPlatform/files/fileRow';
 import { readRecords, type FileSettings } from '../../nodes/CrmPlatform/files/rows';
 import { randomRuns } from '../random-runs.ts';
 

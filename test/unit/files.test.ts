@@ -3,8 +3,9 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 
 import { parseJson } from '../../nodes/CrmPlatform/api/http/json';
-import { readCsv, type FileRow } from '../../nodes/CrmPlatform/files/csvReader';
-import { csvRow, unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
+import { readCsv } from '../../nodes/CrmPlatform/files/csvReader';
+import type { FileRow } from '../../nodes/CrmPlatform/files/fileRow';
+import { csvCells, csvRow, unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import { readJsonArray, readNdjson } from '../../nodes/CrmPlatform/files/jsonReader';
 import { decodeText, type Encoding } from '../../nodes/CrmPlatform/files/text';
 import { randomRuns } from '../random-runs.ts';
@@ -59,7 +60,7 @@ test('another library reads what is written, and it comes back as it was', async
 	const rows = fc.array(fc.array(cell, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 8 });
 	await fc.assert(
 		fc.asyncProperty(rows, fc.constantFrom(',', ';'), async (table, delimiter) => {
-			const text = table.map((row) => csvRow(row, delimiter)).join('');
+			const text = table.map((row) => `${csvCells(row, delimiter)}\r\n`).join('');
 			const read: string[][] = parse(text, { delimiter, record_delimiter: '\r\n' });
 			expect(read.map((row) => row.map(unescapedCell))).toEqual(table);
 			expect(await contents(text, 5, delimiter)).toEqual(read);

@@ -1,26 +1,26 @@
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { resources } from '../../nodes/CrmPlatform/resources';
-import { changeHistory } from '../../nodes/CrmPlatform/resources/change';
+import type { Resource } from '../../nodes/CrmPlatform/model';
+import { resourceNamed, resources } from '../../nodes/CrmPlatform/resources';
 import { changeProperties } from '../../nodes/CrmPlatform/trigger/changes/pollProperties';
 
-/** What the code decides about each resource and operation beside its own file: who adds one, decides it here. */
 const valuesOf = (options: unknown): string[] => (options as INodePropertyOptions[]).map(({ value }) => String(value)).sort();
-const writable = resources.filter(({ operations }) => operations.some(({ option }) => option.value === 'update')).map(({ value }) => value);
-const listable = resources.filter(({ operations }) => operations.some(({ option }) => option.value === 'getMany')).map(({ value }) => value);
+const valuesWhere = (isIncluded: (resource: Resource) => boolean): string[] => resources.filter(isIncluded).map(({ value }) => value).sort();
+const offers = (operation: string) => ({ operations }: Resource): boolean => operations.some(({ option }) => option.value === operation);
 
-test('a resource is undone, or is named here as one that is not', () => {
-	const undone = valuesOf(changeHistory.operations[0]!.options!.find(({ name }) => name === 'kinds')!.options);
-	const notUndone = ['customField', 'customObject', 'message', 'pipeline', 'tag', 'user', 'webhook'];
-	expect([...undone, ...notUndone].sort()).toEqual(writable.sort());
+test('Undo offers the resources that say so, each of which can be updated', () => {
+	const offered = valuesOf(resourceNamed('change')!.operations[0]!.options!.find(({ name }) => name === 'kinds')!.options);
+	expect(offered).toEqual(valuesWhere(({ isUndoable }) => isUndoable));
+	expect(valuesWhere(offers('update'))).toEqual(expect.arrayContaining(offered));
 });
 
-test('the Poll Trigger offers every resource with a list, except those named here', () => {
+test('the Poll Trigger offers the resources that say so, each of which can be listed', () => {
 	const offered = valuesOf(changeProperties.find(({ name }) => name === 'resource')!.options);
-	expect([...offered, 'event', 'job', 'webhook', 'webhookDelivery'].sort()).toEqual(listable.sort());
+	expect(offered).toEqual(valuesWhere(({ isPolled }) => isPolled));
+	expect(valuesWhere(offers('getMany'))).toEqual(expect.arrayContaining(offered));
 });
 
-test('each step says whether it leaves the CRM; an operation that does not say it is named here, and no step of CRM Platform Tools', () => {
+test('each action says whether it leaves the CRM; an operation that does not say it is named here, and no action of CRM Platform Tools', () => {
 	// Send is that of API Request; a message says what its own is.
 	const general = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'undo', 'sendAndWait', 'send'];
 	const silent = new Set(resources.flatMap(({ operations }) => operations.filter((operation) => operation.leavesTheCrm === undefined).map(({ option }) => String(option.value))));

@@ -1,9 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 import { matchKey, valueIn, type ComparedField } from '../../nodes/CrmPlatform/fields/keys';
 import { comparison } from '../../nodes/CrmPlatform/sync/compare';
-import { indexRecords, listed, matchesOf, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/matching';
-import { planChanges } from '../../nodes/CrmPlatform/sync/plan';
+import { indexRecords, matchesOf, type CrmRecord, type SourceRecord } from '../../nodes/CrmPlatform/sync/matching';
+import { planChanges } from '../../nodes/CrmPlatform/sync/syncPlan';
 import type { Context, PlannedChange, SyncRules } from '../../nodes/CrmPlatform/sync/plannedChange';
+import { listed } from '../../nodes/CrmPlatform/values/listed';
 
 const field = (name: string): ComparedField => ({ name, path: [name], kind: 'text' });
 const [email, code, name] = ['email', 'code', 'name'].map(field) as [ComparedField, ComparedField, ComparedField];

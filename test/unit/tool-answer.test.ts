@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { asAnswer } from '../../nodes/CrmPlatform/toolAnswer';
+import { asAnswer } from '../../nodes/CrmPlatform/toolCalls/toolAnswer';
 
 /** What a model reads of these records and notices. */
 async function answerTo(records: IDataObject[], maxAnswerLength: unknown, notices: string[] = []): Promise<string> {

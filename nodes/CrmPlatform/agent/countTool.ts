@@ -8,12 +8,12 @@ import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { outputValue, type OutputField } from '../reading/simplify';
-import { listOfKind, toolQueryOf, type ToolAnswer } from './readingTools';
-import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, forReading, matchByName } from './toolFields';
+import { listOfRecordType, toolQueryOf, type ToolAnswer } from './readingTools';
+import type { CallArguments } from './callArguments';
+import { fieldsOfRecordType, forReading, matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { dataNotice } from './toolSchemas';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
 /** Maximum number of records read for groups and sums. Plain counts are unlimited. */
 const maxCounted = 10_000;
@@ -30,11 +30,11 @@ interface CountedGroup {
 	sum: bigint;
 }
 
-export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
-	const kind = args.kind();
-	const { list, names } = await listOfKind(run, kind);
-	const fields = await fieldsOfKind(run, kind);
-	const countableFields = await countedFields(run, kind, names, fields);
+export async function countTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+	const recordType = args.recordType();
+	const { list, names } = await listOfRecordType(run, recordType);
+	const fields = await fieldsOfRecordType(run, recordType);
+	const countableFields = await countedFields(run, recordType, names, fields);
 	const [group, sum] = ['group_by', 'sum'].map((name) => {
 		const fieldName = args.text(name);
 		return fieldName === undefined ? undefined : matchByName(countableFields, fieldName, 'field');
@@ -42,29 +42,33 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 	const notNumbers = () =>
 		new Error(`${sum!.name} has no numbers to add up. Fields with numbers: ${countableFields.filter(hasNumbersToSum).map(({ name }) => name).slice(0, 20).join(', ') || 'none'}.`);
 	if (sum?.kind !== undefined && !hasNumbersToSum(sum) && fieldKinds[sum.kind].shape !== 'open') throw notNumbers();
-	const query = await toolQueryOf(run, kind, list, args);
+	const query = await toolQueryOf(run, recordType, list, args);
 	const singleRecordQuery = list.pageSize ? { ...query, [list.pageSize.name]: 1 } : query;
-	const { total } = await readPage(run.api.send, toolCollection(kind), { list, query: singleRecordQuery });
+	const { total } = await readPage(run.api.send, toolCollection(recordType), { list, query: singleRecordQuery });
 	if (!group && !sum && total !== undefined) return { data: [{ count: total }], notes: [] };
-	if (total !== undefined && total > maxCounted) throw new Error(`There are ${total} records, but at most ${maxCounted} can be grouped or summed. Narrow them with filters.`);
+	if (total !== undefined && total > maxCounted) {
+		throw new Error(`There are ${total} records, but at most ${maxCounted} can be grouped or summed. Narrow them with filters.`);
+	}
 
 	const currency = sum && sum.name !== 'currency' ? countableFields.find(({ name }) => name === 'currency') : undefined;
 	const keyFields = [group, currency].filter((field) => field !== undefined);
 	const neededFields = [...keyFields, ...(sum ? [sum] : [])].map(({ path: [member = ''] }) => member);
 	const groupsByKey = new Map<string, CountedGroup>();
-	let all = 0;
-	const reading = { path: toolCollection(kind), list, query: withFields(list, query, neededFields), limit: maxCounted + 1 };
+	let recordCount = 0;
+	const reading = { path: toolCollection(recordType), list, query: withFields(list, query, neededFields), limit: maxCounted + 1 };
 	for await (const { records } of readPages(run.api.send, reading)) {
-		all += records.length;
-		if (all > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them with filters.`);
+		recordCount += records.length;
+		if (recordCount > maxCounted) throw new Error(`There are more than ${maxCounted} records. Narrow them with filters.`);
 		for (const record of records) {
 			const value = sum && valueOf(record, sum.path);
 			// Texts that look like numbers may be phone numbers.
-			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum)))) throw notNumbers();
+			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum)))) {
+				throw notNumbers();
+			}
 			const key = Object.assign({}, ...keyFields.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
-			const place = JSON.stringify(key);
-			const entry = groupsByKey.get(place) ?? { key, count: 0, sum: 0n };
-			groupsByKey.set(place, entry);
+			const groupKey = JSON.stringify(key);
+			const entry = groupsByKey.get(groupKey) ?? { key, count: 0, sum: 0n };
+			groupsByKey.set(groupKey, entry);
 			entry.count += 1;
 			if (!isBlank(value)) entry.sum += millionths(String(value));
 		}
@@ -78,7 +82,9 @@ export async function countTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswe
 		...(sum && { [`sum_of_${sum.name}`]: exactly(added, sum.name, group ? '' : ', or group them') }),
 	}));
 	if (data.length === 0) return { data: [{ count: 0 }], notes: [] };
-	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path))) ? [`Records are grouped by their complete list. To count a single value of ${group.name}, use a filter.`] : [];
+	const ofLists = group && rows.some(({ key }) => Array.isArray(valueOf(key, group.path)))
+		? [`Records are grouped by their complete list. To count a single value of ${group.name}, use a filter.`]
+		: [];
 	return { data, notes: group ? [...ofLists, dataNotice] : [] };
 }
 
@@ -96,20 +102,21 @@ function millionths(number: string): bigint {
 }
 
 /** The fields of a record, the account's own one by one. */
-async function countedFields({ api }: ToolRun, kind: ToolKind, names: string[], fields: Field[]): Promise<CountedField[]> {
+async function countedFields({ api }: ToolRun, recordType: RecordType, names: string[], fields: Field[]): Promise<CountedField[]> {
 	const plain = names.filter((name) => name !== 'custom_fields');
 	const standardFields = plain.flatMap((name): CountedField[] => {
 		const inner = fields.filter(({ path }) => path.length > 1 && path[0] === name);
 		return inner.length > 0 ? inner : [fields.find((field) => field.name === name) ?? { name, label: name, path: [name] }];
 	});
 	if (plain.length === names.length) return standardFields;
-	const custom = await customFieldsOnce(api, toolCollection(kind));
+	const custom = await customFieldsOnce(api, toolCollection(recordType));
 	return [...standardFields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
 }
 
 const valueOf = (record: IDataObject, path: string[]): unknown => outputValue(record, path as OutputField['path']);
 
-const nested = (path: string[], value: unknown): IDataObject => path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as IDataObject;
+const nested = (path: string[], value: unknown): IDataObject =>
+	path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as IDataObject;
 
 /** The groups by name, with their ids if two have the same name. */
 async function groupNames({ api }: ToolRun, fields: Field[], rows: CountedGroup[], group: CountedField | undefined): Promise<unknown[]> {

@@ -3,50 +3,53 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { readParts } from '../lookUp/recordParts';
-import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, matchByName } from './toolFields';
+import type { CallArguments } from './callArguments';
+import { fieldsOfRecordType, matchByName } from './toolFields';
 import { toolFiltersOf } from './toolFilters';
 import { toolDescription, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
-import { actionsOf, allowedChanges, type ToolKind } from './toolSettings';
+import { actionsOf, allowedChanges, type RecordType } from './toolSettings';
 
 /** Maximum number of choices listed per field; `field` returns all of them. */
 const maxChoices = 12;
 
 /**
- * Describes a kind of record: the permitted actions first, then one row per field, so that a shortened answer
+ * Describes a record type: the permitted actions first, then one row per field, so that a shortened answer
  * still has complete rows. A prefix such as `custom_fields.x` returns the fields that were left out.
  */
-export async function describeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
-	const kind = args.kind();
-	const fields = await fieldsOfKind(run, kind);
+export async function describeTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+	const recordType = args.recordType();
+	const fields = await fieldsOfRecordType(run, recordType);
 	const fieldName = args.text('field');
 	const matchingFields = fieldName === undefined ? fields : fields.filter(({ name }) => name.startsWith(fieldName));
 	const isBeginning = fieldName !== undefined && matchingFields.length > 1 && !matchingFields.some(({ name }) => name === fieldName);
-	if (fieldName !== undefined && !isBeginning) return { data: [await wholeField(run, matchByName(fields, fieldName, 'field'))], notes: [] };
-	const rows = await Promise.all(matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await fieldInWords(run, field) })));
-	const data = isBeginning ? rows : [await whatIsPossible(run, kind, fields), ...rows];
+	if (fieldName !== undefined && !isBeginning) {
+		return { data: [await fieldDetails(run, matchByName(fields, fieldName, 'field'))], notes: [] };
+	}
+	const rows = await Promise.all(matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(run, field) })));
+	const data = isBeginning ? rows : [await describeRecordType(run, recordType, fields), ...rows];
 	const isCut = JSON.stringify(data).length > run.settings.maxLength;
 	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [] };
 }
 
-async function whatIsPossible(run: ToolRun, kind: ToolKind, fields: Field[]): Promise<IDataObject> {
-	const { list, upsert } = await toolDescription(run, kind);
-	const filters = list ? (await toolFiltersOf(run, kind, list)).map(({ name }) => name) : [];
+async function describeRecordType(run: ToolRun, recordType: RecordType, fields: Field[]): Promise<IDataObject> {
+	const { list, upsert } = await toolDescription(run, recordType);
+	const filters = list ? (await toolFiltersOf(run, recordType, list)).map(({ name }) => name) : [];
 	// Writable fields are listed above; the rest is read-only.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
 	const { verbs } = run.settings;
 	return {
-		kind: kind.name,
-		changes: allowedChanges(verbs, kind).join(', ') || 'none',
-		actions: actionsFor(kind, run),
+		kind: recordType.name,
+		changes: allowedChanges(verbs, recordType).join(', ') || 'none',
+		actions: actionNames(recordType, run),
 		...(verbs.has('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
 		fields: fields.length,
 		filters: `these fields, and ${others.join(', ')}`,
 	};
 }
 
-const actionsFor = (kind: ToolKind, { settings }: ToolRun): string => actionsOf(kind, settings.verbs).map(({ option }) => option.value).join(', ') || 'none';
+const actionNames = (recordType: RecordType, { settings }: ToolRun): string =>
+	actionsOf(recordType, settings.verbs).map(({ option }) => option.value).join(', ') || 'none';
 
 async function choicesOf({ api }: ToolRun, { choices, reference, part }: Field): Promise<string[]> {
 	if (choices) return choices.map(({ value }) => String(value));
@@ -55,7 +58,7 @@ async function choicesOf({ api }: ToolRun, { choices, reference, part }: Field):
 	return [...new Set(parts.map(({ name }) => name))];
 }
 
-async function fieldInWords(run: ToolRun, field: Field): Promise<string> {
+async function describeField(run: ToolRun, field: Field): Promise<string> {
 	const choices = await choicesOf(run, field);
 	const choicesText = choices.slice(0, maxChoices).join('|') + (choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '');
 	const valueDescription = choicesText || (field.reference !== undefined ? `name or id (${field.reference})` : field.linksTo ? `[{resource: ${field.linksTo.join('|')}, id}]` : field.kind);
@@ -63,9 +66,19 @@ async function fieldInWords(run: ToolRun, field: Field): Promise<string> {
 	return parts.join(', ');
 }
 
-async function wholeField(run: ToolRun, field: Field): Promise<IDataObject> {
+async function fieldDetails(run: ToolRun, field: Field): Promise<IDataObject> {
 	const { name, label, kind, description, required, reference, maxLength, unique } = field;
 	const choices = await choicesOf(run, field);
-	const facts = { name, label, kind, description, required, unique, names_of: reference, max_length: maxLength, choices: choices.length > 0 ? choices : undefined };
+	const facts = {
+		name,
+		label,
+		kind,
+		description,
+		required,
+		unique,
+		names_of: reference,
+		max_length: maxLength,
+		choices: choices.length > 0 ? choices : undefined,
+	};
 	return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== ''));
 }

@@ -20,4 +20,5 @@ export function idBehindName(token: string | undefined, nameOrId: string): strin
 
 const nameDigest = (name: string): string => createHash('sha256').update(name.trim().toLowerCase()).digest('hex').slice(0, 8);
 
-const plainText = (id: string): string => encodeURIComponent(id).replace(/[.~!'()*-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+const plainText = (id: string): string =>
+	encodeURIComponent(id).replace(/[.~!'()*-]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

@@ -6,13 +6,13 @@ import { isBlank } from '../values/blank';
 import { readFilters } from '../mapping/filterValues';
 import { withFields } from '../lookUp/lookUp';
 import type { ListDescription } from '../api/openapi/listing';
-import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, forReading, matchByName } from './toolFields';
+import type { CallArguments } from './callArguments';
+import { fieldsOfRecordType, forReading, matchByName } from './toolFields';
 import { filterRowsOf } from './toolFilters';
 import { namedRecord } from './toolRecords';
-import { toolCollection, toolDescription, executionFor, operationOfKind, type ToolRun } from './toolRun';
+import { toolCollection, toolDescription, executionFor, operationOfRecordType, type ToolRun } from './toolRun';
 import { dataNotice, maxLimit } from './toolSchemas';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
 /** A tool's answer: records or figures, and notes on them. */
 export interface ToolAnswer {
@@ -24,30 +24,36 @@ export interface ToolAnswer {
 
 const usualLimit = 10;
 
-export async function searchTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
-	const kind = args.kind();
-	const { list, summary, names } = await listOfKind(run, kind);
+export async function searchTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+	const recordType = args.recordType();
+	const { list, summary, names } = await listOfRecordType(run, recordType);
 	// Otherwise a deleted record would look like any other.
-	const summaryFields = summary.length > 0 ? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])] : [];
+	const summaryFields = summary.length > 0
+		? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])]
+		: [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
-	const query = { ...(await toolQueryOf(run, kind, list, args)), ...sortOf(list, args.text('sort')) };
+	const query = { ...(await toolQueryOf(run, recordType, list, args)), ...sortOf(list, args.text('sort')) };
 	const sizedQuery = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
-	const page = await readPage(run.api.send, toolCollection(kind), { list, query: withFields(list, sizedQuery, summaryFields), cursor: args.text('cursor', 2_000) });
+	const page = await readPage(run.api.send, toolCollection(recordType), {
+		list,
+		query: withFields(list, sizedQuery, summaryFields),
+		cursor: args.text('cursor', 2_000),
+	});
 	const { records } = page;
 	const selectedFields = summaryFields.length > 0 ? summaryFields : undefined;
 	const short = records.map((record) => (selectedFields ? Object.fromEntries(selectedFields.map((name) => [name, record[name]])) : record));
-	const data = await forReading(run.api, await fieldsOfKind(run, kind), short);
-	if (data.length === 0) return { data, notes: [`No ${kind.name} matches. Try other words or fewer filters.`] };
+	const data = await forReading(run.api, await fieldsOfRecordType(run, recordType), short);
+	if (data.length === 0) return { data, notes: [`No ${recordType.name} matches. Try other words or fewer filters.`] };
 	const total = page.total ?? undefined;
 	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
 	if (page.next === undefined) return { data, notes };
 	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${page.next}, or narrow the search.` };
 }
 
-export async function getTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
-	const kind = args.kind();
-	const { record } = await namedRecord(run, kind, args.text('record'));
-	const [named = {}] = await forReading(run.api, await fieldsOfKind(run, kind), [record]);
+export async function getTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+	const recordType = args.recordType();
+	const { record } = await namedRecord(run, recordType, args.text('record'));
+	const [named = {}] = await forReading(run.api, await fieldsOfRecordType(run, recordType), [record]);
 	// Both the name of a linked record and its id: the name may be that of several.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
@@ -55,16 +61,19 @@ export async function getTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer>
 	return { data, notes: [dataNotice] };
 }
 
-export async function listOfKind(run: ToolRun, kind: ToolKind): Promise<{ list: ListDescription; summary: string[]; names: string[] }> {
-	const { list, summary, fields } = await toolDescription(run, kind);
-	if (!list) throw new Error(`Records of the kind ${kind.name} cannot be listed. Use another kind.`);
+export async function listOfRecordType(
+	run: ToolRun,
+	recordType: RecordType,
+): Promise<{ list: ListDescription; summary: string[]; names: string[] }> {
+	const { list, summary, fields } = await toolDescription(run, recordType);
+	if (!list) throw new Error(`Records of the kind ${recordType.name} cannot be listed. Use another kind.`);
 	return { list, summary, names: fields.map(({ name }) => name) };
 }
 
 /** The model's words and filters as a query, read as the node reads those of an author. */
-export async function toolQueryOf(run: ToolRun, kind: ToolKind, list: ListDescription, args: ToolArgs): Promise<Query> {
-	const rows = await filterRowsOf(run, kind, list, args);
-	const execution = executionFor(run, kind, operationOfKind(kind, 'getMany'), { 'filters.rows': rows });
+export async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: CallArguments): Promise<Query> {
+	const rows = await filterRowsOf(run, recordType, list, args);
+	const execution = executionFor(run, recordType, operationOfRecordType(recordType, 'getMany'), { 'filters.rows': rows });
 	return (await readFilters(execution, 'filters', list)).query(0) as Query;
 }
 

@@ -4,21 +4,21 @@ import { isPlainObject } from '../api/http/ownMembers';
 import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
-import { failureText, inSentences } from '../toolAnswer';
+import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { refuseSetByService } from './setByService';
-import { readToolArgs } from './toolArgs';
+import { CallArguments } from './callArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
 import { toolTexts } from './toolSchemas';
-import { kindsNamed, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
+import { recordTypesNamed, toolNames, toolVerbs, type ToolSettings } from './toolSettings';
 import { actTool, changeTool } from './writingTools';
 
 /** A call of CRM Platform Tools that waits for a person. */
 interface ReviewedCall {
 	name: 'change' | 'act';
 	rawArgs: IDataObject;
-	/** Of the reviewed node. */
-	kinds: string[];
+	/** Those of the reviewed node, as its parameter has them. */
+	recordTypes: string[];
 	prefix: string;
 }
 
@@ -36,9 +36,11 @@ type Review = { context: IExecuteFunctions } | { declined: INodeExecutionData[][
 export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	const call = reviewedCall(n8n);
 	if (!call) return { context: n8n };
-	const { words, refusal } = await callInWords(n8n, call);
+	const { words, refusal } = await describeCall(n8n, call);
 	// n8n passes `chatInput` on to the model as the reason (n8n-nodes-langchain 2.41, processHitlResponses).
-	if (refusal !== undefined) return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
+	if (refusal !== undefined) {
+		return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
+	}
 	const overrides = {
 		getNodeParameter: (name: string, item: number, ...more: unknown[]): unknown => {
 			const value = (n8n.getNodeParameter as (...all: unknown[]) => unknown).call(n8n, name, item, ...more);
@@ -59,17 +61,27 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	// With another account, names would be those of other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
 	const { token: _, ...argsWithoutToken } = rawArgs as IDataObject;
-	return { name, rawArgs: argsWithoutToken, kinds: [node.parameters.kinds ?? []].flat().map(String), prefix };
+	return { name, rawArgs: argsWithoutToken, recordTypes: [node.parameters.kinds ?? []].flat().map(String), prefix };
 }
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
 
 /** Describes what would be written, or why nothing would. */
-async function callInWords(n8n: IExecuteFunctions, { name, rawArgs, kinds, prefix }: ReviewedCall): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
+async function describeCall(
+	n8n: IExecuteFunctions,
+	{ name, rawArgs, recordTypes, prefix }: ReviewedCall,
+): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
 	let run: ToolRun | undefined;
 	const previewing = async () => {
-		const settings: ToolSettings = { kinds: kindsNamed(kinds), verbs: new Set(toolVerbs), asksFirst: true, maxLength: maxReviewLength, prefix, tools: toolNames };
-		const args = readToolArgs(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
+		const settings: ToolSettings = {
+			recordTypes: recordTypesNamed(recordTypes),
+			verbs: new Set(toolVerbs),
+			asksFirst: true,
+			maxLength: maxReviewLength,
+			prefix,
+			tools: toolNames,
+		};
+		const args = new CallArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
 		if (name === 'change') await refuseSetByService(run, args);
 		return await (name === 'change' ? changeTool : actTool)(run, args);

@@ -1,7 +1,7 @@
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { wordsOf } from '../mapping/fieldNames';
-import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind } from './toolFields';
+import type { CallArguments } from './callArguments';
+import { fieldsOfRecordType } from './toolFields';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
 import { actionsOf } from './toolSettings';
 
@@ -10,20 +10,28 @@ import { actionsOf } from './toolSettings';
  *
  * @throws Error in the model's words
  */
-export async function refuseSetByService(run: ToolRun, args: ToolArgs): Promise<void> {
+export async function refuseSetByService(run: ToolRun, args: CallArguments): Promise<void> {
 	// An id is refused later, when the values are read, with a hint where it belongs.
 	const names = Object.keys(args.object('values')).filter((name) => wordsOf(name) !== 'id');
 	if (names.length === 0) return;
-	const kind = args.kind();
-	const fields = await fieldsOfKind(run, kind);
-	const words = new Set(fields.flatMap(({ name, label, path }) => [name, label, name.replace(/_ids?$/, ''), path[0] ?? '', path.slice(1).join('.')].map(wordsOf)));
-	const recordNames = (await toolDescription(run, kind)).fields.map(({ name }) => name);
-	const custom = recordNames.includes('custom_fields') ? await customFieldsOnce(run.api, toolCollection(kind)) : undefined;
+	const recordType = args.recordType();
+	const fields = await fieldsOfRecordType(run, recordType);
+	const words = new Set(fields.flatMap(({ name, label, path }) => [
+		name,
+		label,
+		name.replace(/_ids?$/, ''),
+		path[0] ?? '',
+		path.slice(1).join('.'),
+	].map(wordsOf)));
+	const recordNames = (await toolDescription(run, recordType)).fields.map(({ name }) => name);
+	const custom = recordNames.includes('custom_fields') ? await customFieldsOnce(run.api, toolCollection(recordType)) : undefined;
 	const knownNames = [...recordNames, ...(custom?.readOnly ?? [])];
 	const readOnlyNames = names.filter((name) => !words.has(wordsOf(name)) && knownNames.some((knownName) => knownName === name || knownName === `custom_fields.${name}`));
 	if (readOnlyNames.length === 0) return;
 	const { prefix, verbs } = run.settings;
-	const steps = actionsOf(kind, verbs).map(({ option }) => option.value).join(', ');
-	const instead = steps === '' ? '' : ` The steps of ${prefix}_act change some of these: ${steps}.`;
-	throw new Error(`${readOnlyNames.join(', ')}: read-only, because the service sets it.${instead} ${prefix}_describe lists the fields that can be written.`);
+	const actions = actionsOf(recordType, verbs).map(({ option }) => option.value).join(', ');
+	const instead = actions === '' ? '' : ` The actions of ${prefix}_act change some of these: ${actions}.`;
+	throw new Error(
+		`${readOnlyNames.join(', ')}: read-only, because the service sets it.${instead} ${prefix}_describe lists the fields that can be written.`,
+	);
 }

@@ -4,20 +4,21 @@ import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 import { isBlank } from '../values/blank';
+import { listed } from '../values/listed';
 import { isPlainObject } from '../api/http/ownMembers';
 import { linkedKeys } from '../reading/linkedKeys';
 import { wordsOf } from '../mapping/fieldNames';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
-/** The fields of a kind that can be written, custom fields one by one. */
-export async function fieldsOfKind(run: ToolRun, kind: ToolKind): Promise<Field[]> {
-	const { create, update } = await toolDescription(run, kind);
+/** The writable fields of a record type, custom fields one by one. */
+export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): Promise<Field[]> {
+	const { create, update } = await toolDescription(run, recordType);
 	// A field that a new record requires is required there only.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
 	if (!distinctFields.some(({ name }) => name === 'custom_fields')) return distinctFields;
-	const custom = await customFieldsOnce(run.api, toolCollection(kind));
+	const custom = await customFieldsOnce(run.api, toolCollection(recordType));
 	return [...distinctFields.filter(({ name }) => name !== 'custom_fields'), ...(custom?.fields ?? [])];
 }
 
@@ -36,9 +37,10 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 	const matches = all.filter(({ name, label }) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')].some((alias) => wordsOf(alias) === words));
 	const [only] = matches;
 	if (only && matches.length === 1) return only;
-	const names = (matches.length > 0 ? matches : all).map(({ name }) => name);
-	const listedNames = names.slice(0, 60).join(', ') + (names.length > 60 ? ', …' : '');
-	throw new Error(matches.length > 0 ? `${requestedName} could be ${listedNames}. Use one of these.` : `There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`);
+	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
+	throw new Error(
+		matches.length > 0 ? `${requestedName} could be ${listedNames}. Use one of these.` : `There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`,
+	);
 }
 
 /**
@@ -49,7 +51,9 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 export function withServiceNames(values: IDataObject, fields: Field[]): IDataObject {
 	const fieldNames = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
 	const id = fieldNames.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
-	if (id !== undefined) throw new Error(`values must not contain ${id}: the service assigns the id of a new record, and record names the one to change.`);
+	if (id !== undefined) {
+		throw new Error(`values must not contain ${id}: the service assigns the id of a new record, and record names the one to change.`);
+	}
 	refuseRepeatedNames(namesIn(values), (name) => fieldCalled(name, fields));
 	return Object.fromEntries(
 		Object.entries(values).map(([name, value]) => {
@@ -90,7 +94,8 @@ export async function forReading(api: Connection, fields: Field[], records: IDat
 }
 
 /** Drops notices about links whose names cannot be read: the model sees their ids. */
-const withoutNotices = (api: Connection): Connection => Object.defineProperty(Object.create(api) as Connection, 'notices', { value: new Set<string>() });
+const withoutNotices = (api: Connection): Connection =>
+	Object.defineProperty(Object.create(api) as Connection, 'notices', { value: new Set<string>() });
 
 function withoutBlankMembers(record: IDataObject): IDataObject {
 	const filled = Object.entries(record).flatMap(([name, value]): Array<[string, unknown]> => {

@@ -7,15 +7,15 @@ import type { ListDescription } from '../api/openapi/listing';
 import { customFilters } from '../api/customFields';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { FilterRow } from '../mapping/filterRows';
-import type { ToolArgs } from './toolArgs';
+import type { CallArguments } from './callArguments';
 import { matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { maxQuery } from './toolSchemas';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
 /** The fields that a list can be filtered by, the account's own included. */
-export async function toolFiltersOf({ api }: ToolRun, kind: ToolKind, list: ListDescription): Promise<FilteredField[]> {
-	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(kind)) : undefined;
+export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, list: ListDescription): Promise<FilteredField[]> {
+	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(recordType)) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, [...(custom?.fields ?? []), ...(custom?.unwritable ?? [])])]);
 }
 
@@ -24,10 +24,12 @@ export async function toolFiltersOf({ api }: ToolRun, kind: ToolKind, list: List
  *
  * @throws Error in the model's words for a field or a comparison that there is not
  */
-export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescription, args: ToolArgs): Promise<FilterRow[]> {
-	const fields = await toolFiltersOf(run, kind, list);
+export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: CallArguments): Promise<FilterRow[]> {
+	const fields = await toolFiltersOf(run, recordType, list);
 	const query = args.text('query', maxQuery);
-	if (query !== undefined && list.search === undefined) throw new Error(`Records of the kind ${kind.name} cannot be searched by words. Use filters.`);
+	if (query !== undefined && list.search === undefined) {
+		throw new Error(`Records of the kind ${recordType.name} cannot be searched by words. Use filters.`);
+	}
 	const rows: FilterRow[] = query === undefined ? [] : [{ field: list.search, operator: 'is', value: query }];
 	const filterableFields = fields.filter(({ name }) => name !== list.search);
 	for (const [name, value] of Object.entries(args.object('filters'))) {
@@ -40,7 +42,11 @@ export async function filterRowsOf(run: ToolRun, kind: ToolKind, list: ListDescr
 function rowOf(field: FilteredField, comparison: string, value: unknown): FilterRow {
 	const operators = operatorsOf(field).filter(({ filters }) => filters.length === 1);
 	const has = (operatorValue: string): boolean => operators.some((operator) => operator.value === operatorValue);
-	if (value === null) throw new Error(`${field.name}: null is not a value to filter by. ${has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out'}.`);
+	if (value === null) {
+		throw new Error(
+			`${field.name}: null is not a value to filter by. ${has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out'}.`,
+		);
+	}
 	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
 	// A day is a range: an instant cannot equal it.
 	if (comparison === 'is' && isDay && isInstant(field)) {
@@ -49,12 +55,16 @@ function rowOf(field: FilteredField, comparison: string, value: unknown): Filter
 	}
 	const fits = ({ filters: [first] }: FilterOperator) =>
 		first?.[0] === comparison && (comparison !== 'empty' || first[1] === (String(value) !== 'false'));
-	const found = comparison === 'is' && Array.isArray(value) ? operators.find((operator) => operator.value === 'isOneOf') : operators.find(fits);
+	const found = comparison === 'is' && Array.isArray(value)
+		? operators.find((operator) => operator.value === 'isOneOf')
+		: operators.find(fits);
 	if (!found) {
 		const possible = [...new Set(operators.flatMap(({ filters: [first] }): Comparison[] => (first ? [first[0]] : [])))];
 		const comparisonText = Array.isArray(value) && comparison === 'is' ? 'a list' : comparison;
 		const acceptedComparisons = possible.flatMap((candidate) => (candidate === 'is' ? ['a value', ...(has('isOneOf') ? ['a list of values'] : [])] : [candidate]));
-		throw new Error(`${field.name} cannot be filtered by ${comparisonText}. It takes ${acceptedComparisons.join(', ')}.${isNegation.test(comparison) ? ` ${insteadOfNot(field, value, has('isOneOf'))}` : ''}`);
+		throw new Error(
+			`${field.name} cannot be filtered by ${comparisonText}. It takes ${acceptedComparisons.join(', ')}.${isNegation.test(comparison) ? ` ${insteadOfNot(field, value, has('isOneOf'))}` : ''}`,
+		);
 	}
 	return { field: field.name, operator: found.value, [found.takes === 'dates' ? 'date' : 'value']: value };
 }
@@ -65,6 +75,8 @@ const isNegation = /^(!=|<>|ne|neq|nin|isn'?t|(is_?)?not(_?(in|equals?|eq))?)$/i
 function insteadOfNot({ filters, name }: FilteredField, excluded: unknown, takesList: boolean): string {
 	const excludedValues = [excluded].flat().map(String);
 	const others = (filters.get('is')?.choices ?? []).map((choice) => choice.value).filter((value) => !excludedValues.includes(String(value)));
-	if (!takesList || others.length === 0) return 'Filters cannot exclude values: search without this one, and leave out the records that have the value.';
+	if (!takesList || others.length === 0) {
+		return 'Filters cannot exclude values: search without this one, and leave out the records that have the value.';
+	}
 	return `To exclude, send the others: {"${name}": ${JSON.stringify(others)}}.`;
 }

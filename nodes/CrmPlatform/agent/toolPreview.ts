@@ -9,21 +9,21 @@ import { labelFor } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isPlainObject, memberAtPath, setAtPath } from '../api/http/ownMembers';
 import type { Operation } from '../model';
-import { fieldsOfKind, forReading } from './toolFields';
+import { fieldsOfRecordType, forReading } from './toolFields';
 import type { NamedRecord } from './toolRecords';
 import { toolCollection, type ToolRun } from './toolRun';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
 /** A write as it would be sent, and the record that it changes, if there is one. */
 export interface PlannedWrite {
-	kind: ToolKind;
+	recordType: RecordType;
 	operation: Operation;
 	request: ApiRequest;
 	target?: NamedRecord;
 	/** Details beyond the values: the tag. */
-	more?: string;
+	detail?: string;
 	/** The values with names in place of ids: if a name now belongs to another id, the write differs. */
-	meaning: string;
+	readableValues: string;
 }
 
 /** Maximum characters of a text that no person has to approve. */
@@ -35,14 +35,18 @@ const around = 40;
 /**
  * What a write does, in words: `Update deal Altamira (dea_…): Amount: 1,200 → 12,000`.
  *
- * @param isWhole whether to show all values in full, for a person to approve
+ * @param isComplete whether to show all values in full, for a person to approve
  */
-export async function writeInWords(run: ToolRun, { kind, operation, request, target, more }: PlannedWrite, isWhole: boolean): Promise<string> {
-	const summary = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}`;
-	const changes = await changesInWords(run, kind, (request.body ?? {}) as IDataObject, target?.record, isWhole ? Infinity : maxShown);
+export async function describePlannedWrite(
+	run: ToolRun,
+	{ recordType, operation, request, target, detail }: PlannedWrite,
+	isComplete: boolean,
+): Promise<string> {
+	const summary = `${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
+	const changes = await describeChanges(run, recordType, (request.body ?? {}) as IDataObject, target?.record, isComplete ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
-	const content = isWhole && target && operation.leavesTheCrm ? await contentInWords(run, kind, target.record) : '';
-	const details = [more, changes, content].filter(Boolean).join('; ');
+	const content = isComplete && target && operation.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
+	const details = [detail, changes, content].filter(Boolean).join('; ');
 	return inOneLine(details === '' ? summary : `${summary}: ${details}`);
 }
 
@@ -53,28 +57,35 @@ const inOneLine = (text: string): string =>
 		.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** Describes what is written, regardless of the record's current values. */
-export const meaningOf = async (run: ToolRun, kind: ToolKind, body: IDataObject): Promise<string> => await changesInWords(run, kind, body, undefined, Infinity);
+export const readableValuesOf = async (run: ToolRun, recordType: RecordType, body: IDataObject): Promise<string> =>
+	await describeChanges(run, recordType, body, undefined, Infinity);
 
 /** Describes all that people have entered in a record. */
-async function contentInWords(run: ToolRun, kind: ToolKind, record: IDataObject): Promise<string> {
-	const names = (await fieldsOfKind(run, kind)).map(({ path: [name = ''] }) => name);
+async function describeRecordContent(run: ToolRun, recordType: RecordType, record: IDataObject): Promise<string> {
+	const names = (await fieldsOfRecordType(run, recordType)).map(({ path: [name = ''] }) => name);
 	const content: IDataObject = Object.fromEntries(Object.entries(record).filter(([name, value]) => names.includes(name) && !isBlank(value)));
-	return await changesInWords(run, kind, content, undefined, Infinity);
+	return await describeChanges(run, recordType, content, undefined, Infinity);
 }
 
 /** Describes a write that the service had already carried out: the record may have changed since. */
-export async function repeatedInWords(run: ToolRun, { kind, operation, request, target }: PlannedWrite, id: string): Promise<string> {
-	const summary = `${operation.option.name} ${kind.name}${target ? ` ${target.title}` : ''}: already written, so it was not written again.`;
-	const now = await findRecord(run.api, toolCollection(kind) + path`/${id}`).catch(() => null);
+export async function describeRepeatedWrite(
+	run: ToolRun,
+	{ recordType, operation, request, target }: PlannedWrite,
+	id: string,
+): Promise<string> {
+	const summary = `${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}: already written, so it was not written again.`;
+	const now = await findRecord(run.api, toolCollection(recordType) + path`/${id}`).catch(() => null);
 	if (now === undefined) return `${summary} The record has been deleted since.`;
 	if (now === null) return summary;
 	const writtenValues = leavesOf((request.body ?? {}) as IDataObject);
-	// A step has no values, so the fields that it may have changed are shown.
-	const values = writtenValues.length > 0 ? writtenValues : stepFields.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
+	// An action has no values, so the fields that it may have changed are shown.
+	const values = writtenValues.length > 0
+		? writtenValues
+		: fieldsSetByActions.filter((name) => name in now).map((name): [string[], unknown] => [[name], now[name]]);
 	if (values.length === 0) return summary;
 	const body = {};
 	for (const [names] of values) setAtPath(body, names, memberAtPath(now, names) ?? null);
-	return `${summary} Now: ${await changesInWords(run, kind, body, undefined, maxShown)}`;
+	return `${summary} Now: ${await describeChanges(run, recordType, body, undefined, maxShown)}`;
 }
 
 /** Whether the record has these values already. */
@@ -89,10 +100,16 @@ export function changesNothing({ request: { method, body = {} }, target }: Plann
 	return isIn(body as IDataObject, target.record);
 }
 
-async function changesInWords(run: ToolRun, kind: ToolKind, body: IDataObject, record: IDataObject | undefined, maxLength: number): Promise<string> {
+async function describeChanges(
+	run: ToolRun,
+	recordType: RecordType,
+	body: IDataObject,
+	record: IDataObject | undefined,
+	maxLength: number,
+): Promise<string> {
 	const names = Object.keys(body);
 	if (names.length === 0) return '';
-	const fields = await fieldsOfKind(run, kind);
+	const fields = await fieldsOfRecordType(run, recordType);
 	const before = Object.fromEntries(names.map((name) => [name, record?.[name] ?? null])) as IDataObject;
 	const [old = {}, next = {}] = await forReading(run.api, fields, [before, body]);
 	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
@@ -121,7 +138,7 @@ const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], 
 		return isPlainObject(value) ? leavesOf(value as IDataObject, path) : [[path, value] as [string[], unknown]];
 	});
 
-const stepFields = ['status', 'stage_id', 'assignee_id', 'tag_ids'];
+const fieldsSetByActions = ['status', 'stage_id', 'assignee_id', 'tag_ids'];
 
 /** A moment as people of the workflow's time zone say it: in UTC it may be another day. */
 function momentIn(zone: string, value: unknown): unknown {

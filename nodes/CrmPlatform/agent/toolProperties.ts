@@ -10,13 +10,13 @@ export const maxToolWait = 60;
 export const toolProperties: INodeProperties[] = [
 	authentication,
 	{
-		displayName: 'Kind Names or IDs',
+		displayName: 'Record Type Names or IDs',
 		name: 'kinds',
 		type: 'multiOptions',
-		typeOptions: { loadOptionsMethod: 'getToolKinds' },
+		typeOptions: { loadOptionsMethod: 'getRecordTypes' },
 		default: ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity', 'message'],
 		description:
-			'The records that the model can see, custom objects included. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
+			'The record types that the model can see, custom objects included. Choose from the list, or specify IDs using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 	},
 	{
 		displayName: 'May Write',
@@ -24,7 +24,11 @@ export const toolProperties: INodeProperties[] = [
 		type: 'multiOptions',
 		options: [
 			{ name: 'Create', value: 'create', description: 'New records' },
-			{ name: 'Create or Update', value: 'upsert', description: 'Create a new record, or update the current one if it already exists (upsert)' },
+			{
+				name: 'Create or Update',
+				value: 'upsert',
+				description: 'Create a new record, or update the current one if it already exists (upsert)',
+			},
 			{ name: 'Delete', value: 'delete', description: 'Only records that the model names individually' },
 			{ name: 'Send', value: 'send', description: 'Messages to people' },
 			{ name: 'Tag', value: 'tag', description: 'Adding and removing tags' },

@@ -13,7 +13,7 @@ import { searchList } from '../pickers/searchRecords';
 import { UnclearName } from '../mapping/linkedIds';
 import { idBehindName } from './namedIds';
 import { toolCollection, connectionFor, type ToolRun } from './toolRun';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
 /** A record that the model has named. */
 export interface NamedRecord {
@@ -49,72 +49,83 @@ const maxListed = 2 * maxCandidates;
  * @param token of a preview, which contains the id of a record that its write renames
  * @throws Error in the model's words, with the candidates
  */
-export async function namedRecord(run: ToolRun, kind: ToolKind, nameOrId: string | undefined, token?: string): Promise<NamedRecord> {
-	const finding = findByNameOrId(run, kind, nameOrId);
+export async function namedRecord(
+	run: ToolRun,
+	recordType: RecordType,
+	nameOrId: string | undefined,
+	token?: string,
+): Promise<NamedRecord> {
+	const finding = findByNameOrId(run, recordType, nameOrId);
 	const failed = await finding.then(() => undefined, (error: Error) => error);
 	if (!failed) return { ...(await finding), ...(nameOrId !== undefined && { nameOrId }) };
 	const id = failed instanceof NodeApiError || nameOrId === undefined ? undefined : idBehindName(token, nameOrId);
 	if (id === undefined) throw failed;
-	const record = await recordWithId(run, kind, id);
+	const record = await recordWithId(run, recordType, id);
 	return { id: String(record.id), title: titleOf(record), record, nameOrId: nameOrId! };
 }
 
-async function findByNameOrId(run: ToolRun, kind: ToolKind, nameOrId: string | undefined): Promise<NamedRecord> {
-	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind.name}.`);
+async function findByNameOrId(run: ToolRun, recordType: RecordType, nameOrId: string | undefined): Promise<NamedRecord> {
+	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${recordType.name}.`);
 	const { field, name } = parseName(nameOrId);
 	const isId = field === 'id' || (field === undefined && !isName(idField, nameOrId));
-	const record = (field === 'id' ? await findByTitle(run, kind, nameOrId) : undefined) ?? (isId ? await recordWithId(run, kind, name, field === undefined) : await findByName(run, kind, nameOrId));
+	const record = (field === 'id' ? await findByTitle(run, recordType, nameOrId) : undefined) ?? (isId ? await recordWithId(run, recordType, name, field === undefined) : await findByName(run, recordType, nameOrId));
 	return { id: String(record.id), title: titleOf(record), record };
 }
 
-export const titleOf = (record: IDataObject): string => {
+const titleOf = (record: IDataObject): string => {
 	const name = recordName(record);
 	return name === undefined ? String(record.id) : `${name} (${String(record.id)})`;
 };
 
 /** @param mayBeName whether it only looks like an ID: a long word with digits in it may be a name */
-async function recordWithId(run: ToolRun, kind: ToolKind, id: string, mayBeName = false): Promise<IDataObject> {
-	const record = await findRecord(run.api, toolCollection(kind) + path`/${id}`);
+async function recordWithId(run: ToolRun, recordType: RecordType, id: string, mayBeName = false): Promise<IDataObject> {
+	const record = await findRecord(run.api, toolCollection(recordType) + path`/${id}`);
 	const other = otherId(record, id);
-	if (other !== undefined) throw new Error(`For ${id}, the service returned the ${kind.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`);
+	if (other !== undefined) {
+		throw new Error(
+			`For ${id}, the service returned the ${recordType.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`,
+		);
+	}
 	if (record) return record;
-	const outcome = mayBeName ? await lookUpName(run, kind, id) : undefined;
-	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
-	if (outcome && 'several' in outcome) throw await ambiguousNameError(run, kind, id, outcome.several);
-	throw new NoSuchRecord(id, `There is no ${kind.name} with the id ${id}: it may be of another kind, or deleted. Find the ${kind.name} with ${run.settings.prefix}_search.`);
+	const outcome = mayBeName ? await lookUpName(run, recordType, id) : undefined;
+	if (outcome && 'found' in outcome) return await recordWithId(run, recordType, String(outcome.found));
+	if (outcome && 'several' in outcome) throw await ambiguousNameError(run, recordType, id, outcome.several);
+	throw new NoSuchRecord(id, `There is no ${recordType.name} with the id ${id}: it may be of another kind, or deleted. Find the ${recordType.name} with ${run.settings.prefix}_search.`);
 }
 
-const lookUpName = async (run: ToolRun, kind: ToolKind, name: string): Promise<NamedId | undefined> =>
-	(await lookUpNames(connectionFor(run, kind), toolCollection(kind).slice('/v1/'.length), [name], false)).get(name);
+const lookUpName = async (run: ToolRun, recordType: RecordType, name: string): Promise<NamedId | undefined> =>
+	(await lookUpNames(connectionFor(run, recordType), toolCollection(recordType).slice('/v1/'.length), [name], false)).get(name);
 
 /** The record whose title reads like `id: 5`, where no record has that id. */
-async function findByTitle(run: ToolRun, kind: ToolKind, nameOrId: string): Promise<IDataObject | undefined> {
-	if (await findRecord(run.api, toolCollection(kind) + path`/${parseName(nameOrId).name}`)) return undefined;
-	const { records } = await candidates(run, kind, nameOrId);
+async function findByTitle(run: ToolRun, recordType: RecordType, nameOrId: string): Promise<IDataObject | undefined> {
+	if (await findRecord(run.api, toolCollection(recordType) + path`/${parseName(nameOrId).name}`)) return undefined;
+	const { records } = await candidates(run, recordType, nameOrId);
 	const matches = records.filter((record) => recordName(record)?.toLowerCase() === nameOrId.toLowerCase());
 	return matches.length === 1 && records.length < maxCandidates ? matches[0] : undefined;
 }
 
-async function findByName(run: ToolRun, kind: ToolKind, name: string): Promise<IDataObject> {
-	const outcome = await lookUpName(run, kind, name);
-	if (outcome && 'found' in outcome) return await recordWithId(run, kind, String(outcome.found));
-	if (outcome && 'several' in outcome) throw await ambiguousNameError(run, kind, name, outcome.several);
-	const { results, records } = await candidates(run, kind, name);
+async function findByName(run: ToolRun, recordType: RecordType, name: string): Promise<IDataObject> {
+	const outcome = await lookUpName(run, recordType, name);
+	if (outcome && 'found' in outcome) return await recordWithId(run, recordType, String(outcome.found));
+	if (outcome && 'several' in outcome) throw await ambiguousNameError(run, recordType, name, outcome.several);
+	const { results, records } = await candidates(run, recordType, name);
 	// Tickets and messages have a subject, which is not unique: it only counts if a single record has it.
 	const matches = records.filter((record) => recordName(record)?.toLowerCase() === name.toLowerCase());
 	if (matches.length === 1 && records.length < maxCandidates) return matches[0]!;
-	const near = results.length > 0 ? ` Similar: ${results.join('; ')}. Send the id of the right one.` : ` Find it with ${run.settings.prefix}_search.`;
-	throw new Error(`No ${kind.name} is called ${name}.${near}`);
+	const near = results.length > 0
+		? ` Similar: ${results.join('; ')}. Send the id of the right one.`
+		: ` Find it with ${run.settings.prefix}_search.`;
+	throw new Error(`No ${recordType.name} is called ${name}.${near}`);
 }
 
-const ambiguousNameError = async (run: ToolRun, kind: ToolKind, name: string, ids: unknown[]): Promise<Error> =>
-	new Error(`Several records of the kind ${kind.name} are called ${name}: ${await candidateText(run, toolCollection(kind), name, ids)}. Send the id of the right one.`);
+const ambiguousNameError = async (run: ToolRun, recordType: RecordType, name: string, ids: unknown[]): Promise<Error> =>
+	new Error(`Several records of the kind ${recordType.name} are called ${name}: ${await candidateText(run, toolCollection(recordType), name, ids)}. Send the id of the right one.`);
 
-async function candidates(run: ToolRun, kind: ToolKind, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
-	const api = connectionFor(run, kind);
-	const { results } = await nearest(api, kind.resource.path, toolCollection(kind), filter);
+async function candidates(run: ToolRun, recordType: RecordType, filter: string): Promise<{ results: string[]; records: IDataObject[] }> {
+	const api = connectionFor(run, recordType);
+	const { results } = await nearest(api, recordType.resource.path, toolCollection(recordType), filter);
 	const first = results.slice(0, maxCandidates);
-	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, toolCollection(kind) + path`/${String(value)}`)));
+	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`)));
 	return { results: first.map(({ name, value }) => `${name} (${value})`), records: records.filter((record) => record !== undefined) };
 }
 
@@ -131,15 +142,17 @@ async function nearest(api: Connection, resource: string, collection: string, na
 	return { results: [] };
 }
 
-/** Distinguishes records of one name; only names for a kind that the author has not chosen. */
+/** Distinguishes records of one name; only names for a record type that the author has not chosen. */
 async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
-	const results = ids.length > 0 ? await recordsWithIds(run, collection, ids.slice(0, maxListed)) : await similarRecords(run, collection, name);
-	const isChosen = run.settings.kinds.some((kind) => toolCollection(kind) === collection);
-	const listed = results.slice(0, maxListed).map((result) => {
+	const results = ids.length > 0
+		? await recordsWithIds(run, collection, ids.slice(0, maxListed))
+		: await similarRecords(run, collection, name);
+	const isChosen = run.settings.recordTypes.some((recordType) => toolCollection(recordType) === collection);
+	const listedNames = results.slice(0, maxListed).map((result) => {
 		const displayName = isChosen ? result.name : result.name.split(' – ').filter((part, i) => i === 0 && !part.includes('@')).join('');
 		return displayName === '' || displayName === result.value ? String(result.value) : `${displayName} (${result.value})`;
 	});
-	return [...listed, ...(ids.length > listed.length ? [`and ${ids.length - listed.length} more`] : [])].join('; ');
+	return [...listedNames, ...(ids.length > listedNames.length ? [`and ${ids.length - listedNames.length} more`] : [])].join('; ');
 }
 
 /** Reads all of them: a search may return many others first. */

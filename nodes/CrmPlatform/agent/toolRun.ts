@@ -6,8 +6,8 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import type { ApiRequest, ApiResponse } from '../api/http/request';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Operation } from '../model';
-import type { CallIdentity } from '../toolCall';
-import type { ToolKind, ToolSettings } from './toolSettings';
+import type { CallIdentity } from '../toolCalls/toolCall';
+import type { RecordType, ToolSettings } from './toolSettings';
 
 /** One call of a tool. */
 export interface ToolRun {
@@ -27,9 +27,15 @@ type Parameters = Record<string, unknown>;
  *
  * @param fields values for the fields of a write
  */
-export function executionFor(run: ToolRun, kind: ToolKind, operation: Operation, parameters: Parameters, fields: IDataObject = {}): Execution {
+export function executionFor(
+	run: ToolRun,
+	recordType: RecordType,
+	operation: Operation,
+	parameters: Parameters,
+	fields: IDataObject = {},
+): Execution {
 	const { n8n, api, identity } = run;
-	const all: Parameters = { ...parameters, objectKey: kind.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
+	const all: Parameters = { ...parameters, objectKey: recordType.objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
 	const overrides = {
 		getNodeParameter: (name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise,
 		getInputData: () => [{ json: {} }],
@@ -40,7 +46,7 @@ export function executionFor(run: ToolRun, kind: ToolKind, operation: Operation,
 	};
 	const view = Object.assign(Object.create(n8n), overrides) as IExecuteFunctions;
 	const shared = { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...identity };
-	return { n8n: view, api, resource: kind.resource, operation, identity: shared };
+	return { n8n: view, api, resource: recordType.resource, operation, identity: shared };
 }
 
 /** Marks values as a model's, so that invented field names are refused and not ignored. */
@@ -54,11 +60,11 @@ export async function runOperation(execution: Execution): Promise<IDataObject[]>
 	return [result ?? []].flat().map((record) => (record instanceof ItemWithFiles ? record.json : record));
 }
 
-/** Path of the records of a kind, with version prefix. */
-export const toolCollection = ({ resource, objectKey = '' }: ToolKind): string => `/v1${filledPath(resource.path, () => objectKey)}`;
+/** Path of the records of this type, with version prefix. */
+export const toolCollection = ({ resource, objectKey = '' }: RecordType): string => `/v1${filledPath(resource.path, () => objectKey)}`;
 
-/** A connection that looks the kind's records up under their actual path. */
-export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: ToolKind): Connection =>
+/** A connection that looks records of this type up under their actual path. */
+export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: RecordType): Connection =>
 	objectKey === undefined
 		? api
 		: (Object.assign(Object.create(api), {
@@ -66,21 +72,25 @@ export const connectionFor = ({ api }: ToolRun, { resource, objectKey }: ToolKin
 			}) as Connection);
 
 /** @throws Error in the model's words */
-export async function toolDescription({ api }: ToolRun, { resource, name }: ToolKind): Promise<ResourceDescription> {
+export async function toolDescription({ api }: ToolRun, { resource, name }: RecordType): Promise<ResourceDescription> {
 	const description = await api.describe(resource.path);
 	if (description) return description;
 	throw new Error(`The CRM does not offer records of the kind ${name}. Use another kind.`);
 }
 
 /** @throws Error in the model's words */
-export function operationOfKind({ resource, name }: ToolKind, value: string): Operation {
+export function operationOfRecordType({ resource, name }: RecordType, value: string): Operation {
 	const operation = resource.operations.find(({ option }) => option.value === value);
 	if (operation) return operation;
 	throw new Error(`This action is not available for a ${name} (${value}). Use another action or kind.`);
 }
 
 /** The connection with a gate, which sees each write before it is sent, and its response. */
-export function withGate(api: Connection, gate: (request: ApiRequest) => ApiRequest, onResponse: (response: ApiResponse) => void = () => undefined): Connection {
+export function withGate(
+	api: Connection,
+	gate: (request: ApiRequest) => ApiRequest,
+	onResponse: (response: ApiResponse) => void = () => undefined,
+): Connection {
 	const send = async (request: ApiRequest) => {
 		if (request.method === 'GET') return await api.send(request);
 		const response = await api.send(gate(request));

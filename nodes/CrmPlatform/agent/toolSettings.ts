@@ -14,8 +14,8 @@ type ToolVerb = (typeof toolVerbs)[number];
 export const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
 export type ToolName = (typeof toolNames)[number];
 
-/** A kind of record, as a model names it. */
-export interface ToolKind {
+/** A type of record: a resource, or one custom object. Models call it `kind`. */
+export interface RecordType {
 	/** `contact`; of a custom object its key: `cars`. */
 	name: string;
 	resource: Resource;
@@ -24,7 +24,7 @@ export interface ToolKind {
 }
 
 export interface ToolSettings {
-	kinds: ToolKind[];
+	recordTypes: RecordType[];
 	verbs: ReadonlySet<ToolVerb>;
 	/** Whether a write needs a preview: the first call returns a token, and a call with the token writes. */
 	asksFirst: boolean;
@@ -36,21 +36,23 @@ export interface ToolSettings {
 	tools: readonly ToolName[];
 }
 
-const customObjectKind = 'customObjectRecord';
+const customObjectValue = 'customObjectRecord';
 
 /** @throws Error in the user's words */
 export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const read = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
-	const kinds = kindsNamed(chosen('kinds'));
+	const recordTypes = recordTypesNamed(chosen('kinds'));
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
 	const selectedTools = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
-	const offeredTools = (selectedTools.length > 0 ? toolNames.filter((name) => selectedTools.includes(name)) : toolNames).filter((name) => isOffered(name, kinds, verbs));
-	if (offeredTools.length === 0) throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
+	const offeredTools = (selectedTools.length > 0 ? toolNames.filter((name) => selectedTools.includes(name)) : toolNames).filter((name) => isOffered(name, recordTypes, verbs));
+	if (offeredTools.length === 0) {
+		throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
+	}
 	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
 	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: use letters, digits and underscores, such as crm.');
 	return {
-		kinds,
+		recordTypes,
 		verbs,
 		asksFirst: readBoolean('Ask Before Writing', read('askBeforeWriting'), { otherwise: true }),
 		maxLength: maxAnswerLengthOf(n8n),
@@ -66,41 +68,46 @@ function oneOf<Choice extends string>(all: readonly Choice[], value: string, lab
 }
 
 /** @throws Error in the user's words */
-export function kindsNamed(values: string[]): ToolKind[] {
-	if (values.length === 0) throw new Error('Kind Names or IDs: choose at least one.');
-	return values.map(kindNamed);
+export function recordTypesNamed(values: string[]): RecordType[] {
+	if (values.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
+	return values.map(recordTypeNamed);
 }
 
-function kindNamed(value: string): ToolKind {
+function recordTypeNamed(value: string): RecordType {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
-	if (!resource || (name === customObjectKind && !objectKey)) throw new Error(`Kind Names or IDs: there is no kind ${value}.`);
+	if (!resource || (name === customObjectValue && !objectKey)) {
+		throw new Error(`Record Type Names or IDs: there is no record type ${value}.`);
+	}
 	return objectKey === undefined ? { name, resource } : { name: objectKey, resource, objectKey };
 }
 
-const isOffered = (tool: ToolName, kinds: ToolKind[], verbs: ReadonlySet<ToolVerb>): boolean => {
-	if (tool === 'change') return kinds.some((kind) => allowedChanges(verbs, kind).length > 0);
-	return tool !== 'act' || kinds.some((kind) => actionsOf(kind, verbs).length > 0);
+const isOffered = (tool: ToolName, recordTypes: RecordType[], verbs: ReadonlySet<ToolVerb>): boolean => {
+	if (tool === 'change') return recordTypes.some((recordType) => allowedChanges(verbs, recordType).length > 0);
+	return tool !== 'act' || recordTypes.some((recordType) => actionsOf(recordType, verbs).length > 0);
 };
 
 /** What crm_change does. */
 export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'untag';
 
-/** @param kind of the changed records; any kind if absent */
-export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, kind?: ToolKind): ToolChange[] =>
+/** @param recordType of the changed records; any type if absent */
+export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, recordType?: RecordType): ToolChange[] =>
 	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter(
-		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (kind === undefined || (hasChange(change, kind) && (verbs.has('send') || !leavesByChange(change, kind)))),
+		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (recordType === undefined || (hasChange(change, recordType) && (verbs.has('send') || !leavesByChange(change, recordType)))),
 	);
 
-const hasChange = (change: ToolChange, { resource }: ToolKind): boolean =>
+const hasChange = (change: ToolChange, { resource }: RecordType): boolean =>
 	resource.operations.some(({ option }) => option.value === ({ tag: 'addTag', untag: 'removeTag' } as Record<string, string>)[change] || option.value === change);
 
 /** Whether a change may send something out of the CRM: a new message, or a new text of a scheduled one. */
-export const leavesByChange = (change: ToolChange, kind: ToolKind): boolean => ['update', 'upsert'].includes(change) && leavesTheCrm(kind);
+export const leavesByChange = (change: ToolChange, recordType: RecordType): boolean =>
+	['update', 'upsert'].includes(change) && leavesTheCrm(recordType);
 
-/** Whether records of the kind leave the CRM, as messages do. */
-export const leavesTheCrm = ({ resource }: ToolKind): boolean => resource.operations.some((operation) => operation.leavesTheCrm);
+/** Whether records of this type leave the CRM, as messages do. */
+export const leavesTheCrm = ({ resource }: RecordType): boolean => resource.operations.some((operation) => operation.leavesTheCrm);
 
-/** What crm_act does with records of a kind: a step with a name of its own, such as winning a deal. */
-export const actionsOf = (kind: ToolKind, verbs: ReadonlySet<ToolVerb>): Operation[] =>
-	verbs.has(leavesTheCrm(kind) ? 'send' : 'act') ? kind.resource.operations.filter((operation) => operation.leavesTheCrm !== undefined) : [];
+/** What crm_act does with records of a type: actions such as winning a deal. */
+export const actionsOf = (recordType: RecordType, verbs: ReadonlySet<ToolVerb>): Operation[] =>
+	verbs.has(leavesTheCrm(recordType) ? 'send' : 'act')
+		? recordType.resource.operations.filter((operation) => operation.leavesTheCrm !== undefined)
+		: [];

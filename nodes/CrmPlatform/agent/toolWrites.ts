@@ -13,24 +13,24 @@ import { choiceOf, readParts } from '../lookUp/recordParts';
 import { describedWrite } from '../writing/describedOperation';
 import { nodeFailure } from '../failure';
 import { nameExisting } from '../writing/existingRecord';
-import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './approval';
-import { inSentences } from '../toolAnswer';
+import { checkedToken, isServiceVersion, isUnchanged, tokenFor } from './previewToken';
+import { inSentences } from '../toolCalls/toolAnswer';
 import type { ToolAnswer } from './readingTools';
-import { fieldsOfKind } from './toolFields';
+import { fieldsOfRecordType } from './toolFields';
 import { executionFor, runOperation, withGate, type ToolRun } from './toolRun';
-import { changesNothing, meaningOf, repeatedInWords, writeInWords, type PlannedWrite } from './toolPreview';
+import { changesNothing, readableValuesOf, describeRepeatedWrite, describePlannedWrite, type PlannedWrite } from './toolPreview';
 import type { NamedRecord } from './toolRecords';
-import type { ToolKind } from './toolSettings';
+import type { RecordType } from './toolSettings';
 
 /** One write that the model requests. */
 export interface RequestedWrite {
-	kind: ToolKind;
+	recordType: RecordType;
 	operation: Operation;
 	parameters: Record<string, unknown>;
 	fields?: IDataObject;
 	target?: NamedRecord;
 	/** Details beyond the values. */
-	more?: string;
+	detail?: string;
 }
 
 /** Thrown in place of a write that is only planned. */
@@ -49,18 +49,22 @@ class Planned extends Error {
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */
-export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], token: string | undefined, now = Date.now()): Promise<ToolAnswer> {
+export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], token: string | undefined): Promise<ToolAnswer> {
+	const now = Date.now();
 	const plannedWrites: PlannedWrite[] = [];
-	for (const write of requestedWrites) plannedWrites.push(await plan(run, write));
+	for (const write of requestedWrites) plannedWrites.push(await dryRun(run, write));
 	const { asksFirst, maxLength } = run.settings;
-	const wordsOf = async (isWhole: boolean) => await Promise.all(plannedWrites.map(async (write) => await writeInWords(run, write, isWhole)));
+	const descriptionsOf = async (isComplete: boolean) =>
+		await Promise.all(plannedWrites.map(async (write) => await describePlannedWrite(run, write, isComplete)));
 	const preview = async (reason = ''): Promise<ToolAnswer> => {
-		const data = [{ preview: (await wordsOf(true)).join('. '), token: tokenFor(run, plannedWrites, now) }];
+		const data = [{ preview: (await descriptionsOf(true)).join('. '), token: tokenFor(run, plannedWrites, now) }];
 		const note = `${reason}${reason && ' '}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
-		if (JSON.stringify([...data, { note }]).length > maxLength) throw new Error(`${tooLong(maxLength)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
+		if (JSON.stringify([...data, { note }]).length > maxLength) {
+			throw new Error(`${tooLong(maxLength)} It begins: ${data[0]!.preview.slice(0, 100)}…`);
+		}
 		return { data, notes: [note] };
 	};
-	const words = await wordsOf(false);
+	const words = await descriptionsOf(false);
 	if (!asksFirst) return await send(run, requestedWrites, plannedWrites, words);
 	const previewUnlessUnchanged = async (reason?: string) => (plannedWrites.every(changesNothing) ? unchanged(words) : await preview(reason));
 	if (token === undefined) return await previewUnlessUnchanged();
@@ -94,12 +98,12 @@ class ChangedSince extends Error {}
 /** Some of the writes were carried out before one failed. */
 export class PartlyDone extends Error {}
 
-function partlyDone(failed: Error, words: string[], place: number): string {
+function partlyDone(failed: Error, words: string[], doneCount: number): string {
 	const why = failed instanceof ChangedSince || isAnsweredWith(failed, 412) ? 'the record has changed since the preview.' : failed.message;
-	const left = words.length - place - 1;
+	const left = words.length - doneCount - 1;
 	return [
-		...(place > 0 ? [`Done: ${words.slice(0, place).join('. ')}.`] : []),
-		mayBeDone(failed) ? `May have been done; check first: ${words[place]}. The response was: ${inSentences(why)}` : `Not done: ${words[place]}, since ${inSentences(why)}`,
+		...(doneCount > 0 ? [`Done: ${words.slice(0, doneCount).join('. ')}.`] : []),
+		mayBeDone(failed) ? `May have been done; check first: ${words[doneCount]}. The response was: ${inSentences(why)}` : `Not done: ${words[doneCount]}, since ${inSentences(why)}`,
 		...(left > 0 ? [left === 1 ? 'One more was not tried.' : `${left} more were not tried.`] : []),
 	].join(' ');
 }
@@ -107,9 +111,10 @@ function partlyDone(failed: Error, words: string[], place: number): string {
 /** Whether a write that failed may have been carried out. */
 const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && error.context.mayBeDone === true;
 
-const unchanged = (words: string[]): ToolAnswer => ({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
+const unchanged = (words: string[]): ToolAnswer =>
+	({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
 
-async function plan(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite> {
+async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite> {
 	const api = withGate(run.api, (request) => {
 		throw new Planned(request);
 	});
@@ -117,12 +122,19 @@ async function plan(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite> 
 	const execution = executionOf({ ...run, api }, write);
 	const outcome = await runOperation(execution).then(() => undefined, (error: Error) => error);
 	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
-	if (unsent.length > 0) throw new Error(await unsentInWords(execution, unsent));
+	if (unsent.length > 0) throw new Error(await describeUnsentValues(execution, unsent));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
-	const { kind, operation, target, more } = write;
+	const { recordType, operation, target, detail } = write;
 	await refuseNames(run, write, outcome.request);
-	const meaning = await meaningOf(run, kind, (outcome.request.body ?? {}) as IDataObject);
-	return { kind, meaning, operation, request: outcome.request, ...(target && { target }), ...(more !== undefined && { more }) };
+	const readableValues = await readableValuesOf(run, recordType, (outcome.request.body ?? {}) as IDataObject);
+	return {
+		recordType,
+		readableValues,
+		operation,
+		request: outcome.request,
+		...(target && { target }),
+		...(detail !== undefined && { detail }),
+	};
 }
 
 /**
@@ -131,10 +143,15 @@ async function plan(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite> 
  *
  * @throws UnclearName
  */
-async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: RequestedWrite, { body = {} }: ApiRequest): Promise<void> {
+async function refuseNames(
+	run: ToolRun,
+	{ recordType, fields = {}, parameters }: RequestedWrite,
+	{ body = {} }: ApiRequest,
+): Promise<void> {
 	const requestedValues = new Set([...Object.values(fields), ...Object.values(parameters).map(locatorValue)].flat());
-	const all = await fieldsOfKind(run, kind);
-	const valueOf = (field: Field | undefined): unknown[] => (field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
+	const all = await fieldsOfRecordType(run, recordType);
+	const valueOf = (field: Field | undefined): unknown[] =>
+		(field ? [outputValue(body as IDataObject, field.path as OutputField['path'])].flat() : []);
 	for (const field of all) {
 		const { reference, part, label } = field;
 		const name = valueOf(field).find((value) => reference !== undefined && requestedValues.has(value) && isName(field, value));
@@ -142,21 +159,30 @@ async function refuseNames(run: ToolRun, { kind, fields = {}, parameters }: Requ
 		const message = `${label}: there is no record of ${part ?? reference} called ${String(name)}.`;
 		if (part === undefined) throw new UnclearName(message, reference, String(name), []);
 		const owner = all.find((other) => other.reference === reference && other.part === undefined);
-		throw new Error(`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined))}`);
+		throw new Error(
+			`${message} ${choiceOf(await readParts(run.api, reference, part), valueOf(owner).filter((value) => value !== undefined))}`,
+		);
 	}
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */
-async function unsentInWords(execution: Execution, unsent: string[]): Promise<string> {
+async function describeUnsentValues(execution: Execution, unsent: string[]): Promise<string> {
 	const { name } = execution.operation.option;
 	const fieldNames = (await describedWrite(execution)).fields.map((field) => field.name);
 	const explanations = unsent.map((notice) => notice.replace(/^Not sent because the service has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }
 
-const executionOf = (run: ToolRun, { kind, operation, parameters, fields }: RequestedWrite): Execution => executionFor(run, kind, operation, parameters, fields);
+const executionOf = (run: ToolRun, { recordType, operation, parameters, fields }: RequestedWrite): Execution =>
+	executionFor(run, recordType, operation, parameters, fields);
 
-async function send(run: ToolRun, requestedWrites: RequestedWrite[], plannedWrites: PlannedWrite[], words: string[], versions?: string[]): Promise<ToolAnswer> {
+async function send(
+	run: ToolRun,
+	requestedWrites: RequestedWrite[],
+	plannedWrites: PlannedWrite[],
+	words: string[],
+	versions?: string[],
+): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [i, write] of requestedWrites.entries()) {
 		if (write.target?.notFound) {
@@ -165,17 +191,29 @@ async function send(run: ToolRun, requestedWrites: RequestedWrite[], plannedWrit
 		}
 		const sending = sendOne(run, write, plannedWrites[i]!, i, versions?.[i]);
 		const failed = await sending.then(() => undefined, (error: Error) => error);
-		if (failed) throw done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+		if (failed) {
+			throw done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+		}
 		const { record, isRepeated } = await sending;
 		const { id, name, title, subject } = record;
 		const nameFields = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
-		const outcomeText = isRepeated ? await repeatedInWords(run, plannedWrites[i]!, String(write.target?.id ?? id)) : words[i]!;
-		done.push({ done: outcomeText, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}), ...(write.target || isRepeated ? {} : nameFields) });
+		const outcomeText = isRepeated ? await describeRepeatedWrite(run, plannedWrites[i]!, String(write.target?.id ?? id)) : words[i]!;
+		done.push({
+			done: outcomeText,
+			...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
+			...(write.target || isRepeated ? {} : nameFields),
+		});
 	}
 	return { data: done, notes: [] };
 }
 
-async function sendOne(run: ToolRun, write: RequestedWrite, plannedWrite: PlannedWrite, place: number, version: string | undefined): Promise<{ record: IDataObject; isRepeated: boolean }> {
+async function sendOne(
+	run: ToolRun,
+	write: RequestedWrite,
+	plannedWrite: PlannedWrite,
+	place: number,
+	version: string | undefined,
+): Promise<{ record: IDataObject; isRepeated: boolean }> {
 	const numbered = place === 0 ? run.identity : { ...run.identity, run: `${run.identity.run}/${place}` };
 	const isConditional = version !== undefined && plannedWrite.target !== undefined;
 	const { takesIfMatch } = await describedWrite(executionOf(run, write));
@@ -183,7 +221,9 @@ async function sendOne(run: ToolRun, write: RequestedWrite, plannedWrite: Planne
 	if (isConditional && !byService && !isUnchanged(plannedWrite, version)) throw new ChangedSince();
 	let isRepeated = false;
 	const gate = (request: ApiRequest): ApiRequest => {
-		if (JSON.stringify(request.body) !== JSON.stringify(plannedWrite.request.body) || request.path !== plannedWrite.request.path) throw new ChangedSince();
+		if (JSON.stringify(request.body) !== JSON.stringify(plannedWrite.request.body) || request.path !== plannedWrite.request.path) {
+			throw new ChangedSince();
+		}
 		return byService ? { ...request, headers: { ...request.headers, 'if-match': etagOf(version) } } : request;
 	};
 	const api = withGate(run.api, gate, ({ headers }) => {

@@ -1,15 +1,22 @@
-import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INodeExecutionData, type ISupplyDataFunctions, type SupplyData } from 'n8n-workflow';
+import {
+	NodeConnectionTypes,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type ISupplyDataFunctions,
+	type SupplyData,
+} from 'n8n-workflow';
 
 import { connect } from '../api/connection';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
-import { answerWithin, failureText, inSentences } from '../toolAnswer';
-import { argumentsOf } from '../toolArguments';
-import { nameOfCall, namedCall } from '../toolCall';
+import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
+import { argumentsOf } from '../toolCalls/toolArguments';
+import { nameOfCall, namedCall } from '../toolCalls/toolCall';
 import { countTool } from './countTool';
 import { describeTool } from './describeTool';
 import { getTool, searchTool, type ToolAnswer } from './readingTools';
-import { readToolArgs, type ToolArgs } from './toolArgs';
+import { CallArguments } from './callArguments';
 import { withCandidates } from './toolRecords';
 import { refuseSetByService } from './setByService';
 import { withGate, type ToolRun } from './toolRun';
@@ -19,7 +26,7 @@ import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './toolWrites';
 import { actTool, changeTool } from './writingTools';
 
-const tools: Record<ToolName, (run: ToolRun, args: ToolArgs) => Promise<ToolAnswer>> = {
+const tools: Record<ToolName, (run: ToolRun, args: CallArguments) => Promise<ToolAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
@@ -62,7 +69,9 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	const { tool, toolCallId: _, ...rawArgs } = argumentsOf(n8n);
 	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
 	const name = settings.tools.find((toolName) => toolName === calledName) ?? (settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined);
-	const answer = name === undefined ? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }] : await answerCall(n8n, settings, name, rawArgs);
+	const answer = name === undefined
+		? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }]
+		: await answerCall(n8n, settings, name, rawArgs);
 	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
 }
 
@@ -87,7 +96,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
-		const args = readToolArgs(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.kinds);
+		const args = new CallArguments(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		const api = withGate(await connect(view), (request) => {
 			hasSentWrite = true;
 			return request;
@@ -101,7 +110,9 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const clear = run ? await withCandidates(run, error).catch(() => error) : error;
 		const failure = nodeFailure(n8n, clear, 0);
 		const isNothingWritten = !(error instanceof PartlyDone) && (!hasSentWrite || isRefusal(failure));
-		const nothingWritten = isBlank(rawArgs.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
+		const nothingWritten = isBlank(rawArgs.token)
+			? ' Nothing was written.'
+			: ' This call wrote nothing; an earlier call with this token may have.';
 		// For a person who reports it to the service; a model has no use for it.
 		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };

@@ -7,12 +7,12 @@ import { wordsOf } from '../mapping/fieldNames';
 import { lookUpNames } from '../lookUp/nameLookUp';
 import { isName } from '../lookUp/nameSyntax';
 import { resourceNamed } from '../resources';
-import type { ToolArgs } from './toolArgs';
-import { fieldsOfKind, matchByName, refuseRepeatedNames, withServiceNames } from './toolFields';
+import type { CallArguments } from './callArguments';
+import { fieldsOfRecordType, matchByName, refuseRepeatedNames, withServiceNames } from './toolFields';
 import { namedRecord, NoSuchRecord, type NamedRecord } from './toolRecords';
-import { toolDescription, operationOfKind, type ToolRun } from './toolRun';
+import { toolDescription, operationOfRecordType, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
-import { actionsOf, allowedChanges, leavesByChange, leavesTheCrm, type ToolChange, type ToolKind } from './toolSettings';
+import { actionsOf, allowedChanges, leavesByChange, leavesTheCrm, type ToolChange, type RecordType } from './toolSettings';
 import { doWrites, type RequestedWrite } from './toolWrites';
 
 /** Maximum number of records that one call deletes. */
@@ -21,7 +21,7 @@ const maxDeleted = 20;
 /** A token contains a version of up to 20 characters per record, and the ids of records identified by name. */
 const maxToken = 3_000;
 
-/** Arguments of each change besides the kind and the token. */
+/** Arguments of each change besides kind and token. */
 const acceptedArgs: Record<ToolChange, string[]> = {
 	create: ['values'],
 	update: ['record', 'values'],
@@ -31,39 +31,41 @@ const acceptedArgs: Record<ToolChange, string[]> = {
 	untag: ['record', 'tag'],
 };
 
-export async function changeTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
-	const kind = args.kind();
+export async function changeTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+	const recordType = args.recordType();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
-	if (!run.settings.verbs.has('send') && leavesByChange(change, kind)) throw needsSend(kind, change);
+	if (!run.settings.verbs.has('send') && leavesByChange(change, recordType)) throw needsSend(recordType, change);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	args.only(change, acceptedArgs[change]);
 	const values = args.object('values');
-	if (change === 'delete') return await doWrites(run, await deletions(run, kind, args, token), token);
-	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, kind, change, args, token)], token);
+	if (change === 'delete') return await doWrites(run, await deletions(run, recordType, args, token), token);
+	if (change === 'tag' || change === 'untag') return await doWrites(run, [await tagging(run, recordType, change, args, token)], token);
 
-	if (Object.keys(values).length === 0) throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
-	const operation = changingOperation(kind, change);
-	const fields = withServiceNames(values, await fieldsOfKind(run, kind));
-	if (change === 'update') {
-		const target = await namedRecord(run, kind, args.text('record'), token);
-		return await doWrites(run, [{ kind, operation, parameters: pickedRecord(target), fields, target }], token);
+	if (Object.keys(values).length === 0) {
+		throw new Error(`values is missing. Send an object of fields and values; ${run.settings.prefix}_describe lists the fields.`);
 	}
-	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, kind, args) } : {};
-	return await doWrites(run, [{ kind, operation, parameters, fields }], token);
+	const operation = changingOperation(recordType, change);
+	const fields = withServiceNames(values, await fieldsOfRecordType(run, recordType));
+	if (change === 'update') {
+		const target = await namedRecord(run, recordType, args.text('record'), token);
+		return await doWrites(run, [{ recordType, operation, parameters: pickedRecord(target), fields, target }], token);
+	}
+	const parameters = change === 'upsert' ? { fieldsMatchOn: await chosenMatch(run, recordType, args) } : {};
+	return await doWrites(run, [{ recordType, operation, parameters, fields }], token);
 }
 
-const needsSend = ({ name }: ToolKind, action: string): Error =>
+const needsSend = ({ name }: RecordType, action: string): Error =>
 	new Error(`A ${name} leaves the CRM, so ${action} is not allowed. The workflow’s author can allow it with Send in May Write.`);
 
 /** @throws Error in the model's words */
-function changingOperation(kind: ToolKind, change: 'create' | 'update' | 'upsert'): Operation {
-	const has = kind.resource.operations.some(({ option }) => option.value === change);
-	if (has) return operationOfKind(kind, change);
-	throw new Error(`${change} cannot write a ${kind.name}. Use one of its actions, such as send.`);
+function changingOperation(recordType: RecordType, change: 'create' | 'update' | 'upsert'): Operation {
+	const has = recordType.resource.operations.some(({ option }) => option.value === change);
+	if (has) return operationOfRecordType(recordType, change);
+	throw new Error(`${change} cannot write a ${recordType.name}. Use one of its actions, such as send.`);
 }
 
-async function chosenMatch(run: ToolRun, kind: ToolKind, args: ToolArgs): Promise<string> {
-	const { upsert } = await toolDescription(run, kind);
+async function chosenMatch(run: ToolRun, recordType: RecordType, args: CallArguments): Promise<string> {
+	const { upsert } = await toolDescription(run, recordType);
 	const possible = (upsert?.match?.values ?? []).map((name) => ({ name, label: name }));
 	const fieldName = args.text('match_on');
 	if (fieldName === undefined) throw new Error(`match_on is missing. Send one of ${possible.map(({ name }) => name).join(', ')}.`);
@@ -78,22 +80,28 @@ const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
  * @param token of an earlier attempt, which may have deleted some of the records
  * @throws Error in the model's words, unless each of the records is identified unambiguously
  */
-async function deletions(run: ToolRun, kind: ToolKind, args: ToolArgs, token: string | undefined): Promise<RequestedWrite[]> {
+async function deletions(run: ToolRun, recordType: RecordType, args: CallArguments, token: string | undefined): Promise<RequestedWrite[]> {
 	const nameOrId = args.text('record');
 	const names = [...(nameOrId === undefined ? [] : [nameOrId]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
-	if (names.length === 0) throw new Error(`record is missing. Name each ${kind.name} to delete, by id or name. Deleting all at once is not possible.`);
-	const operation = operationOfKind(kind, 'delete');
+	if (names.length === 0) {
+		throw new Error(`record is missing. Name each ${recordType.name} to delete, by id or name. Deleting all at once is not possible.`);
+	}
+	const operation = operationOfRecordType(recordType, 'delete');
 	const targets = new Map<string, NamedRecord>();
 	for (const name of names) {
-		const finding = namedRecord(run, kind, name, token);
+		const finding = namedRecord(run, recordType, name, token);
 		const target = await (token === undefined ? finding : finding.catch((error: Error) => goneRecord(error, name)));
 		targets.set(target.id, target);
 	}
 	const count = args.number('count', 1, maxDeleted);
 	const isSure = targets.size === 1 ? count === undefined || count === 1 : count === targets.size;
-	if (!isSure) throw new Error(`This would delete ${targets.size} ${targets.size === 1 ? 'record' : 'records'}: ${[...targets.values()].map(({ title }) => title).join('; ')}. To delete ${targets.size === 1 ? 'it' : 'all of them'}, send count: ${targets.size}.`);
-	return [...targets.values()].map((target) => ({ kind, operation, parameters: pickedRecord(target), target }));
+	if (!isSure) {
+		throw new Error(
+			`This would delete ${targets.size} ${targets.size === 1 ? 'record' : 'records'}: ${[...targets.values()].map(({ title }) => title).join('; ')}. To delete ${targets.size === 1 ? 'it' : 'all of them'}, send count: ${targets.size}.`,
+		);
+	}
+	return [...targets.values()].map((target) => ({ recordType, operation, parameters: pickedRecord(target), target }));
 }
 
 /** @throws the error unless it says that the record does not exist */
@@ -102,56 +110,71 @@ function goneRecord(error: Error, nameOrId: string): NamedRecord {
 	return { id: error.id, title: error.id, record: {}, nameOrId, notFound: error };
 }
 
-async function tagging(run: ToolRun, kind: ToolKind, change: 'tag' | 'untag', args: ToolArgs, token: string | undefined): Promise<RequestedWrite> {
-	const operation = operationOfKind(kind, change === 'tag' ? 'addTag' : 'removeTag');
+async function tagging(
+	run: ToolRun,
+	recordType: RecordType,
+	change: 'tag' | 'untag',
+	args: CallArguments,
+	token: string | undefined,
+): Promise<RequestedWrite> {
+	const operation = operationOfRecordType(recordType, change === 'tag' ? 'addTag' : 'removeTag');
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
-	const target = await namedRecord(run, kind, args.text('record'), token);
+	const target = await namedRecord(run, recordType, args.text('record'), token);
 	const { id, title } = await namedTag(run, tag);
-	return { kind, operation, parameters: { ...pickedRecord(target), tagId: picked(id, 'id') }, target, more: `Tag: ${title}` };
+	return { recordType, operation, parameters: { ...pickedRecord(target), tagId: picked(id, 'id') }, target, detail: `Tag: ${title}` };
 }
 
 /** @throws Error in the model's words, with the candidates */
 async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
-	const kind: ToolKind = { name: 'tag', resource: resourceNamed('tag')! };
+	const recordType: RecordType = { name: 'tag', resource: resourceNamed('tag')! };
 	const outcome = (await lookUpNames(run.api, 'tags', [tag], false)).get(tag);
 	const isKnown = outcome !== undefined && ('found' in outcome || 'several' in outcome);
 	if (!isKnown && isName(idField, tag)) throw new UnclearName(`There is no tag called ${tag}.`, 'tags', tag, []);
-	return await namedRecord(run, kind, tag);
+	return await namedRecord(run, recordType, tag);
 }
 
-export async function actTool(run: ToolRun, args: ToolArgs): Promise<ToolAnswer> {
-	const kind = args.kind();
-	const actions = actionsOf(kind, run.settings.verbs);
-	if (actions.length === 0 && leavesTheCrm(kind)) throw needsSend(kind, 'acting on it');
-	if (actions.length === 0) throw new Error(`There is no action for a ${kind.name}. Use another kind.`);
+export async function actTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+	const recordType = args.recordType();
+	const actions = actionsOf(recordType, run.settings.verbs);
+	if (actions.length === 0 && leavesTheCrm(recordType)) throw needsSend(recordType, 'acting on it');
+	if (actions.length === 0) throw new Error(`There is no action for a ${recordType.name}. Use another kind.`);
 	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
-	const operation = operationOfKind(kind, action);
-	const properties = operation.properties(kind.resource);
+	const operation = operationOfRecordType(recordType, action);
+	const properties = operation.properties(recordType.resource);
 	const token = run.settings.asksFirst ? args.text('token', maxToken) : undefined;
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
-	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} creates a new ${kind.name}: omit record, and send values.`);
-	const target = takesRecord ? await namedRecord(run, kind, args.text('record'), token) : undefined;
+	if (!takesRecord && args.text('record') !== undefined) {
+		throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
+	}
+	const target = takesRecord ? await namedRecord(run, recordType, args.text('record'), token) : undefined;
 
 	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
 	const values = Object.entries(args.object('values'));
-	const pickFor = (name: string) => picks.find((pick) => [pick.name, pick.displayName].some((label) => [wordsOf(label), `${wordsOf(label)}id`].includes(wordsOf(name))));
+	const pickFor = (name: string) =>
+		picks.find((pick) => [pick.name, pick.displayName].some((label) => [wordsOf(label), `${wordsOf(label)}id`].includes(wordsOf(name))));
 	const isAsked = properties.some(({ name }) => name === 'fieldsMode');
 	const parameters: Record<string, unknown> = target ? pickedRecord(target) : {};
 	refuseRepeatedNames(values.map(([name]) => name), (name) => pickFor(name)?.name ?? `.${name}`);
 	for (const [name, value] of values) {
 		const pick = pickFor(name);
 		if (pick) parameters[pick.name] = picked(String(value), 'name');
-		else if (!isAsked) throw new Error(`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`);
+		else if (!isAsked) {
+			throw new Error(
+				`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`,
+			);
+		}
 	}
 	addDealPipeline(parameters, target);
 	const fieldValues: IDataObject = Object.fromEntries(values.filter(([name]) => !pickFor(name)));
-	const fields = isAsked ? withServiceNames(fieldValues, await fieldsOfKind(run, kind)) : {};
-	return await doWrites(run, [{ kind, operation, parameters, fields, ...(target && { target }) }], token);
+	const fields = isAsked ? withServiceNames(fieldValues, await fieldsOfRecordType(run, recordType)) : {};
+	return await doWrites(run, [{ recordType, operation, parameters, fields, ...(target && { target }) }], token);
 }
 
 /** A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name. */
 function addDealPipeline(parameters: Record<string, unknown>, target: NamedRecord | undefined): void {
 	const pipelineId = target?.record.pipeline_id;
-	if (parameters.stageId !== undefined && parameters.pipelineId === undefined && typeof pipelineId === 'string') parameters.pipelineId = picked(pipelineId, 'id');
+	if (parameters.stageId !== undefined && parameters.pipelineId === undefined && typeof pipelineId === 'string') {
+		parameters.pipelineId = picked(pipelineId, 'id');
+	}
 }

@@ -1,6 +1,7 @@
 import { isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import { isBlank } from '../values/blank';
+import { listed } from '../values/listed';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
 import { fieldKinds, valueShape } from './fieldKinds';
@@ -33,8 +34,6 @@ function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): s
 	return checked.map(([member, value]) => whyRefused({ ...member, label }, value)).find((reason) => reason !== undefined);
 }
 
-const maxNamed = 10;
-
 /** Maximum characters of a wrong value in the sentence. */
 const maxQuoted = 100;
 
@@ -44,8 +43,7 @@ function expected(field: Field, value: unknown): string | undefined {
 	const kind = valueShape(field) === 'list' ? field.items : field.kind;
 	if (choices && !isOpen) {
 		if (choices.some((choice) => choice.value === value)) return undefined;
-		const named = choices.slice(0, maxNamed).map(({ label }) => label).join(', ');
-		return `one of: ${named}${choices.length > maxNamed ? ', …' : ''}`;
+		return `one of: ${listed(choices.map(({ label }) => label))}`;
 	}
 	const fileValue = kind && fieldKinds[kind].fileValue;
 	if (fileValue) return fileValue.isValid(value) ? undefined : fileValue.described;

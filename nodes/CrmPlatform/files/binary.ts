@@ -23,10 +23,14 @@ export function fileField(n8n: IExecuteFunctions, item: number, { name, displayN
 	if (availableFields.includes(requestedField)) return requestedField;
 	const [only, ...others] = availableFields;
 	if (only === undefined) {
-		throw new Error('The input item has no file, so nothing was written. Connect a node that outputs one, such as Read/Write Files from Disk, HTTP Request or a form.');
+		throw new Error(
+			'The input item has no file, so nothing was written. Connect a node that outputs one, such as Read/Write Files from Disk, HTTP Request or a form.',
+		);
 	}
 	if (others.length === 0 && (requestedField === usual || requestedField === '')) return only;
-	throw new Error(`${displayName}: the input item has no file “${requestedField}”, so nothing was written. It has ${availableFields.map((field) => `“${field}”`).join(', ')}: enter the one to import.`);
+	throw new Error(
+		`${displayName}: the input item has no file “${requestedField}”, so nothing was written. It has ${availableFields.map((field) => `“${field}”`).join(', ')}: enter the one to import.`,
+	);
 }
 
 async function* storedBytes(

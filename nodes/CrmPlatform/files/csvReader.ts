@@ -1,16 +1,5 @@
+import { shortened, type FileRow } from './fileRow';
 import { UnreadableFile } from './unreadableFile';
-
-/**
- * A row of a file: its cells, or why it cannot be read, with its text. Rows are counted from 1, the header
- * included.
- */
-export type FileRow<Content> = { row: number } & (
-	| { content: Content; problem?: undefined; text?: string }
-	| { content?: undefined; problem: string; text: string }
-);
-
-/** The beginning of a row that is too long. */
-export const shortened = (text: string): string => (text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
 
 /** Recognized delimiters; the first one wins a tie. */
 const delimiters = [',', ';', '\t', '|'] as const;
@@ -42,77 +31,101 @@ export async function* readCsv(
 	chunks: AsyncIterable<string>,
 	delimiter?: string,
 ): AsyncGenerator<Array<FileRow<string[]>>, void> {
-	let text = '';
-	let start = 0;
-	let row = 0;
-	let problems = 0;
-	let isSkipping = false;
-	let separator = delimiter?.charCodeAt(0);
-	let hasBegun = false;
-	let width: number | undefined;
+	const parser = new CsvParser(delimiter);
+	for await (const chunk of chunks) {
+		parser.add(chunk);
+		yield* parser.rows(false);
+	}
+	yield* parser.rows(true);
+}
 
-	/** @returns false where more text is needed */
-	const takeDelimiterLine = (isEnd: boolean): boolean => {
-		if (!isEnd && text.length - start < maxDelimiterLineLength) return false;
-		const [line = '', stated] = delimiterLine.exec(text.slice(start, start + maxDelimiterLineLength)) ?? [];
-		separator ??= stated?.charCodeAt(0);
-		start += line.length;
-		return true;
-	};
+/** What has been read of a file, and what of it is not yet a row. */
+class CsvParser {
+	private text = '';
+	private start = 0;
+	private row = 0;
+	private problems = 0;
+	/** Whether the rest of a line belongs to a row that cannot be read. */
+	private isSkipping = false;
+	private hasBegun = false;
+	private width: number | undefined;
+	private separator: number | undefined;
 
-	const nextRow = (isEnd: boolean): FileRow<string[]> | undefined => {
-		hasBegun ||= takeDelimiterLine(isEnd);
-		if (!hasBegun) return undefined;
-		while (start < text.length) {
-			if (isSkipping) {
-				const next = afterLine(text, start, isEnd);
-				start = next ?? text.length;
-				if (next === undefined) return undefined;
-				isSkipping = false;
-				continue;
-			}
-			separator ??= delimiterOf(text, start, isEnd)?.charCodeAt(0);
-			if (separator === undefined) return undefined;
-			let parsed = parseRow(text, start, separator, isEnd);
-			const length = (parsed?.end ?? text.length) - start;
-			if (length > maxRowLength) {
-				parsed = { problem: `The row is longer than ${maxRowLength / 1024 / 1024} MB. Is a quote missing?` };
-			}
-			if (!parsed) return undefined;
-			if (parsed.problem !== undefined) {
-				const end = afterLine(text, start, isEnd);
-				// The rest of the line is its text, too.
-				if (end === undefined && !isEnd && length <= maxRowLength) return undefined;
-				problems += 1;
-				isSkipping = true;
-				return { row: ++row, problem: parsed.problem, text: lineOf(text, start, end) };
-			}
-			const { cells, isQuoted } = parsed;
-			const from = start;
-			start = parsed.end;
-			if (cells.length === 1 && cells[0] === '' && !isQuoted) continue;
-			width ??= cells.length;
-			row += 1;
-			return cells.length === width ? { row, content: cells } : { row, content: cells, text: lineOf(text, from, start) };
-		}
-		return undefined;
-	};
-	function* rowsIn(isEnd: boolean): Generator<Array<FileRow<string[]>>, void> {
+	constructor(delimiter: string | undefined) {
+		this.separator = delimiter?.charCodeAt(0);
+	}
+
+	add(chunk: string): void {
+		this.text = this.text.slice(this.start) + chunk;
+		this.start = 0;
+	}
+
+	/** The rows that are complete. */
+	*rows(isEnd: boolean): Generator<Array<FileRow<string[]>>, void> {
 		const rows: Array<FileRow<string[]>> = [];
-		for (let next = nextRow(isEnd); next; next = problems < maxProblems ? nextRow(isEnd) : undefined) rows.push(next);
+		for (let next = this.nextRow(isEnd); next; next = this.problems < maxProblems ? this.nextRow(isEnd) : undefined) rows.push(next);
 		if (rows.length > 0) yield rows;
-		if (problems < maxProblems) return;
+		if (this.problems < maxProblems) return;
 		throw new UnreadableFile(
-			`${problems} rows cannot be read; the last one is row ${row}. Check the delimiter and the quotes of the file.`,
+			`${this.problems} rows cannot be read; the last one is row ${this.row}. Check the delimiter and the quotes of the file.`,
 		);
 	}
 
-	for await (const chunk of chunks) {
-		text = text.slice(start) + chunk;
-		start = 0;
-		yield* rowsIn(false);
+	/** Undefined where more text is needed. */
+	private nextRow(isEnd: boolean): FileRow<string[]> | undefined {
+		this.hasBegun ||= this.takeDelimiterLine(isEnd);
+		while (this.hasBegun && this.start < this.text.length) {
+			if (this.isSkipping && !this.skipLine(isEnd)) return undefined;
+			if (this.start >= this.text.length) return undefined;
+			this.separator ??= delimiterOf(this.text, this.start, isEnd)?.charCodeAt(0);
+			if (this.separator === undefined) return undefined;
+			const parsed = parseRow(this.text, this.start, this.separator, isEnd);
+			const length = (parsed?.end ?? this.text.length) - this.start;
+			if (length > maxRowLength) {
+				return this.unreadableRow(`The row is longer than ${maxRowLength / 1024 / 1024} MB. Is a quote missing?`, isEnd, length);
+			}
+			if (!parsed) return undefined;
+			if (parsed.problem !== undefined) return this.unreadableRow(parsed.problem, isEnd, length);
+			const from = this.start;
+			this.start = parsed.end;
+			const { cells, isQuoted } = parsed;
+			if (cells.length > 1 || cells[0] !== '' || isQuoted) return this.readableRow(cells, from);
+		}
+		return undefined;
 	}
-	yield* rowsIn(true);
+
+	/** @returns false where more text is needed */
+	private takeDelimiterLine(isEnd: boolean): boolean {
+		if (!isEnd && this.text.length - this.start < maxDelimiterLineLength) return false;
+		const [line = '', stated] = delimiterLine.exec(this.text.slice(this.start, this.start + maxDelimiterLineLength)) ?? [];
+		this.separator ??= stated?.charCodeAt(0);
+		this.start += line.length;
+		return true;
+	}
+
+	/** @returns false where the line goes on beyond the text */
+	private skipLine(isEnd: boolean): boolean {
+		const next = afterLine(this.text, this.start, isEnd);
+		this.start = next ?? this.text.length;
+		this.isSkipping = next === undefined;
+		return !this.isSkipping;
+	}
+
+	/** Undefined where more text is needed: the rest of the line is its text, too. */
+	private unreadableRow(problem: string, isEnd: boolean, length: number): FileRow<string[]> | undefined {
+		const end = afterLine(this.text, this.start, isEnd);
+		if (end === undefined && !isEnd && length <= maxRowLength) return undefined;
+		this.problems += 1;
+		this.isSkipping = true;
+		return { row: ++this.row, problem, text: lineOf(this.text, this.start, end) };
+	}
+
+	private readableRow(cells: string[], from: number): FileRow<string[]> {
+		this.width ??= cells.length;
+		this.row += 1;
+		const row = { row: this.row, content: cells };
+		return cells.length === this.width ? row : { ...row, text: lineOf(this.text, from, this.start) };
+	}
 }
 
 /** What Excel reads and writes before the header. */

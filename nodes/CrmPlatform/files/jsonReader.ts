@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../api/http/json';
 import { checkDepth, maxLevels } from '../api/http/numbers';
-import { shortened, type FileRow } from './csvReader';
+import { shortened, type FileRow } from './fileRow';
 import { UnreadableFile } from './unreadableFile';
 
 /** Characters of one record. */
@@ -69,69 +69,90 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<TextLine[
 export async function* readJsonArray(
 	chunks: AsyncIterable<string>,
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	let row = 0;
+	const parser = new JsonArrayParser();
+	for await (const chunk of chunks) {
+		const rows: Array<FileRow<IDataObject>> = [];
+		const isArray = parser.read(chunk, rows);
+		if (rows.length > 0) yield rows;
+		if (!isArray) throw notAnArray(parser.row);
+	}
+	if (!parser.hasEnded) throw notAnArray(parser.row);
+}
+
+class JsonArrayParser {
+	row = 0;
 	/** Brackets open around the current character; -1 before the array, -2 after it. */
-	let depth = -1;
-	let isInText = false;
-	let isEscaped = false;
-	let element = '';
-	let isTooLong = false;
-	let isExpected = false;
+	private depth = -1;
+	private isInText = false;
+	private isEscaped = false;
+	private element = '';
+	private isTooLong = false;
+	/** Whether an element must follow: a comma came last. */
+	private isExpected = false;
+
+	get hasEnded(): boolean {
+		return this.depth === -2;
+	}
 
 	/** @returns false where the text is not a JSON array */
-	const readChunk = (chunk: string, rows: Array<FileRow<IDataObject>>): boolean => {
+	read(chunk: string, rows: Array<FileRow<IDataObject>>): boolean {
 		let from = 0;
 		for (let at = 0; at < chunk.length; at++) {
 			const character = chunk[at]!;
-			if (isInText) {
-				if (isEscaped) isEscaped = false;
-				else if (character === '\\') isEscaped = true;
-				else if (character === '"') isInText = false;
+			if (this.isInText) {
+				this.readInText(character);
 				continue;
 			}
-			if (depth < 0) {
+			if (this.depth < 0) {
 				if (/\s/.test(character)) continue;
-				if (depth === -2 || character !== '[') return false;
-				depth = 0;
+				if (this.hasEnded || character !== '[') return false;
+				this.depth = 0;
 				from = at + 1;
 				continue;
 			}
-			if (character === '"') isInText = true;
-			else if (character === '{' || character === '[') depth += 1;
-			else if (character === '}') depth -= 1;
-			const isClosing = character === ']' && depth === 0;
-			if (character === ']' && !isClosing) depth -= 1;
-			if (depth < 0) return false;
-			if (!isClosing && !(character === ',' && depth === 0)) continue;
+			const isClosing = character === ']' && this.depth === 0;
+			if (!isClosing) this.countBracket(character);
+			if (this.depth < 0) return false;
+			if (!isClosing && !(character === ',' && this.depth === 0)) continue;
 
-			if (!isTooLong) element += chunk.slice(from, at);
+			if (!this.isTooLong) this.element += chunk.slice(from, at);
 			from = at + 1;
-			const isNothing = element.trim() === '' && !isTooLong;
-			if (isNothing && (character === ',' || isExpected)) return false;
-			if (!isNothing) {
-				row += 1;
-				rows.push(isTooLong ? tooLong(row, element) : rowOf(element.trim(), row));
-			}
-			isExpected = character === ',';
-			element = '';
-			isTooLong = false;
-			if (isClosing) depth = -2;
+			if (!this.endElement(character, rows)) return false;
+			if (isClosing) this.depth = -2;
 		}
-		if (depth >= 0 && !isTooLong) element += chunk.slice(from);
-		if (element.length > maxRecordLength) {
-			isTooLong = true;
-			element = shortened(element);
+		if (this.depth >= 0 && !this.isTooLong) this.element += chunk.slice(from);
+		if (this.element.length > maxRecordLength) {
+			this.isTooLong = true;
+			this.element = shortened(this.element);
 		}
 		return true;
-	};
-
-	for await (const chunk of chunks) {
-		const rows: Array<FileRow<IDataObject>> = [];
-		const isArray = readChunk(chunk, rows);
-		if (rows.length > 0) yield rows;
-		if (!isArray) throw notAnArray(row);
 	}
-	if (depth !== -2) throw notAnArray(row);
+
+	private readInText(character: string): void {
+		if (this.isEscaped) this.isEscaped = false;
+		else if (character === '\\') this.isEscaped = true;
+		else if (character === '"') this.isInText = false;
+	}
+
+	private countBracket(character: string): void {
+		if (character === '"') this.isInText = true;
+		else if (character === '{' || character === '[') this.depth += 1;
+		else if (character === '}' || character === ']') this.depth -= 1;
+	}
+
+	/** @returns false where there is no element, though there must be one */
+	private endElement(end: string, rows: Array<FileRow<IDataObject>>): boolean {
+		const isNothing = this.element.trim() === '' && !this.isTooLong;
+		if (isNothing && (end === ',' || this.isExpected)) return false;
+		if (!isNothing) {
+			this.row += 1;
+			rows.push(this.isTooLong ? tooLong(this.row, this.element) : rowOf(this.element.trim(), this.row));
+		}
+		this.isExpected = end === ',';
+		this.element = '';
+		this.isTooLong = false;
+		return true;
+	}
 }
 
 function rowOf(text: string, row: number): FileRow<IDataObject> {

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readCsv, type FileRow } from './csvReader';
+import { readCsv } from './csvReader';
+import type { FileRow } from './fileRow';
 import { csvCells, unescapedCell } from './csvWriter';
 import { readJsonArray, readNdjson } from './jsonReader';
 import { decodeText, type Encoding } from './text';

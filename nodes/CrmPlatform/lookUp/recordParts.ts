@@ -4,6 +4,7 @@ import type { Connection } from '../api/connection';
 import { isObject } from '../api/http/json';
 import { readPages } from '../api/lists/pages';
 import { foldedText } from '../values/foldedText';
+import { listed } from '../values/listed';
 import type { NamedId } from './nameLookUp';
 import { hasText, identifyingFields, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
@@ -40,8 +41,8 @@ export async function readParts(api: Connection, reference: string, part: string
 }
 
 function partsIn(record: IDataObject, part: string): Part[] {
-	const listed = record[part];
-	const partObjects = (Array.isArray(listed) ? (listed as unknown[]) : []).filter(isObject);
+	const value = record[part];
+	const partObjects = (Array.isArray(value) ? (value as unknown[]) : []).filter(isObject);
 	const nameOf = (object: IDataObject): string => identifyingFields.map((name) => object[name]).find(hasText)?.trim() ?? '';
 	const names = partObjects.map(nameOf);
 	const words = names.map(foldedText);
@@ -78,6 +79,5 @@ export function choiceOf(parts: Part[], owners: unknown[]): string {
 	const named = parts.filter((part) => isPartOf(part, owners)).map(({ name }) => name);
 	const names = [...new Set(named.filter(hasText))];
 	if (names.length === 0) return 'Correct it, or use the ID.';
-	const more = names.length > maxNamed ? ', …' : '';
-	return `Use one of these, or the ID: ${names.slice(0, maxNamed).join(', ')}${more}.`;
+	return `Use one of these, or the ID: ${listed(names, maxNamed)}.`;
 }

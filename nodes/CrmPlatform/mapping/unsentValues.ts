@@ -1,4 +1,5 @@
 import type { Connection } from '../api/connection';
+import { listed } from '../values/listed';
 import type { Field } from '../fields/field';
 
 /** Tells the user which mapped values were not sent, in one notice per reason. */
@@ -67,26 +68,23 @@ export function nothingToSend(names: string[], fields: Field[]): Error {
 		);
 	}
 	return new Error(
-		`None of the item’s values match a field, so nothing was sent. The item has ${abbreviateList(names)}; the fields are ${abbreviateList(fields.map(({ name }) => name))}. Rename the values, or map each field.`,
+		`None of the item’s values match a field, so nothing was sent. The item has ${listed(names, 5)}; the fields are ${listed(fields.map(({ name }) => name), 5)}. Rename the values, or map each field.`,
 	);
 }
 
 /** The error for values under names that a model has invented. */
 export function inventedFields(names: string[], fields: Field[]): Error {
-	const fieldNames = fields.map(({ name }) => name);
 	return new Error(
-		`There is no field ${abbreviateList(names)}, so nothing was sent. The fields are ${fieldNames.slice(0, 60).join(', ')}${fieldNames.length > 60 ? ', …' : ''}.`,
+		`There is no field ${listed(names, 5)}, so nothing was sent. The fields are ${listed(fields.map(({ name }) => name), 60)}.`,
 	);
 }
 
 /** The error of an item whose values are all blank, where blank values are left out. */
 export function onlyBlanks(labels: string[]): Error {
 	return new Error(
-		`The item’s values are blank (${abbreviateList(labels)}), so nothing was sent. To clear fields with them, set the option Empty Cells.`,
+		`The item’s values are blank (${listed(labels, 5)}), so nothing was sent. To clear fields with them, set the option Empty Cells.`,
 	);
 }
-
-const abbreviateList = (list: string[]): string => list.slice(0, 5).join(', ') + (list.length > 5 ? ', …' : '');
 
 /** Maximum number of names in one notice; the rest are counted. */
 const maxNamed = 10;

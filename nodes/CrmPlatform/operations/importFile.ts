@@ -87,7 +87,9 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 async function refuseRepeatable({ api }: Execution, path: string, matchOn: string): Promise<void> {
 	const custom = await customFieldsOnce(api, path);
 	const field = custom?.fields.find(({ name }) => name === matchOn);
-	if (field?.unique === false) throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
+	if (field?.unique === false) {
+		throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
+	}
 }
 
 /** @throws Error in the user's words where the file lacks a column the user has mapped */

@@ -4,7 +4,7 @@ import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
 import { pickedId } from '../mapping/locator';
 import type { Operation } from '../model';
 import { byNameOrId, pickerProperty } from '../parameters/recordParameters';
-import { refuseAsTool } from '../toolCall';
+import { refuseAsTool } from '../toolCalls/toolCall';
 import { readOption, readPositiveNumber } from '../values/readers';
 
 const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
@@ -40,7 +40,7 @@ const properties: INodeProperties[] = [
 			{ name: 'Ticket', value: 'ticket' },
 		],
 		default: 'none',
-		description: 'The kind of record the task is linked to',
+		description: 'The type of record the task is linked to',
 	},
 	{
 		displayName: 'Record Name or ID',

@@ -15,7 +15,7 @@ import { applyPresets, requireAnyValue, requireValues, type Presets } from '../w
 
 /** @param label the entry in n8n's list of actions, such as `Update a contact` */
 export function update(label: string): Operation {
-	return change(label, {
+	return presetUpdate(label, {
 		leavesTheCrm: undefined,
 		name: 'Update',
 		value: 'update',
@@ -29,7 +29,7 @@ export function update(label: string): Operation {
  * @param label the entry in n8n's list of actions, such as `Close a ticket`
  * @param offer its entry in the menu, its values, and whether it leaves the CRM; undefined of a change without a meaning of its own
  */
-export function change(
+export function presetUpdate(
 	label: string,
 	offer: Pick<Operation['option'], 'name' | 'value'> &
 		Partial<Operation['option']> &

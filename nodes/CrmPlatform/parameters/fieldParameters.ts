@@ -93,7 +93,7 @@ export const asObject =
 	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name.';
 
 /** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)` */
-export const fieldsInWords = (resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string =>
+export const describeFields = (resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string =>
 	resources
 		.map(({ value, path }) => ({ value, fields: Object.entries(knownFields(path)) }))
 		.filter(({ fields }) => fields.length > 0)

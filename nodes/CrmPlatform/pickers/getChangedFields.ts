@@ -10,7 +10,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 	const api = await connect(this);
 	const chosen = [this.getCurrentNodeParameter('events') ?? []].flat().map(String);
 	const { types } = await api.describeEvents();
-	const isChosen = (type: string) => chosen.some((pattern) => matchesEventPattern(pattern, type) || isFilled(type, pattern));
+	const isChosen = (type: string) => chosen.some((pattern) => matchesEventPattern(pattern, type) || isOfTemplate(type, pattern));
 	const collections = types.flatMap(({ type, collection }) =>
 		collection !== undefined && isChosen(type) ? [collection] : [],
 	);
@@ -40,5 +40,5 @@ async function fieldOptions(api: Connection, collection: string): Promise<Array<
 }
 
 /** `custom.{key}.created` stands for `custom.machine.created`. */
-const isFilled = (template: string, type: string): boolean =>
+const isOfTemplate = (template: string, type: string): boolean =>
 	template.includes('{') && template.split('{')[0] === `${type.split('.')[0]}.` && template.endsWith(type.split('.').at(-1) ?? '');

@@ -9,7 +9,7 @@ import { listItem } from './recordLabels';
 const maxListLength = 100;
 
 /** The records a field refers to, by the field's name; absent where they are too many for a list. */
-export type References = Map<string, INodePropertyOptions[]>;
+type References = Map<string, INodePropertyOptions[]>;
 
 /**
  * Reads the records that fields can refer to, if they are few. Each kind of record is requested once,

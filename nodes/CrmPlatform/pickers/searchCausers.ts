@@ -27,7 +27,9 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 	for await (const event of log.newestCauses(maxEvents)) {
 		read++;
 		const origin = originOfEvent(event);
-		const causer = of === 'actor' ? actorNamed(actorOf(event)) : origin?.instance === ownOrigin.instance ? causerOf(of, origin, ownOrigin) : undefined;
+		const causer = of === 'actor'
+			? actorNamed(actorOf(event))
+			: origin?.instance === ownOrigin.instance ? causerOf(of, origin, ownOrigin) : undefined;
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
 		const entry = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };
 		found.set(causer.value, { ...entry, changes: entry.changes + 1 });

@@ -6,5 +6,7 @@ export const activity: Resource = {
 	value: 'activity',
 	path: '/activities',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [...recordOperations('an activity', 'activities'), ...tagOperations],
 };

@@ -5,5 +5,7 @@ export const apiRequest: Resource = {
 	name: 'API Request',
 	value: 'apiRequest',
 	path: '/',
+	isUndoable: false,
+	isPolled: false,
 	operations: [sendRequest()],
 };

@@ -1,17 +1,12 @@
 import type { Resource } from '../model';
 import { undo } from '../operations/undo';
-import { activity } from './activity';
-import { company } from './company';
-import { contact } from './contact';
-import { customObjectRecord } from './customObjectRecord';
-import { deal } from './deal';
-import { note } from './note';
-import { task } from './task';
-import { ticket } from './ticket';
 
-export const changeHistory: Resource = {
+/** @param undoable the resources whose changes can be undone */
+export const changeResource = (undoable: Resource[]): Resource => ({
 	name: 'Change',
 	value: 'change',
 	path: '/events',
-	operations: [undo([activity, company, contact, customObjectRecord, deal, note, task, ticket])],
-};
+	isUndoable: false,
+	isPolled: false,
+	operations: [undo(undoable)],
+});

@@ -6,5 +6,7 @@ export const company: Resource = {
 	value: 'company',
 	path: '/companies',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [...recordOperations('a company', 'companies'), ...tagOperations],
 };

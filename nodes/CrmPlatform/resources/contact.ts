@@ -6,5 +6,7 @@ export const contact: Resource = {
 	value: 'contact',
 	path: '/contacts',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [...recordOperations('a contact', 'contacts'), ...tagOperations],
 };

@@ -5,5 +5,7 @@ export const customField: Resource = {
 	name: 'Custom Field',
 	value: 'customField',
 	path: '/custom-fields',
+	isUndoable: false,
+	isPolled: true,
 	operations: [...recordOperations('a custom field', 'custom fields')],
 };

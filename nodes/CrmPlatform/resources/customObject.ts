@@ -5,5 +5,7 @@ export const customObject: Resource = {
 	name: 'Custom Object',
 	value: 'customObject',
 	path: '/custom-objects',
+	isUndoable: false,
+	isPolled: true,
 	operations: [...recordOperations('a custom object', 'custom objects')],
 };

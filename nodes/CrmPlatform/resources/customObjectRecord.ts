@@ -15,6 +15,8 @@ export const customObjectRecord: Resource = {
 		},
 	],
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [
 		...recordOperations('a custom object record', 'custom object records'),
 		...tagOperations,

@@ -1,13 +1,15 @@
 import type { Resource } from '../model';
 import { recordAction } from '../operations/recordAction';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
-import { change } from '../operations/update';
+import { presetUpdate } from '../operations/update';
 
 export const deal: Resource = {
 	name: 'Deal',
 	value: 'deal',
 	path: '/deals',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [
 		...recordOperations('a deal', 'deals'),
 		...tagOperations,
@@ -18,7 +20,7 @@ export const deal: Resource = {
 			leavesTheCrm: false,
 			takesValues: true,
 		}),
-		change('Move a deal to a stage', {
+		presetUpdate('Move a deal to a stage', {
 			name: 'Move to Stage',
 			value: 'moveToStage',
 			description: 'Move a deal to another stage, in its own or another pipeline',

@@ -6,5 +6,7 @@ export const event: Resource = {
 	name: 'Event',
 	value: 'event',
 	path: '/events',
+	isUndoable: false,
+	isPolled: false,
 	operations: [get('Get an event'), getMany('Get many events', { listsChanges: false })],
 };

@@ -1,8 +1,8 @@
 import type { MenuEntry, Resource } from '../model';
-import { account } from './account';
+import { accountPlan } from './accountPlan';
 import { activity } from './activity';
 import { apiRequest } from './apiRequest';
-import { changeHistory } from './change';
+import { changeResource } from './change';
 import { company } from './company';
 import { contact } from './contact';
 import { customField } from './customField';
@@ -21,9 +21,8 @@ import { user } from './user';
 import { webhook } from './webhook';
 import { webhookDelivery } from './webhookDelivery';
 
-/** The kinds of records for everyday work, by name. */
-export const everyday: Resource[] = [
-	changeHistory,
+/** By name. */
+const everydayRecords: Resource[] = [
 	company,
 	contact,
 	customObjectRecord,
@@ -35,7 +34,10 @@ export const everyday: Resource[] = [
 	ticket,
 ];
 
-/** The kinds of records for setting up and monitoring an account, by name. */
+/** The resources for everyday work, by name. */
+export const everyday: Resource[] = [changeResource(everydayRecords.filter(({ isUndoable }) => isUndoable)), ...everydayRecords];
+
+/** The resources for setting up and monitoring an account, by name. */
 export const administration: Resource[] = [
 	apiRequest,
 	customField,
@@ -43,7 +45,7 @@ export const administration: Resource[] = [
 	event,
 	job,
 	pipeline,
-	account,
+	accountPlan,
 	tag,
 	user,
 	webhook,

@@ -7,6 +7,8 @@ export const job: Resource = {
 	name: 'Job',
 	value: 'job',
 	path: '/jobs',
+	isUndoable: false,
+	isPolled: false,
 	operations: [
 		recordAction('Cancel a job', 'cancel', {
 			name: 'Cancel',

@@ -14,6 +14,8 @@ export const message: Resource = {
 	value: 'message',
 	path: '/messages',
 	isLinked: true,
+	isUndoable: false,
+	isPolled: true,
 	operations: [
 		recordAction('Cancel a message', 'cancel', {
 			name: 'Cancel',

@@ -6,5 +6,7 @@ export const note: Resource = {
 	value: 'note',
 	path: '/notes',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [...recordOperations('a note', 'notes'), ...tagOperations],
 };

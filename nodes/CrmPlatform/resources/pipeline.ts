@@ -5,5 +5,7 @@ export const pipeline: Resource = {
 	name: 'Pipeline',
 	value: 'pipeline',
 	path: '/pipelines',
+	isUndoable: false,
+	isPolled: true,
 	operations: [...recordOperations('a pipeline', 'pipelines')],
 };

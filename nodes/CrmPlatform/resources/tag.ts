@@ -5,5 +5,7 @@ export const tag: Resource = {
 	name: 'Tag',
 	value: 'tag',
 	path: '/tags',
+	isUndoable: false,
+	isPolled: true,
 	operations: [...recordOperations('a tag', 'tags')],
 };

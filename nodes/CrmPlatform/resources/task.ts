@@ -1,17 +1,19 @@
 import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
 import { sendAndWait } from '../operations/sendAndWait';
-import { change } from '../operations/update';
+import { presetUpdate } from '../operations/update';
 
 export const task: Resource = {
 	name: 'Task',
 	value: 'task',
 	path: '/tasks',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [
 		...recordOperations('a task', 'tasks'),
 		...tagOperations,
-		change('Complete a task', {
+		presetUpdate('Complete a task', {
 			name: 'Complete',
 			value: 'complete',
 			description: 'Mark a task as completed',
@@ -19,7 +21,7 @@ export const task: Resource = {
 			preset: { status: 'completed' },
 			only: [],
 		}),
-		change('Reopen a task', {
+		presetUpdate('Reopen a task', {
 			name: 'Reopen',
 			value: 'reopen',
 			description: 'Reopen what was closed: a deal, a task or a ticket',

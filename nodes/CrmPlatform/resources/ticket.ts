@@ -1,7 +1,7 @@
 import type { Resource } from '../model';
 import { recordOperations, tagOperations } from '../operations/recordOperations';
 import type { PickedField } from '../parameters/pickedField';
-import { change } from '../operations/update';
+import { presetUpdate } from '../operations/update';
 
 const assignee: PickedField = {
 	field: 'assignee_id',
@@ -15,10 +15,12 @@ export const ticket: Resource = {
 	value: 'ticket',
 	path: '/tickets',
 	isLinked: true,
+	isUndoable: true,
+	isPolled: true,
 	operations: [
 		...recordOperations('a ticket', 'tickets'),
 		...tagOperations,
-		change('Assign a ticket', {
+		presetUpdate('Assign a ticket', {
 			name: 'Assign',
 			value: 'assign',
 			description: 'Assign a ticket to a user',
@@ -26,7 +28,7 @@ export const ticket: Resource = {
 			only: [],
 			picked: [assignee],
 		}),
-		change('Change the status of a ticket', {
+		presetUpdate('Change the status of a ticket', {
 			name: 'Change Status',
 			value: 'changeStatus',
 			description: 'Move a ticket to another status',
@@ -34,7 +36,7 @@ export const ticket: Resource = {
 			only: ['status'],
 			required: ['status'],
 		}),
-		change('Close a ticket', {
+		presetUpdate('Close a ticket', {
 			name: 'Close',
 			value: 'close',
 			description: 'Close a ticket permanently',
@@ -42,7 +44,7 @@ export const ticket: Resource = {
 			preset: { status: 'closed' },
 			only: [],
 		}),
-		change('Reopen a ticket', {
+		presetUpdate('Reopen a ticket', {
 			name: 'Reopen',
 			value: 'reopen',
 			description: 'Reopen what was closed: a deal, a task or a ticket',
@@ -50,7 +52,7 @@ export const ticket: Resource = {
 			preset: { status: 'open' },
 			only: [],
 		}),
-		change('Solve a ticket', {
+		presetUpdate('Solve a ticket', {
 			name: 'Solve',
 			value: 'solve',
 			description: 'Mark a ticket as solved. The ticket must have an assignee.',

@@ -6,6 +6,8 @@ export const user: Resource = {
 	name: 'User',
 	value: 'user',
 	path: '/users',
+	isUndoable: false,
+	isPolled: true,
 	operations: [
 		...recordOperations('a user', 'users'),
 		getFixed('Get the current user', '/users/me', {

@@ -10,6 +10,8 @@ export const webhook: Resource = {
 	name: 'Webhook',
 	value: 'webhook',
 	path: '/webhooks',
+	isUndoable: false,
+	isPolled: false,
 	operations: [
 		create('Create a webhook'),
 		deleteRecord('Delete a webhook'),

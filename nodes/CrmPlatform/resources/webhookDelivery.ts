@@ -9,6 +9,8 @@ export const webhookDelivery: Resource = {
 	value: 'webhookDelivery',
 	path: '/webhooks/{webhookId}/deliveries',
 	parents: [pickerProperty('Webhook', 'webhookId', 'searchWebhooks')],
+	isUndoable: false,
+	isPolled: false,
 	operations: [
 		get('Get a webhook delivery'),
 		getMany('Get many webhook deliveries', { listsChanges: false, sorts: false }),

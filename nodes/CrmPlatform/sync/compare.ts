@@ -18,7 +18,7 @@ export interface Change {
 }
 
 /** What has to be written to make a record agree with its source. */
-export interface Difference {
+interface Difference {
 	changes: Change[];
 	/** A merge patch (RFC 7396) with the values that differ, and no others. */
 	patch: IDataObject;

@@ -107,6 +107,8 @@ const neverSeen = 'The source has not seen this record of the CRM yet, and its v
 const changedSince = (seen: string, version: string) =>
 	`The CRM has changed this record since the source saw it (version ${seen}, now ${version}).`;
 const otherRecordSeen = (seen: string | undefined, id: string) =>
-	seen === undefined ? `The source has not seen record ${id} yet, and the values differ.` : `The source has seen record ${seen}, not record ${id}, and the values differ.`;
+	seen === undefined
+		? `The source has not seen record ${id} yet, and the values differ.`
+		: `The source has seen record ${seen}, not record ${id}, and the values differ.`;
 const unknownVersion = (seen: string, version: string) =>
 	`The source has seen version ${seen} of this record, but the CRM only has version ${version}.`;

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { TimeSpan } from '../values/dates';
+import { listed } from '../values/listed';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
 
@@ -119,7 +120,3 @@ export function duplicateKeys(source: SourceRecord[], matchLabels: readonly stri
 
 const sharedKey = (label: string, key: string, items: number[]) =>
 	`${label}: “${key.slice(0, 100)}” is the key of several items (${listed(items)}). Only one of them may have it.`;
-
-/** The first values, for a message. */
-export const listed = (values: Array<string | number>) =>
-	values.slice(0, 10).join(', ') + (values.length > 10 ? ', …' : '');

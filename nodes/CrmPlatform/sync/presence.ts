@@ -47,7 +47,9 @@ export function recordsPointedAt(
 	const namesOf = (field: UniqueField, value: unknown): string[] => {
 		const key = matchKey(field, value);
 		// Services do not always state whether case matters.
-		return key === undefined ? [] : [JSON.stringify([field.name, key.toLowerCase()]), JSON.stringify([field.name, looseText(key), 'loosely'])];
+		return key === undefined
+			? []
+			: [JSON.stringify([field.name, key.toLowerCase()]), JSON.stringify([field.name, looseText(key), 'loosely'])];
 	};
 	for (const record of records) {
 		for (const field of unique) {

@@ -61,7 +61,9 @@ export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]
 function isLetThrough(record: IDataObject, { field, comparison, expectedValues }: ScopedField): boolean {
 	const values = allValuesIn(record, field).flat().flatMap((entry) => (isUnset(entry) ? [] : isObject(entry) ? (entry.id ?? entry.value) : entry));
 	// A field that was never set is not true.
-	if (comparison === 'is' && expectedValues.every((expected) => typeof expected === 'boolean')) return expectedValues.includes(values.some((value) => !isNo(value)));
+	if (comparison === 'is' && expectedValues.every((expected) => typeof expected === 'boolean')) {
+		return expectedValues.includes(values.some((value) => !isNo(value)));
+	}
 	if (comparison === 'empty') return expectedValues.every((expected) => isNo(expected) === values.length > 0);
 	// Objects without an id or a value cannot be compared.
 	return values.some((value) => value === undefined || expectedValues.some((expected) => meets(field, comparison, value, expected)));
@@ -71,7 +73,9 @@ function meets(field: Field, comparison: Comparison, value: unknown, expected: u
 	if (comparison === 'contains') return plain(value).includes(plain(expected));
 	if (comparison === 'starts_with') return plain(value).startsWith(plain(expected));
 	const [valueSpan, expectedSpan] = [spanOf(field, value), spanOf(field, expected)];
-	if (!valueSpan || !expectedSpan) return comparison !== 'is' || text(field, value) === text(field, expected) || (field.choices !== undefined && plain(value) === plain(expected));
+	if (!valueSpan || !expectedSpan) {
+		return comparison !== 'is' || text(field, value) === text(field, expected) || (field.choices !== undefined && plain(value) === plain(expected));
+	}
 	switch (comparison) {
 		case 'is':
 			return valueSpan.from <= expectedSpan.to && valueSpan.to >= expectedSpan.from;

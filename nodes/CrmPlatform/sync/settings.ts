@@ -71,41 +71,14 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		? ((await readCustomFieldsIfAllowed(api, path))?.fields ?? [])
 		: [];
 	const fields = [...upsert.fields, ...custom];
-	const named = (name: string): Field => {
-		const field = name === 'id' ? idField : fields.find((candidate) => candidate.name === name);
-		if (field) return field;
-		throw new Error(`Match On: the service has no field ${name}. Choose another one.`);
-	};
-
-	const names = [parameterText(n8n, matchOn), parameterText(n8n, alsoMatchOn)];
-	if (names[0] === '') {
-		throw new Error('Match On: choose the field that identifies the CRM record of an item.');
-	}
-	const match = [...new Set(names.filter((name) => name !== ''))].map(named);
 	const uniqueNames = new Set(upsert.match?.values ?? []);
 	const unique = fields.filter(({ name, unique: isUnique }) => uniqueNames.has(name) || isUnique);
-	for (const { name, label } of match) {
-		if (name === 'id' || unique.some((field) => field.name === name)) continue;
-		throw new Error(`Match On: several records may have the same ${label}. Choose a field that is unique.`);
-	}
+	const match = matchFields(n8n, fields, unique);
 
 	const stored = storedFields(n8n, 'fields');
 	const accepted = stored.mode === 'each' || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
-	const missingInSource = chosenOption<SyncRules['missingInSource']>(n8n, 0, missingInSourceProperty);
 	const version = parameterText(n8n, versionField);
-	const rules: SyncRules = {
-		missingInCrm: chosenOption(n8n, 0, missingInCrm),
-		differing: chosenOption(n8n, 0, differing),
-		missingInSource,
-		bothChanged: version === '' ? 'conflict' : chosenOption(n8n, 0, bothChanged),
-		checksVersions: version !== '',
-	};
-	if (missingInSource === 'set') {
-		rules.missingValues = (await prepareValues(execution, storedFields(n8n, 'missingValues'), upsert.fields, 'clear'))(0);
-		if (Object.keys(rules.missingValues).length === 0) {
-			throw new Error('Fields to Set: choose the values for records that are missing from the source.');
-		}
-	}
+	const rules = await rulesOf(execution, upsert.fields, version !== '');
 	const changedAt = rules.bothChanged === 'latest' ? parameterText(n8n, changedAtField) : '';
 	if (rules.bothChanged === 'latest' && changedAt === '') {
 		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
@@ -133,8 +106,42 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		read,
 		sourceFields: { match, unique: [...unique, ...match], version, agreed, changedAt },
 		isPreview: readBoolean(preview.displayName, n8n.getNodeParameter(preview.name, 0, preview.default)),
-		limits: missingInSource === 'leave' ? { share: 0, number: 0 } : limitsOf(n8n),
+		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : limitsOf(n8n),
 	};
+}
+
+/** The fields that identify the record of an item. */
+function matchFields(n8n: IExecuteFunctions, fields: Field[], unique: Field[]): Field[] {
+	const named = (name: string): Field => {
+		const field = name === 'id' ? idField : fields.find((candidate) => candidate.name === name);
+		if (field) return field;
+		throw new Error(`Match On: the service has no field ${name}. Choose another one.`);
+	};
+	const names = [parameterText(n8n, matchOn), parameterText(n8n, alsoMatchOn)];
+	if (names[0] === '') {
+		throw new Error('Match On: choose the field that identifies the CRM record of an item.');
+	}
+	const match = [...new Set(names.filter((name) => name !== ''))].map(named);
+	for (const { name, label } of match) {
+		if (name === 'id' || unique.some((field) => field.name === name)) continue;
+		throw new Error(`Match On: several records may have the same ${label}. Choose a field that is unique.`);
+	}
+	return match;
+}
+
+async function rulesOf(execution: Execution, fields: Field[], checksVersions: boolean): Promise<SyncRules> {
+	const { n8n } = execution;
+	const rules: SyncRules = {
+		missingInCrm: chosenOption(n8n, 0, missingInCrm),
+		differing: chosenOption(n8n, 0, differing),
+		missingInSource: chosenOption(n8n, 0, missingInSourceProperty),
+		bothChanged: checksVersions ? chosenOption(n8n, 0, bothChanged) : 'conflict',
+		checksVersions,
+	};
+	if (rules.missingInSource !== 'set') return rules;
+	const missingValues = (await prepareValues(execution, storedFields(n8n, 'missingValues'), fields, 'clear'))(0);
+	if (Object.keys(missingValues).length > 0) return { ...rules, missingValues };
+	throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 }
 
 function limitsOf(n8n: IExecuteFunctions): DeletionLimits {

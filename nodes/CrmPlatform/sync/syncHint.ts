@@ -1,11 +1,11 @@
 import type { INodeTypeDescription } from 'n8n-workflow';
 
-import { asObject, fieldsInWords } from '../parameters/fieldParameters';
+import { asObject, describeFields } from '../parameters/fieldParameters';
 import { everyday } from '../resources';
 import { isSynced } from './syncProperties';
 
 /** What builders of workflows read of a sync, beside its parameters. */
 export const syncHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	searchHint: 'Give it all rows of the other system at once. With preview it only says what it would do.',
-	extraTypeDefContent: [{ content: `${asObject} Every record may have external_id. ${fieldsInWords(everyday.filter(isSynced), false)}` }],
+	extraTypeDefContent: [{ content: `${asObject} Every record may have external_id. ${describeFields(everyday.filter(isSynced), false)}` }],
 };

@@ -45,7 +45,9 @@ export function readSource({ n8n, api }: Execution, read: ValuesOf, fields: Sour
 	const absent = named.filter(([, name]) => name !== '' && !items.some(({ json }) => Object.hasOwn(json, name)));
 	for (const [label, name] of absent) {
 		// Items with one of the fields come from the source of the others; without a time, nothing is overwritten.
-		if (label !== 'Changed At Field' && absent.length < named.filter(([, fieldName]) => fieldName !== '').length) throw new Error(`${noSuchField(label, name)} Nothing was written.`);
+		if (label !== 'Changed At Field' && absent.length < named.filter(([, fieldName]) => fieldName !== '').length) {
+			throw new Error(`${noSuchField(label, name)} Nothing was written.`);
+		}
 		api.notices.add(noSuchField(label, name));
 	}
 	const zone = n8n.getTimezone();

@@ -15,7 +15,7 @@ import { goneFields, isGone } from './deletedRecords';
 import { refusePartialSource } from './partialSource';
 import { indexRecords, type CrmRecord, type SourceRecord } from './matching';
 import { outputNames, outputOf } from './syncOutputs';
-import { planChanges } from './plan';
+import { planChanges } from './syncPlan';
 import { asConflict, type PlannedChange } from './plannedChange';
 import { listNameOf } from './presence';
 import { countRecords, findRecords, inWholeList, readWholeList, type FoundRecords, type KeysToFind, type KeyToFind } from './readRecords';

@@ -87,7 +87,7 @@ export const onlyRecords: INodeProperties = {
 	description: 'IDs of the records to undo, as a preview gives them, separated by commas. The others stay as they are.',
 };
 
-export const kindsOption = { displayName: 'Kinds', name: 'kinds' };
+export const kindsOption = { displayName: 'Record Types', name: 'kinds' };
 
 const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 	...kindsOption,

@@ -5,7 +5,7 @@ import type { Query } from '../api/http/path';
 import type { Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
 import { whyRefused } from '../fields/checks';
-import type { FileRow } from '../files/csvReader';
+import type { FileRow } from '../files/fileRow';
 import { UnreadableFile } from '../files/unreadableFile';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';

@@ -9,10 +9,7 @@ import { eventProperties, ignoreProperties } from '../eventProperties';
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
 
-/** Resources whose records can be listed and whose changes cause events. */
-const listable = resources
-	.filter(({ operations }) => operations.some(({ option }) => option.value === 'getMany'))
-	.filter(({ value }) => !['event', 'webhookDelivery', 'job', 'webhook'].includes(value));
+const polledResources = resources.filter(({ isPolled }) => isPolled);
 
 const showFor = (chosen: Resource[]) => ({ show: { source: ['records'], resource: chosen.map(({ value }) => value) } });
 
@@ -39,11 +36,11 @@ export const changeProperties: INodeProperties[] = [
 		name: 'resource',
 		type: 'options',
 		noDataExpression: true,
-		options: listable.map(({ name, value }) => ({ name, value })),
+		options: polledResources.map(({ name, value }) => ({ name, value })),
 		default: 'contact',
 		displayOptions: forRecords,
 	},
-	...listable.flatMap((resource) =>
+	...polledResources.flatMap((resource) =>
 		(resource.parents ?? []).map((parent) => ({ ...parent, displayOptions: showFor([resource]) })),
 	),
 	{

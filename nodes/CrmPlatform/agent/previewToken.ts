@@ -24,7 +24,12 @@ interface Token {
 export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): string {
 	const versions = writes.map(stateOf);
 	const timestamp = now.toString(36);
-	return [timestamp, versions.join('-'), ...namedIds(writes.map(({ target }) => target)), signature(run, writes, timestamp, versions)].join('.');
+	return [
+		timestamp,
+		versions.join('-'),
+		...namedIds(writes.map(({ target }) => target)),
+		signature(run, writes, timestamp, versions),
+	].join('.');
 }
 
 /** The contents of a token made for exactly these writes; otherwise, why the token is invalid. */
@@ -56,10 +61,19 @@ function stateOf({ target }: PlannedWrite): string {
 const digest = (record: IDataObject): string => `x${createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 10)}`;
 
 /** Whether the version comes from the service, which can then compare it. */
-export const isServiceVersion = (write: PlannedWrite, version: string): boolean => String(write.target?.record.version) === version || /^\d+$/.test(version);
+export const isServiceVersion = (write: PlannedWrite, version: string): boolean =>
+	String(write.target?.record.version) === version || /^\d+$/.test(version);
 
 function signature({ n8n, api }: ToolRun, writes: PlannedWrite[], timestamp: string, versions: string[]): string {
-	const signedWrites = writes.map(({ kind, operation, meaning, request: { method, path, query, body } }) => [kind.name, operation.option.value, method, path, query ?? null, body ?? null, meaning]);
-	const place = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
-	return api.sign(JSON.stringify([place, timestamp, versions, signedWrites]));
+	const signedWrites = writes.map(({ recordType, operation, readableValues, request: { method, path, query, body } }) => [
+		recordType.name,
+		operation.option.value,
+		method,
+		path,
+		query ?? null,
+		body ?? null,
+		readableValues,
+	]);
+	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
+	return api.sign(JSON.stringify([origin, timestamp, versions, signedWrites]));
 }

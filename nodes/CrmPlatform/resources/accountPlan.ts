@@ -1,10 +1,12 @@
 import type { Resource } from '../model';
 import { getFixed } from '../operations/getFixed';
 
-export const account: Resource = {
+export const accountPlan: Resource = {
 	name: 'Plan',
 	value: 'account',
 	path: '/account',
+	isUndoable: false,
+	isPolled: false,
 	operations: [
 		getFixed('Get the plan and its limits', '/account', {
 			name: 'Get',

@@ -1,8 +1,8 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { nodeFailure, type NodeFailure } from './failure';
-import { maxAnswerLengthOf } from './parameters/maxAnswerLength';
-import { isToolCall } from './api/toolNode';
+import { nodeFailure, type NodeFailure } from '../failure';
+import { maxAnswerLengthOf } from '../parameters/maxAnswerLength';
+import { isToolCall } from '../api/toolNode';
 import { isSwallowed } from './toolCall';
 
 /** The node's items, and notices for the user. */
@@ -76,7 +76,9 @@ function withinLength(items: INodeExecutionData[], notes: string[], length: numb
 		if (size > room) break;
 	}
 	const [first] = items;
-	if (keptCount > 0 || !first) return withNotes(items.slice(0, keptCount), [...notes, omissionNote(items.length - keptCount, items.length, length)]);
+	if (keptCount > 0 || !first) {
+		return withNotes(items.slice(0, keptCount), [...notes, omissionNote(items.length - keptCount, items.length, length)]);
+	}
 	return withNotes([{ ...first, json: shortRecord(first.json, room) }], [...notes, omissionNote(items.length - 1, items.length, length)]);
 }
 

@@ -8,7 +8,7 @@ import {
 	type IRunExecutionData,
 } from 'n8n-workflow';
 
-import { isBlank } from './values/blank';
+import { isBlank } from '../values/blank';
 
 /**
  * The arguments that the model has filled in. AI Agent 3 lays them over the agent's input item and keeps them

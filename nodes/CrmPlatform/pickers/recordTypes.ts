@@ -7,8 +7,8 @@ import { firstRecords } from './recordLabels';
 
 const customObjects = '/custom-objects';
 
-/** The kinds of records that an agent can be given: all that can be listed and read, and each custom object. */
-export async function getToolKinds(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+/** The record types that an agent can be given: all resources that can be listed and read, and each custom object. */
+export async function getRecordTypes(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const readableResources = resources.filter(({ operations, parents }) => {
 		const values = operations.map(({ option }) => option.value);
 		return values.includes('getMany') && values.includes('get') && parents === undefined;

@@ -1,8 +1,9 @@
 import { decideMatched } from './matchedRecords';
 import { isGone } from './deletedRecords';
-import { duplicateKeys, listed, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
+import { duplicateKeys, matchesOf, ownersOf, type CrmIndex, type CrmRecord, type SourceRecord } from './matching';
 import { asConflict, type Context, type PlannedChange } from './plannedChange';
 import { recordsPointedAt, type Pointer } from './presence';
+import { listed } from '../values/listed';
 
 /**
  * Decides about each record. Reads and writes nothing, so that a preview and a run decide the same.
@@ -80,7 +81,9 @@ function absentInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rules
 function absentInSource(record: CrmRecord, pointer: Pointer | undefined, context: Context): PlannedChange {
 	const { rules, compare } = context;
 	if (pointer) return { action: 'conflict', record, changes: [], reason: pointedTo(pointer) };
-	if (context.keysOf(record).every((key) => key === undefined)) return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
+	if (context.keysOf(record).every((key) => key === undefined)) {
+		return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
+	}
 	if (rules.missingInSource !== 'set') {
 		if (isGone(record)) return { action: 'unchanged', record, changes: [], reason: goneAlready };
 		return { action: 'delete', record, changes: [], reason: notInSource };

@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
-import type { WriteIdentity } from './api/http/idempotency';
-import { isToolCall } from './api/toolNode';
+import type { WriteIdentity } from '../api/http/idempotency';
+import { isToolCall } from '../api/toolNode';
 import { argumentsOf, readsItem } from './toolArguments';
-import { nodeContext, originalExecution } from './writing/runState';
+import { nodeContext, originalExecution } from '../writing/runState';
 
 /** What tells the writes of one call from those of others. */
 export type CallIdentity = Pick<WriteIdentity, 'execution' | 'node' | 'run'>;

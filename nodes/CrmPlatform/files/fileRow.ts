@@ -1,0 +1,11 @@
+/**
+ * A row of a file: its cells, or why it cannot be read, with its text. Rows are counted from 1, the header
+ * included.
+ */
+export type FileRow<Content> = { row: number } & (
+	| { content: Content; problem?: undefined; text?: string }
+	| { content?: undefined; problem: string; text: string }
+);
+
+/** The beginning of a row that is too long. */
+export const shortened = (text: string): string => (text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
