@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { matchesEventPattern, type CrmEvent } from '../../api/crmEvent';
 import { passesFilter, type EventFilter } from '../eventFilter';
-import { readState, storeState } from '../storedState';
+import { readState } from '../storedState';
 
 /** The chosen events, and their output. */
 export interface Choice {
@@ -58,8 +58,6 @@ export interface Group {
 
 /** How far the log of events was read, and which groups are not finished yet. */
 export interface Position {
-	/** Counts how often this was stored: of two copies, the higher one is newer. */
-	revision: number;
 	/** The account whose log it is; empty while that is not known. */
 	account: string;
 	/** The beginning as the user entered it. */
@@ -147,7 +145,6 @@ const backfill = z.object({
 });
 
 const schema: z.ZodType<Position> = z.object({
-	revision: z.number().int(),
 	account: z.string(),
 	start: z.string(),
 	since: z.string(),
@@ -165,12 +162,6 @@ const schema: z.ZodType<Position> = z.object({
 
 /** The position that was stored last; undefined if there is none. */
 export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readState(n8n, schema);
-
-/** Puts the position where n8n stores it: with the next `emit`, and after activation. */
-export function storePosition(n8n: ITriggerFunctions, position: Position): void {
-	position.revision += 1;
-	storeState(n8n, position);
-}
 
 /**
  * Maximum lag (ms) of a replica of the log: after this time, every response contains what one response has

@@ -2,12 +2,12 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/clock';
 import type { EventLog } from '../../api/eventLog';
-import { forgetStates } from '../storedState';
+import { forgetStates, newestRevision } from '../storedState';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
 import { findLostPlace } from './lostPlace';
-import { storedPosition, storePosition, type Position } from './position';
+import { storedPosition, type Position } from './position';
 import { reportFailure } from './report';
 import { resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
@@ -41,7 +41,7 @@ export async function openDispatcher(
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 	const existingDispatcher = dispatchers.get(name);
 	const stored = storedPosition(n8n);
-	const isKnown = existingDispatcher !== undefined && existingDispatcher.position.revision >= (stored?.revision ?? 0);
+	const isKnown = existingDispatcher !== undefined && (!stored || existingDispatcher.revision >= newestRevision(n8n));
 	const latestPosition = isKnown ? existingDispatcher.position : stored;
 	// At a restart, n8n itself starts published triggers.
 	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
@@ -66,7 +66,7 @@ export async function openDispatcher(
 	}
 	dispatchers.set(name, dispatcher);
 	// n8n stores it at the end of the activation.
-	storePosition(n8n, dispatcher.position);
+	dispatcher.putInStaticData();
 	return dispatcher;
 }
 

@@ -136,7 +136,7 @@ export class Starts {
 			ended: (outcome, run) => void this.handleOutcome(start, turn, outcome, async () => await this.outcomeOf(n8n, start, outcome, run)),
 			failed: (error) => {
 				const outcome = outcomeOfError(error);
-				if (outcome === 'not started' && !endedUnseen(error)) seen.failedAt = this.clock.now();
+				if (outcome === 'rejected by n8n' && !endedUnseen(error)) seen.failedAt = this.clock.now();
 				void this.handleOutcome(start, turn, outcome);
 			},
 		});
@@ -172,8 +172,8 @@ export class Starts {
 	/** If a job failed while n8n's database was unavailable, its execution may not have begun, and never would. */
 	private async outcomeOf(n8n: ITriggerFunctions, { group }: OpenStart, outcome: Outcome, run: IRun | undefined): Promise<Outcome> {
 		if (outcome !== 'failed' || seen.onWorkers === false || !hasNoTrace(run)) return outcome;
-		if (!(await hasExecution(n8n, executionKey(n8n, group), this.clock))) return 'not started';
-		return failedBeforeBeginning(run) && (await tellsFailures(n8n, this.clock)) ? 'not begun' : outcome;
+		if (!(await hasExecution(n8n, executionKey(n8n, group), this.clock))) return 'rejected by n8n';
+		return failedBeforeBeginning(run) && (await tellsFailures(n8n, this.clock)) ? 'ended before its first node' : outcome;
 	}
 
 	/**
@@ -187,7 +187,7 @@ export class Starts {
 		if (this.open.get(start.group.name) !== start) return;
 		if (!counts()) {
 			start.earlier.set(turn, ask);
-		} else if (start.turns.length === 1 || !['unknown', 'not started'].includes(outcome)) {
+		} else if (start.turns.length === 1 || !['unknown', 'rejected by n8n'].includes(outcome)) {
 			this.settle(start, outcome);
 		} else {
 			this.fallBack(start, outcome === 'unknown');
@@ -214,7 +214,7 @@ export class Starts {
 	private settle(start: OpenStart, outcome: Outcome): void {
 		this.open.delete(start.group.name);
 		// An execution that was not started proves nothing about the queue.
-		if (outcome !== 'not started') this.noteOutcome(start.number);
+		if (outcome !== 'rejected by n8n') this.noteOutcome(start.number);
 		start.settle(outcome);
 	}
 
