@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { matchesEventPattern, type CrmEvent } from '../../api/crmEvent';
 import { passesFilter, type EventFilter } from '../eventFilter';
+import { outputShapes, type EventOutput } from '../eventOutput';
 import { readState } from '../storedState';
 
 /** The chosen events, and their output. */
@@ -10,7 +11,7 @@ export interface Choice {
 	/** Types and patterns. */
 	events: string[];
 	filter: EventFilter;
-	shape: 'event' | 'record' | 'current';
+	shape: EventOutput['shape'];
 }
 
 /** A choice that the user has replaced; earlier events still follow it. */
@@ -115,7 +116,7 @@ const choice = z.object({
 		equal: z.record(z.array(z.string())),
 		ignored: z.object({ keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional() })), users: z.array(z.string()) }).optional(),
 	}),
-	shape: z.enum(['event', 'record', 'current']),
+	shape: z.enum(outputShapes),
 });
 
 const group = z.object({

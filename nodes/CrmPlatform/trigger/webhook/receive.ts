@@ -3,6 +3,7 @@ import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWeb
 import { connect } from '../../api/connection';
 import { matchesEventPattern, parseEvent, tellsOrigin, type CrmEvent } from '../../api/crmEvent';
 import { parseJson } from '../../api/http/json';
+import { readBoolean } from '../../values/readers';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
 import { noOrigin } from '../origin';
@@ -77,8 +78,8 @@ const refused = (n8n: IWebhookFunctions): NodeOperationError =>
 /** Reason to ignore the event, if any. */
 function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {
 	if (event.type === testEvent) {
-		const isWanted = n8n.getNodeParameter('options.testEvents', false) as boolean;
-		return isWanted ? undefined : 'Test event received';
+		const startsOnTests = readBoolean('Test Events', n8n.getNodeParameter('options.testEvents', false));
+		return startsOnTests ? undefined : 'Test event received';
 	}
 	const { filter } = readEventChoice(n8n);
 	if (!isChosen(n8n, event.type)) return 'This trigger does not listen to this event';
