@@ -1,5 +1,5 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import type { TriggerChoice } from '../../nodes/CrmPlatform/trigger/changes/trigger';
+import type { TriggerChoice } from '../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import { choiceOf, type Settings } from './poll-model/histories.ts';
 import { world } from './poll-model/world.ts';
 

@@ -7,7 +7,7 @@ import {
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../api/http/clock';
-import { storeOnly } from '../unwritable';
+import { maxTimeUnstored, storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
 import { isMoved, matchesRequest, openSubscription, secretState } from './openSubscription';
@@ -22,9 +22,6 @@ const retryDelay = 60_000;
 
 /** Number of consecutive failed checks before the user is notified; an outage of the service loses nothing. */
 const maxFailures = 5;
-
-/** Milliseconds after which n8n stores how far events have been delivered, even if nothing has happened. */
-const maxTimeUnstored = 12 * 60 * 60_000;
 
 /** The watch of each trigger of this process. */
 const watches = new Map<string, SubscriptionWatch>();
