@@ -18,7 +18,7 @@ import {
 	type Group,
 	type Position,
 } from './position';
-import type { RecentIds } from './recent';
+import type { RecentIds } from './recentIds';
 import type { RecordReader } from './records';
 import type { SharedLook } from './sharedLook';
 

@@ -4,15 +4,15 @@ import type { Clock } from '../../api/http/clock';
 import { storeState } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
-import { leaveElsewhere } from './elsewhere';
+import { closeAbandonedGroups } from './abandonedGroups';
 import { identitiesOf, splitOff } from './group';
-import type { Loaded, LoadFailure } from './load';
+import type { Loaded, LoadFailure } from './loadGroup';
 import { delayAfter, firstOfRecords, isBehind, maxRefusals, stepAfter } from './startOrder';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import type { Group, Position } from './position';
 import { ReadAhead } from './readAhead';
-import { RecentIds } from './recent';
-import { reportFailure } from './report';
+import { RecentIds } from './recentIds';
+import { reportFailure } from '../reportFailure';
 import { executionKey, Starts } from './starts';
 
 /**
@@ -114,8 +114,8 @@ export class Dispatcher {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
 		const { n8n, options, position, running } = this;
-		const left = await leaveElsewhere({ n8n, position, isRunning: ({ name }) => running.has(name), options, clock: this.clock, signal });
-		for (const { group, isStarted } of left) this.finish(group, isStarted);
+		const abandoned = await closeAbandonedGroups({ n8n, position, isRunning: ({ name }) => running.has(name), options, clock: this.clock, signal });
+		for (const { group, isStarted } of abandoned) this.finish(group, isStarted);
 		if (signal.aborted) return;
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;

@@ -6,7 +6,7 @@ import {
 	type IRun,
 } from 'n8n-workflow';
 
-import type { LoadFailure } from './load';
+import type { LoadFailure } from './loadGroup';
 import type { Group } from './position';
 import { neverBegan } from './watchdog';
 
@@ -74,7 +74,7 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 }
 
 /** Reports open records that a new beginning has left behind. */
-export function elsewhereError(node: INode, records: string[]): NodeOperationError {
+export function abandonedError(node: INode, records: string[]): NodeOperationError {
 	const subject = records.length === 1 ? `The open record ${records[0]} was` : `${records.length} open records were`;
 	return new NodeOperationError(node, `${subject} set aside because the trigger now starts from another point`, {
 		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events since a date before them. Retry failed executions in the list, and read the other records by ID.`,

@@ -6,9 +6,9 @@ import { forgetStates, newestRevision } from '../storedState';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
-import { findLostPlace } from './lostPlace';
+import { findLostPosition } from './lostPosition';
 import { storedPosition, type Position } from './position';
-import { reportFailure } from './report';
+import { reportFailure } from '../reportFailure';
 import { resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
 import { hasExecution } from '../unwritable';
@@ -83,7 +83,7 @@ async function findAgain(
 	clock: Clock,
 	isRestart: boolean,
 ): Promise<string | undefined> {
-	const found = await findLostPlace(log, choice, async (event) => {
+	const found = await findLostPosition(log, choice, async (event) => {
 		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position, choice.shape)), clock);
 	});
 	if (found && (since === '' || found.sequence > position.floor)) {

@@ -8,11 +8,11 @@ import { maxTimeUnstored } from '../unwritable';
 import { ChangeSource } from './changeSource';
 import type { Dispatcher } from './dispatcher';
 import type { ChangeChoice } from './eventChoice';
-import { loadGroup } from './load';
+import { loadGroup } from './loadGroup';
 import { maxLag, type Group } from './position';
 import { openDispatcher } from './published';
 import type { RecordReader } from './records';
-import { inUsersWords, reportFailure } from './report';
+import { asNodeError, reportFailure } from '../reportFailure';
 import type { Beginning } from './resume';
 import { sharedLook, untilNextLook } from './sharedLook';
 
@@ -113,7 +113,7 @@ class ReadingLoop {
 				const isRefused = error instanceof NodeApiError && error.httpCode === '401';
 				if (isRefused && (await reopen().catch(() => false))) return;
 				// Reported once per outage; the position stays, so nothing is lost.
-				if (this.failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
+				if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
 				this.failures += 1;
 				wait = Math.min(choice.interval * 2 ** this.failures, maxPause);
 				this.dispatcher.store();

@@ -4,7 +4,7 @@ import type { Clock } from '../../api/http/clock';
 import { endedUnseen, executionOutcome, outcomeOfAnswer, outcomeOfError, silentError, type Outcome } from './outcome';
 import type { Group } from './position';
 import { hasExecution, tellsFailures } from '../unwritable';
-import { reportFailure } from './report';
+import { reportFailure } from '../reportFailure';
 import {
 	checkStarts,
 	failedBeforeBeginning,

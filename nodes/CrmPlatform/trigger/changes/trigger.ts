@@ -10,11 +10,11 @@ import { systemClock } from '../../api/http/clock';
 import { openEventLog } from '../../api/eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice } from './eventChoice';
-import { latestItems } from './latest';
+import { testItems } from './testItems';
 import { startReading, type Service, type TriggerChoice } from './readingLoop';
 import { recordReader, type RecordScope } from './records';
 import { readRecordChoice } from './recordScope';
-import { inUsersWords, reportFailure } from './report';
+import { asNodeError, reportFailure } from '../reportFailure';
 
 /**
  * Starts executions with events of the service, from a stored position on. A manual run returns the latest
@@ -30,7 +30,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
 		const log = await openEventLog(api, isManual ? undefined : tell);
 		if (isManual) {
-			const manualTriggerFunction = async () => n8n.emit([await latestItems(n8n, api, log, choice.events, scope && recordReader(api, scope))]);
+			const manualTriggerFunction = async () => n8n.emit([await testItems(n8n, api, log, choice.events, scope && recordReader(api, scope))]);
 			return { manualTriggerFunction };
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
@@ -53,7 +53,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 			},
 		};
 	} catch (error) {
-		throw inUsersWords(n8n, error);
+		throw asNodeError(n8n, error);
 	}
 }
 

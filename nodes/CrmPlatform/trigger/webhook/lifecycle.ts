@@ -6,7 +6,7 @@ import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './back
 import { matchesRequest, openSubscription } from './openSubscription';
 import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
 import { findOwnSubscription, unsubscribe, type Subscription, type SubscriptionRequest } from './subscription';
-import { inTurn } from './turns';
+import { serialized } from './serialized';
 
 /**
  * n8n calls these methods on activation, on deactivation, and around a test run, which has its own address and
@@ -33,7 +33,7 @@ export const subscriptionLifecycle = {
 
 	/** @throws NodeApiError or NodeOperationError where the trigger would end up without an active subscription */
 	async create(this: IHookFunctions): Promise<boolean> {
-		return await inTurn(this, async () => {
+		return await serialized(this, async () => {
 			const api = await connect(this);
 			const subscriptionRequest = requestOf(this);
 			const storedState = readSubscription(this);
@@ -55,7 +55,7 @@ export const subscriptionLifecycle = {
 	},
 
 	async delete(this: IHookFunctions): Promise<boolean> {
-		return await inTurn(this, async () => {
+		return await serialized(this, async () => {
 			const api = await connect(this);
 			const state = readSubscription(this);
 			const found = await findOwnSubscription(api, state.id, addressOf(this));

@@ -10,16 +10,16 @@ import { noOrigin } from '../origin';
 import { isTest, secretsOf } from './subscriptionState';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../eventOutput';
-import { RefusalMemory } from './refusals';
+import { RefusedDeliveries } from './refusedDeliveries';
 import { doubtful, explainForged } from './signature';
 
 let deliveries = new DeliveryMemory();
-let refusals = new RefusalMemory();
+let refusals = new RefusedDeliveries();
 
 /** Clears the memory of accepted and refused deliveries, as a restart would. */
 export function forgetDeliveries(): void {
 	deliveries = new DeliveryMemory();
-	refusals = new RefusalMemory();
+	refusals = new RefusedDeliveries();
 }
 
 /** The event that the service sends to test a subscription. */

@@ -1,19 +1,15 @@
-import {
-	NodeApiError,
-	NodeOperationError,
-	type ITriggerFunctions,
-	type ITriggerResponse,
-} from 'n8n-workflow';
+import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../api/http/clock';
+import { asNodeError } from '../reportFailure';
 import { maxTimeUnstored, storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
 import { isMoved, matchesRequest, openSubscription, secretState } from './openSubscription';
 import { isStart, readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
 import { findSubscription, type FoundSubscription, type Subscription, type SubscriptionRequest } from './subscription';
-import { inTurn } from './turns';
+import { serialized } from './serialized';
 
 /** Milliseconds between two checks of the subscription, before the first check after a start, and after a failure. */
 const interval = 10 * 60_000;
@@ -86,7 +82,7 @@ class SubscriptionWatch {
 			await clock.sleep(this.wait, signal).catch(() => undefined);
 			try {
 				this.wait = interval;
-				await inTurn(n8n, async () => await this.check());
+				await serialized(n8n, async () => await this.check());
 				this.failures = 0;
 			} catch (error) {
 				this.failures += 1;
@@ -186,8 +182,7 @@ class SubscriptionWatch {
 
 	/** Once for each problem: as a failed execution, which starts the error workflow. */
 	private report(error: unknown): void {
-		const isForUsers = error instanceof NodeApiError || error instanceof NodeOperationError;
-		const nodeError = isForUsers ? error : new NodeOperationError(this.n8n.getNode(), error as Error);
+		const nodeError = asNodeError(this.n8n, error);
 		if (this.reported !== nodeError.message) this.n8n.saveFailedExecution(nodeError);
 		this.reported = nodeError.message;
 	}

@@ -6,7 +6,8 @@ export function reportFailure(n8n: ITriggerFunctions, error: NodeApiError | Node
 	n8n.saveFailedExecution(error);
 }
 
-export function inUsersWords(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
+/** An error of this node, in the user's words. */
+export function asNodeError(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
 	const isForUsers = error instanceof NodeApiError || error instanceof NodeOperationError;
 	if (!isForUsers) return new NodeOperationError(n8n.getNode(), error as Error);
 	// The trigger that sent the shared query may belong to another workflow.
