@@ -76,7 +76,7 @@ describe('who has completed the task, and what its text was then', () => {
 		await call('PATCH', `/v1/tasks/${String(task.id)}`, { priority: 'high' }, at.person);
 		for (const log of [former, { data: [], next_cursor: null, total: 0 }]) {
 			await faults({ path: '/v1/events', method: 'GET', status: 200, body: log });
-			expect(await visit(task)).toContain('does not show yet');
+			expect(await visit(task)).toContain('does not yet show');
 		}
 		await faults();
 		expect(await visit(task)).toContain('a program has completed the task');

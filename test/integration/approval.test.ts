@@ -33,8 +33,8 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'deleted' } }]);
 	});
 
-	test('the link approves nothing by itself, and n8n looks at the task when it is opened', async () => {
-		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+	test.each([403, 410])('the link approves nothing by itself, and n8n looks at the task when it is opened', async (status) => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status });
 		const execution = await ask();
 		const task = await newest();
 		expect(await webhooks()).toEqual([]);
@@ -87,8 +87,8 @@ describe('Send and Wait for Approval', () => {
 	test.each<[string, IDataObject, IDataObject[] | undefined, RegExp]>([
 		['several items', {}, [{}, {}], /2 items/],
 		['no approver and no record', { aboutKind: 'none' }, undefined, /choose an approver/],
-		['an approver whom nobody knows', { approverId: { __rl: true, mode: 'name', value: 'Nobody N.' } }, undefined, /Approver: none of users/],
-		['a record that there is not', { aboutRecord: 'No such deal' }, undefined, /Record: none of deals/],
+		['an approver whom nobody knows', { approverId: { __rl: true, mode: 'name', value: 'Nobody N.' } }, undefined, /Approver: no record in users/],
+		['a record that there is not', { aboutRecord: 'No such deal' }, undefined, /Record: no record in deals/],
 		['an empty message', { message: ' ' }, undefined, /Message/],
 		['a limit that is none', { options: { limitWaitHours: -1 } }, undefined, /Limit Wait Time/],
 	])('%s: nobody is asked', async (_what, parameters, items, reason) => {

@@ -5,9 +5,10 @@ import type { Connection } from '../../api/connection';
 import { isAnsweredWith, isNotFound, isWebPage } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
+import { newKeyFor, refusalStatuses, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readWholeNumber } from '../../values/readers';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
-import { isAddress, newKeyFor, refusalStatuses, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
+import { isAddress, type FoundSubscription, type Subscription } from './subscription';
 
 /**
  * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds

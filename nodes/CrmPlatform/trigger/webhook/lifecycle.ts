@@ -1,11 +1,12 @@
 import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
+import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { matchesRequest, openSubscription } from './openSubscription';
 import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
-import { findOwnSubscription, unsubscribe, type Subscription, type SubscriptionRequest } from './subscription';
+import { findOwnSubscription, type Subscription, type SubscriptionRequest } from './subscription';
 import { serialized } from './serialized';
 
 /**
@@ -62,7 +63,7 @@ export const subscriptionLifecycle = {
 			const ended: SubscriptionState = {};
 			const until = found && !isTest(this) ? await deliveredUntil(api, found, state) : state.deliveredUntil;
 			if (until !== undefined) ended.deliveredUntil = until;
-			if (found) await unsubscribe(api, found.subscription);
+			if (found) await deleteSubscription(api, found.subscription.id);
 			storeSubscription(this, ended);
 			return true;
 		});
