@@ -33,7 +33,7 @@ export interface Group {
 	name: string;
 	/** The current or next attempt; the first is 1. */
 	attempt: number;
-	/** Executions of it that n8n ended before they began: they do not count as attempts. */
+	/** Executions of it that n8n ended before their first node: they do not count as attempts. */
 	unbegun: number;
 	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
 	isEmitted?: boolean | undefined;

@@ -56,8 +56,8 @@ const hrefOf = (address: unknown): string => {
 };
 
 /** Whether both are the same events: a service may sort them. */
-export const areEvents = (some: string[], others: string[]): boolean =>
-	[...new Set(some)].sort().join() === [...new Set(others)].sort().join();
+export const areEvents = (events: string[], others: string[]): boolean =>
+	[...new Set(events)].sort().join() === [...new Set(others)].sort().join();
 
 /** A subscription as stored in the service at a time (Unix epoch ms of the service's clock). */
 export interface FoundSubscription {
