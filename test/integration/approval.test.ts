@@ -33,8 +33,8 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'deleted' } }]);
 	});
 
-	test('the link approves nothing by itself, and n8n looks at the task when it is opened', async () => {
-		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
+	test.each([403, 410])('the link approves nothing by itself, and n8n looks at the task when it is opened', async (status) => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status });
 		const execution = await ask();
 		const task = await newest();
 		expect(await webhooks()).toEqual([]);

@@ -153,6 +153,9 @@ test('the service’s test is answered, and starts the workflow only if asked fo
 	trigger.parameters = { ...trigger.parameters, options: { testEvents: true } };
 	expect(await test()).toMatchObject({ status: 'succeeded' });
 	expect(trigger.started).toMatchObject([{ type: 'webhook.test' }]);
+	trigger.parameters = { ...trigger.parameters, options: { testEvents: 'sometimes' } };
+	await test();
+	expect(trigger.reported).toEqual(['Test Events: enter true or false instead of “sometimes”.']);
 });
 
 test('a test run takes what comes to it, in its own way', async () => {

@@ -32,7 +32,7 @@ export const groups: Group[] = [
 	{
 		name: 'trigger',
 		modules: [`${changes}/position.ts`, `${changes}/dispatcher.ts`, 'nodes/CrmPlatform/trigger/storedState.ts'],
-		tests: ['unit/position', 'unit/lost-place', 'unit/starts', 'unit/first-starts', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
+		tests: ['unit/position', 'unit/lost-position', 'unit/late-commits', 'unit/newer-position', 'unit/starts', 'unit/first-starts', 'unit/poll-load', 'unit/poll-switches', 'unit/poll-histories', 'unit/poll-faults', 'unit/stored-state', 'unit/poll-model'],
 	},
 	{
 		name: 'results',

@@ -132,12 +132,12 @@ test('of a job that n8n gives up as the first of all, n8n is asked, too', async 
 	await settled();
 	n8n.emitted[1]!.reject(new Error('No execution was started'));
 	await settled();
-	expect(n8n.outcomes['given up']).toBe('not started');
+	expect(n8n.outcomes['given up']).toBe('rejected by n8n');
 });
 
 test.each([
-	['Driver not Connected', 'tells', 'not begun'],
-	['the database system is starting up', 'tells', 'not begun'],
+	['Driver not Connected', 'tells', 'ended before its first node'],
+	['the database system is starting up', 'tells', 'ended before its first node'],
 	// A worker of n8n before 2.35 asks PostgreSQL for the end of an execution.
 	['Driver not Connected', 'does not tell', 'failed'],
 	['job stalled more than maxStalledCount', 'tells', 'failed'],

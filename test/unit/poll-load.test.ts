@@ -3,7 +3,7 @@ import { NodeApiError, type INode } from 'n8n-workflow';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
 import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/changes/group';
-import { loadGroup } from '../../nodes/CrmPlatform/trigger/changes/load';
+import { loadGroup } from '../../nodes/CrmPlatform/trigger/changes/loadGroup';
 import { isOutside, statesOf } from '../../nodes/CrmPlatform/trigger/changes/scopeOfState';
 import { ModelClock } from './poll-model/clock.ts';
 import { ModelService } from './poll-model/service.ts';

@@ -1,5 +1,5 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import type { TriggerChoice } from '../../nodes/CrmPlatform/trigger/changes/trigger';
+import type { TriggerChoice } from '../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import { choiceOf, type Settings } from './poll-model/histories.ts';
 import { world } from './poll-model/world.ts';
 
@@ -54,7 +54,7 @@ test('open records hold back nothing that happens after a switch to Events', asy
 
 test('open records of one kind are told of at once, in one notice, when another kind is chosen', async () => {
 	const { clock, n8n, records, messages } = await openRecords();
-	await n8n.publish('one', { ...records, records: { ...records.records!, path: '/v1/others' } });
+	await n8n.publish('one', { ...records, records: Object.assign(Object.create(records.records!), { path: '/v1/others' }) });
 	await clock.advance(1_000);
 	expect(messages()).toEqual([expect.stringMatching(/^4 open records were set aside/)]);
 });

@@ -106,7 +106,7 @@ test('what was started while the database was away is repeated afterwards', asyn
 	n8n.begin('refused');
 	n8n.emitted[2]!.reject(new Error('Connection terminated'));
 	await settled();
-	expect(n8n.outcomes['refused']).toBe('not started');
+	expect(n8n.outcomes['refused']).toBe('rejected by n8n');
 	await n8n.after(minute);
 	expect(n8n.keys()).toEqual(['before', 'open', 'refused', 'open']);
 });
@@ -125,12 +125,12 @@ test('an execution that crashed before it began is told apart from one that fail
 	n8n.begin('skipped');
 	n8n.emitted[0]!.resolve(run('crashed', { data: { resultData: { runData: {} } } }));
 	await settled();
-	expect(n8n.outcomes).toEqual({ skipped: 'not begun' });
+	expect(n8n.outcomes).toEqual({ skipped: 'ended before its first node' });
 });
 
 test.each([
 	['has begun', 'failed'],
-	['is still new', 'not started'],
+	['is still new', 'rejected by n8n'],
 ])('of a job that n8n gives up, n8n is asked whether its execution %s', async (state, outcome) => {
 	const n8n = queueMode();
 	n8n.begin('before');

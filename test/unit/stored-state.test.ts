@@ -156,6 +156,16 @@ test('what another process has stored later is newer, though it has missed earli
 	expect(readState(keeper(second, 'poll'), schema)).toEqual({ at: 4 });
 });
 
+test('an older copy replaces the newer state neither in this process nor in what it stores next', () => {
+	const workflow = workflowOf('{}');
+	storeState(keeper(workflow, 'poll'), { at: 1 });
+	const older = workflowOf(JSON.stringify(workflow.staticData));
+	storeState(keeper(workflow, 'poll'), { at: 2 });
+	expect(readState(keeper(older, 'poll'), schema)).toEqual({ at: 2 });
+	storeState(keeper(older, 'webhook'), { at: 3 });
+	expect(stateInCopy(keeper(older, 'poll'), schema)).toEqual({ at: 2 });
+});
+
 test('a copy is read as it is, though this process knows a newer state', () => {
 	const workflow = workflowOf('{}');
 	expect(stateInCopy(keeper(workflow, 'poll'), schema)).toBeUndefined();

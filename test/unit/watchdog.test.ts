@@ -10,8 +10,8 @@ import {
 
 const second = 1000;
 const minute = 60 * second;
-const start = (number: number, more: Partial<UnsettledStart> = {}): UnsettledStart => ({
-	number,
+const start = (lastEmission: number, more: Partial<UnsettledStart> = {}): UnsettledStart => ({
+	lastEmission,
 	at: 0,
 	repeats: 0,
 	hasBegun: false,
@@ -19,7 +19,7 @@ const start = (number: number, more: Partial<UnsettledStart> = {}): UnsettledSta
 	...more,
 });
 const repeated = (starts: UnsettledStart[], seen: Observations, now: number) =>
-	checkStarts(starts, seen, now).repeat.map(({ number }) => number);
+	checkStarts(starts, seen, now).repeat.map(({ lastEmission }) => lastEmission);
 
 test('in the main process, and as long as nobody knows, no start is repeated', () => {
 	const seen = { lastOutcomeAt: 0, failedAt: 0 };
@@ -28,7 +28,7 @@ test('in the main process, and as long as nobody knows, no start is repeated', (
 });
 
 test('after a minute without an outcome, a start may be lost, unless its execution was seen', () => {
-	const doubtful = (starts: UnsettledStart[], seen: Observations, now: number) => checkStarts(starts, seen, now).doubtful?.number;
+	const doubtful = (starts: UnsettledStart[], seen: Observations, now: number) => checkStarts(starts, seen, now).doubtful?.lastEmission;
 	const starts = [start(3), start(2), start(1, { seenAt: 0 }), start(4, { hasBegun: true })];
 	for (const seen of [{}, { onWorkers: true }]) {
 		expect(doubtful(starts, seen, 59 * second)).toBeUndefined();
@@ -41,7 +41,7 @@ test('after a minute without an outcome, a start may be lost, unless its executi
 
 test('an execution that has begun has ended when the timeout of its workflow has passed', () => {
 	const starts = [start(1, { seenAt: 10 * second }), start(2)];
-	const timedOut = (seen: Observations, now: number) => checkStarts(starts, seen, now).timedOut.map(({ number }) => number);
+	const timedOut = (seen: Observations, now: number) => checkStarts(starts, seen, now).timedOut.map(({ lastEmission }) => lastEmission);
 	expect(timedOut({ timeout: 5 * second }, 74 * second)).toEqual([]);
 	expect(timedOut({ timeout: 5 * second }, 75 * second)).toEqual([1]);
 	expect(timedOut({}, 1e9)).toEqual([]);

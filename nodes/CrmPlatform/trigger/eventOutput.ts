@@ -8,10 +8,12 @@ import type { KeyOrigin } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { madeBy } from './origin';
 
+export const outputShapes = ['record', 'current', 'event'] as const;
+
 /** The user's choice of output for an event. */
 export interface EventOutput {
 	/** Its record as it was then, its record as it is now, or the event as it came. */
-	shape: 'record' | 'current' | 'event';
+	shape: (typeof outputShapes)[number];
 	/** Of the workflow that gets it. */
 	origin: KeyOrigin;
 }
@@ -42,8 +44,8 @@ export async function eventOutput(
 /** Undefined if the record no longer exists. */
 async function currentRecord(event: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
 	const { types } = await api.describeEvents();
-	const place = recordPath(event, types);
-	return place === undefined ? undefined : await findRecord(api, place);
+	const pathOfRecord = recordPath(event, types);
+	return pathOfRecord === undefined ? undefined : await findRecord(api, pathOfRecord);
 }
 
 /** Where the record of an event is; undefined where the service does not say. */

@@ -1,9 +1,10 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
+import { readOption } from '../values/readers';
 import type { EventFilter } from './eventFilter';
-import { ownOrigin, type IgnoredOrigins, type OwnOrigin } from './origin';
-import type { EventOutput } from './eventOutput';
+import { ownOrigin, ownOrigins, type IgnoredOrigins } from './origin';
+import { outputShapes, type EventOutput } from './eventOutput';
 
 /** Originators whose changes do not start the workflow. */
 export const ignoreProperties: INodeProperties[] = [
@@ -136,7 +137,7 @@ interface ParameterReader {
 	getNodeParameter(name: string, fallback: unknown): unknown;
 }
 
-/** @throws Error in the user's words where no event is chosen */
+/** @throws Error in the user's words where no event is chosen, or a parameter has a value that it does not offer */
 export function readEventChoice(n8n: ParameterReader): EventChoice {
 	const events = texts(n8n.getNodeParameter('events', []));
 	if (events.length === 0) throw new Error('Choose at least one event that starts the workflow.');
@@ -144,7 +145,7 @@ export function readEventChoice(n8n: ParameterReader): EventChoice {
 	return {
 		events: [...new Set(events)].sort(),
 		output: {
-			shape: n8n.getNodeParameter('output', 'record') as EventOutput['shape'],
+			shape: readOption('Output', n8n.getNodeParameter('output', 'record'), outputShapes),
 			origin: readOrigin(n8n),
 		},
 		filter: {
@@ -166,7 +167,8 @@ export const readOrigin = (n8n: ParameterReader): KeyOrigin =>
 /** @param filters the values of `ignoreProperties` */
 export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
 	const workflowOrigin = readOrigin(n8n);
-	const ignored = { keys: texts(ignore).map((origin) => ownOrigin(origin as OwnOrigin, workflowOrigin)), users: texts(ignoreUsers) };
+	const origins = texts(ignore).map((origin) => readOption('Ignore Changes Made By', origin, ownOrigins));
+	const ignored = { keys: origins.map((origin) => ownOrigin(origin, workflowOrigin)), users: texts(ignoreUsers) };
 	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
 }
 

@@ -42,8 +42,15 @@ export function stateInCopy<State>(n8n: StateKeeper, schema: z.ZodType<State>): 
 	return found && schema.safeParse(plain(found.state)).data;
 }
 
-/** Puts the state where n8n stores it: with the next `emit`, and after activation and deactivation. */
-export function storeState(n8n: StateKeeper, state: object): void {
+/** The revision of the newest state of this trigger; 0 if there is none. */
+export const newestRevision = (n8n: StateKeeper): number => learn(n8n).get(nameOf(n8n))?.revision ?? 0;
+
+/**
+ * Puts the state where n8n stores it: with the next `emit`, and after activation and deactivation.
+ *
+ * @returns its revision
+ */
+export function storeState(n8n: StateKeeper, state: object): number {
 	const states = learn(n8n);
 	const name = nameOf(n8n);
 	// By the clock, so that even a process that has missed revisions recognizes a later state as newer.
@@ -53,6 +60,7 @@ export function storeState(n8n: StateKeeper, state: object): void {
 	for (const [stateName, newest] of states) {
 		if (ownEntry(n8n, data[stateName])?.revision !== newest.revision) data[stateName] = plain(newest);
 	}
+	return revision;
 }
 
 /** Merges newer states from this copy of the static data, and returns those of the workflow. */

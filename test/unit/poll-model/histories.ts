@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 import type { DoneWhen } from '../../../nodes/CrmPlatform/trigger/changes/eventChoice';
-import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
+import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import type { Course } from './n8n.ts';
 import { readerOf, recordTypes } from './records.ts';
 import type { Failure, ModelService } from './service.ts';

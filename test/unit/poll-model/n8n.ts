@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { forgetDispatchers } from '../../../nodes/CrmPlatform/trigger/changes/published';
-import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
+import { startReading, type TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { ModelClock } from './clock.ts';
 import type { ModelService } from './service.ts';

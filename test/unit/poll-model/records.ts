@@ -1,5 +1,5 @@
 import type { ListDescription } from '../../../nodes/CrmPlatform/api/openapi/listing';
-import { recordReader, type RecordReader } from '../../../nodes/CrmPlatform/trigger/changes/records';
+import { RecordReader } from '../../../nodes/CrmPlatform/trigger/changes/records';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 
@@ -31,7 +31,7 @@ export function readerOf(stage: string, answer: (query: Query) => object): Recor
 		send: async ({ query }: { query: Query }) => ({ status: 200, headers: {}, body: answer(query) }),
 	} as unknown as Connection;
 	const filters = stage === '' ? {} : { stage };
-	return recordReader(api, { path: '/v1/people', list, filters, query: filters, output: (record) => record });
+	return new RecordReader(api, { path: '/v1/people', list, filters, query: filters, output: (record) => record });
 }
 
 /** A page of the list of records, as the service answers. The cursor is a record that may be gone. */

@@ -1,7 +1,7 @@
 import { NodeApiError, type INode, type INodeExecutionData } from 'n8n-workflow';
 
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/trigger';
+import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
 import { ModelClock } from './clock.ts';
 import { choiceOf, now, type History } from './histories.ts';
 import { ModelN8n } from './n8n.ts';

@@ -18,7 +18,7 @@ import {
 	type Group,
 	type Position,
 } from './position';
-import type { RecentIds } from './recent';
+import type { RecentIds } from './recentIds';
 import type { RecordReader } from './records';
 import type { SharedLook } from './sharedLook';
 
@@ -130,10 +130,14 @@ export class ChangeSource {
 		});
 		advance(position, read, Math.max(upTo, isWhole ? this.watch.readUpTo(look) : 0), now);
 		if (isWhole) this.watch.wasRead(look);
+		return this.openGroups(found, position);
+	}
+
+	private openGroups(found: Array<{ event: CrmEvent; choice: Choice }>, position: Position): Group[] {
 		for (const { event } of found) {
 			// Copied, since other triggers share it and an execution may change its input.
 			this.events.set(eventIdentity(event), structuredClone(event));
-			wasRead.add(eventIdentity(event));
+			this.options.wasRead.add(eventIdentity(event));
 		}
 		// A new beginning may re-read open groups.
 		const isOpen = new Set(position.open.map(({ name }) => name));

@@ -1,17 +1,18 @@
 import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/clock';
+import { storeState } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
-import { leaveElsewhere } from './elsewhere';
+import { closeAbandonedGroups } from './abandonedGroups';
 import { identitiesOf, splitOff } from './group';
-import type { Loaded, LoadFailure } from './load';
-import { delayAfter, firstDelay, firstOfRecords, isBehind, maxRefusals, maxUnbegun } from './startOrder';
+import type { Loaded, LoadFailure } from './loadGroup';
+import { delayAfter, firstOfRecords, isBehind, maxRefusals, stepAfter } from './startOrder';
 import { setAsideError, unreadError, type Outcome } from './outcome';
-import { storePosition, type Group, type Position } from './position';
+import type { Group, Position } from './position';
 import { ReadAhead } from './readAhead';
-import { RecentIds } from './recent';
-import { reportFailure } from './report';
+import { RecentIds } from './recentIds';
+import { reportFailure } from '../reportFailure';
 import { executionKey, Starts } from './starts';
 
 /**
@@ -35,6 +36,8 @@ export class Dispatcher {
 	private readonly notBefore = new Map<string, number>();
 	/** How often the items of a group could not be read. */
 	private readonly unread = new Map<string, number>();
+	/** Of the position that this process has stored last: another process may have stored a newer one. */
+	revision = 0;
 	private isStored = true;
 	private closedAt = 0;
 	private opening = new AbortController();
@@ -111,8 +114,8 @@ export class Dispatcher {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
 		const { n8n, options, position, running } = this;
-		const left = await leaveElsewhere({ n8n, position, isRunning: ({ name }) => running.has(name), options, clock: this.clock, signal });
-		for (const { group, isStarted } of left) this.finish(group, isStarted);
+		const abandoned = await closeAbandonedGroups({ n8n, position, isRunning: ({ name }) => running.has(name), options, clock: this.clock, signal });
+		for (const { group, isStarted } of abandoned) this.finish(group, isStarted);
 		if (signal.aborted) return;
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
@@ -145,8 +148,13 @@ export class Dispatcher {
 	store(): void {
 		if (this.isStored) return;
 		this.isStored = true;
-		storePosition(this.n8n, this.position);
+		this.putInStaticData();
 		storeOnly(this.n8n, () => (this.isStored = false));
+	}
+
+	/** Puts the position where n8n stores it: with the next `emit`, and after activation. */
+	putInStaticData(): void {
+		this.revision = storeState(this.n8n, this.position);
 	}
 
 	/**
@@ -203,31 +211,23 @@ export class Dispatcher {
 		const wasEmitted = group.isEmitted;
 		group.isEmitted = true;
 		// Stored by `emit`, together with the group.
-		storePosition(n8n, this.position);
+		this.putInStaticData();
 		const isDoneWhenBegun = this.options.doneWhen === 'started';
 		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome, wasEmitted) });
 	}
 
 	private settle(group: Group, outcome: Outcome, wasEmitted: boolean | undefined): void {
 		this.isStored = false;
-		if (outcome === 'not started') {
-			this.notBefore.set(group.name, this.clock.now() + firstDelay);
-		} else if (outcome === 'not begun') {
-			// Its key is used up although no execution ran.
-			group.unbegun += 1;
-			if (group.unbegun >= maxUnbegun) this.setAside(group, outcome);
-			else this.notBefore.set(group.name, this.clock.now() + delayAfter(group.unbegun));
-		} else if (outcome === 'unknown' && wasEmitted !== true && group.isReread) {
+		// Its key is used up although no execution ran.
+		if (outcome === 'ended before its first node') group.unbegun += 1;
+		const next = stepAfter(outcome, group, wasEmitted === true, this.options);
+		if (next === 'finish') {
 			this.finish(group);
-		} else if (this.options.doneWhen !== 'succeeded' || outcome === 'succeeded') {
-			this.finish(group);
-		} else if (group.attempt >= this.options.attempts || (outcome === 'unknown' && this.options.afterCrash === 'setAside')) {
-			// An execution that may have succeeded is not repeated.
+		} else if (next === 'set aside') {
 			this.setAside(group, outcome);
 		} else {
-			const delay = outcome === 'unknown' ? 0 : delayAfter(group.attempt);
-			this.notBefore.set(group.name, this.clock.now() + delay);
-			group.attempt += 1;
+			this.notBefore.set(group.name, this.clock.now() + next.delay);
+			if (next.isNewAttempt) group.attempt += 1;
 		}
 		if (this.signal.aborted) this.storeWhenIdle();
 		this.onSettled();

@@ -63,12 +63,12 @@ function nameOf(kind: Group['kind'], first: string, identity: unknown): string {
  * @param parts the ids of each group after the first
  */
 export function splitOff(group: Group, ids: string[], parts: string[][]): Group[] {
-	return [ids, ...parts].map((some) => ({
+	return [ids, ...parts].map((partIds) => ({
 		...group,
-		name: nameOf(group.kind, some[0]!, [group.name, some]),
-		ids: some,
-		records: group.records.filter((_, i) => some.includes(group.ids[i]!)),
-		sequences: group.sequences.filter((_, i) => some.includes(group.ids[i]!)),
-		timestamps: group.timestamps.filter((_, i) => some.includes(group.ids[i]!)),
+		name: nameOf(group.kind, partIds[0]!, [group.name, partIds]),
+		ids: partIds,
+		records: group.records.filter((_, i) => partIds.includes(group.ids[i]!)),
+		sequences: group.sequences.filter((_, i) => partIds.includes(group.ids[i]!)),
+		timestamps: group.timestamps.filter((_, i) => partIds.includes(group.ids[i]!)),
 	}));
 }

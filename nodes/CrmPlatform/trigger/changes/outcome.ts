@@ -6,24 +6,24 @@ import {
 	type IRun,
 } from 'n8n-workflow';
 
-import type { LoadFailure } from './load';
+import type { LoadFailure } from './loadGroup';
 import type { Group } from './position';
 import { neverBegan } from './watchdog';
 
 /** The outcome of starting an execution. */
-export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'not started' | 'not begun';
+export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
 
 /** n8n returns no run for a key that an execution already has. */
 export function executionOutcome(run: IRun | undefined): Outcome {
 	if (run === undefined) return 'unknown';
-	if (neverBegan(run)) return 'not begun';
+	if (neverBegan(run)) return 'ended before its first node';
 	const hasFailed = ['error', 'crashed', 'canceled'].includes(run.status) || run.data?.resultData?.error !== undefined;
 	return hasFailed ? 'failed' : 'succeeded';
 }
 
 /** n8n rejects canceled executions and, since 2.35, those it could not start; earlier versions never settle those. */
 export function outcomeOfError(error: Error): Outcome {
-	return error instanceof ExecutionCancelledError ? 'failed' : 'not started';
+	return error instanceof ExecutionCancelledError ? 'failed' : 'rejected by n8n';
 }
 
 /** Whether the execution has ended before n8n could follow it (active-executions, getExecutionOrFail). */
@@ -47,7 +47,7 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Grou
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	const isUnknown = outcome === 'unknown';
 	const notBegun = `n8n ended ${unbegun} executions before they began`;
-	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : outcome === 'not begun' ? notBegun : failed;
+	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : outcome === 'ended before its first node' ? notBegun : failed;
 	const advice = isUnknown
 		? 'Check what the execution has done, and retry it if it has not finished'
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
@@ -74,7 +74,7 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 }
 
 /** Reports open records that a new beginning has left behind. */
-export function elsewhereError(node: INode, records: string[]): NodeOperationError {
+export function abandonedError(node: INode, records: string[]): NodeOperationError {
 	const subject = records.length === 1 ? `The open record ${records[0]} was` : `${records.length} open records were`;
 	return new NodeOperationError(node, `${subject} set aside because the trigger now starts from another point`, {
 		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events since a date before them. Retry failed executions in the list, and read the other records by ID.`,

@@ -3,14 +3,15 @@ import { z } from 'zod';
 
 import { matchesEventPattern, type CrmEvent } from '../../api/crmEvent';
 import { passesFilter, type EventFilter } from '../eventFilter';
-import { readState, storeState } from '../storedState';
+import { outputShapes, type EventOutput } from '../eventOutput';
+import { readState } from '../storedState';
 
 /** The chosen events, and their output. */
 export interface Choice {
 	/** Types and patterns. */
 	events: string[];
 	filter: EventFilter;
-	shape: 'event' | 'record' | 'current';
+	shape: EventOutput['shape'];
 }
 
 /** A choice that the user has replaced; earlier events still follow it. */
@@ -32,7 +33,7 @@ export interface Group {
 	name: string;
 	/** The current or next attempt; the first is 1. */
 	attempt: number;
-	/** Executions of it that n8n ended before they began: they do not count as attempts. */
+	/** Executions of it that n8n ended before their first node: they do not count as attempts. */
 	unbegun: number;
 	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
 	isEmitted?: boolean | undefined;
@@ -58,8 +59,6 @@ export interface Group {
 
 /** How far the log of events was read, and which groups are not finished yet. */
 export interface Position {
-	/** Counts how often this was stored: of two copies, the higher one is newer. */
-	revision: number;
 	/** The account whose log it is; empty while that is not known. */
 	account: string;
 	/** The beginning as the user entered it. */
@@ -117,7 +116,7 @@ const choice = z.object({
 		equal: z.record(z.array(z.string())),
 		ignored: z.object({ keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional() })), users: z.array(z.string()) }).optional(),
 	}),
-	shape: z.enum(['event', 'record', 'current']),
+	shape: z.enum(outputShapes),
 });
 
 const group = z.object({
@@ -147,7 +146,6 @@ const backfill = z.object({
 });
 
 const schema: z.ZodType<Position> = z.object({
-	revision: z.number().int(),
 	account: z.string(),
 	start: z.string(),
 	since: z.string(),
@@ -165,12 +163,6 @@ const schema: z.ZodType<Position> = z.object({
 
 /** The position that was stored last; undefined if there is none. */
 export const storedPosition = (n8n: ITriggerFunctions): Position | undefined => readState(n8n, schema);
-
-/** Puts the position where n8n stores it: with the next `emit`, and after activation. */
-export function storePosition(n8n: ITriggerFunctions, position: Position): void {
-	position.revision += 1;
-	storeState(n8n, position);
-}
 
 /**
  * Maximum lag (ms) of a replica of the log: after this time, every response contains what one response has

@@ -2,13 +2,13 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../api/http/clock';
 import type { EventLog } from '../../api/eventLog';
-import { forgetStates } from '../storedState';
+import { forgetStates, newestRevision } from '../storedState';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
-import { findLostPlace } from './lostPlace';
-import { storedPosition, storePosition, type Position } from './position';
-import { reportFailure } from './report';
+import { findLostPosition } from './lostPosition';
+import { storedPosition, type Position } from './position';
+import { reportFailure } from '../reportFailure';
 import { resume, type Beginning, type Resumption } from './resume';
 import { forgetLooks } from './sharedLook';
 import { hasExecution } from '../unwritable';
@@ -17,8 +17,8 @@ import { executionKey, forgetN8n } from './starts';
 /** Dispatchers of this process, so that a republished trigger knows its running executions. */
 const dispatchers = new Map<string, Dispatcher>();
 
-/** Milliseconds for which a trigger that is not published is kept in memory. */
-const maxTimeKept = 24 * 60 * 60_000;
+/** Milliseconds for which the process remembers a trigger that is not published. */
+const maxIdleTime = 24 * 60 * 60_000;
 
 /** Clears the memory of this process, as a restart would. */
 export function forgetDispatchers(): void {
@@ -37,12 +37,12 @@ export async function openDispatcher(
 	beginning: Beginning,
 	clock: Clock,
 ): Promise<Dispatcher> {
-	for (const [dispatcherName, dispatcher] of dispatchers) if (dispatcher.isIdleSince(clock.now() - maxTimeKept)) dispatchers.delete(dispatcherName);
+	for (const [dispatcherName, dispatcher] of dispatchers) if (dispatcher.isIdleSince(clock.now() - maxIdleTime)) dispatchers.delete(dispatcherName);
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 	const existingDispatcher = dispatchers.get(name);
 	const stored = storedPosition(n8n);
-	const isKnown = existingDispatcher !== undefined && existingDispatcher.position.revision >= (stored?.revision ?? 0);
-	const latestPosition = isKnown ? existingDispatcher.position : stored;
+	const isCurrent = existingDispatcher !== undefined && (!stored || existingDispatcher.revision >= newestRevision(n8n));
+	const latestPosition = isCurrent ? existingDispatcher.position : stored;
 	// At a restart, n8n itself starts published triggers.
 	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
 	const start = { isRestart, now: clock.now() };
@@ -53,12 +53,12 @@ export async function openDispatcher(
 	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
 	let { notice } = resumed;
 	if (isOlder && beginning.since !== '') notice = begunAgain;
-	else if (isOlder || !latestPosition) notice = await findAgain(n8n, log, resumed, beginning, clock, isRestart);
+	else if (isOlder || !latestPosition) notice = await recoverPosition(n8n, log, resumed, beginning, clock, isRestart);
 	if (notice !== undefined) reportFailure(n8n, new NodeOperationError(n8n.getNode(), notice));
 
 	existingDispatcher?.stop();
-	const dispatcher = isKnown ? existingDispatcher : new Dispatcher(n8n, position, options, clock);
-	if (isKnown) {
+	const dispatcher = isCurrent ? existingDispatcher : new Dispatcher(n8n, position, options, clock);
+	if (isCurrent) {
 		// A change of a record outside the scope has started nothing.
 		if (existingDispatcher.position.start !== position.start && existingDispatcher.position.start.startsWith('records ')) existingDispatcher.read.clear();
 		Object.assign(existingDispatcher.position, { backfill: undefined, newest: undefined, ...position, open: existingDispatcher.position.open });
@@ -66,7 +66,7 @@ export async function openDispatcher(
 	}
 	dispatchers.set(name, dispatcher);
 	// n8n stores it at the end of the activation.
-	storePosition(n8n, dispatcher.position);
+	dispatcher.putInStaticData();
 	return dispatcher;
 }
 
@@ -75,7 +75,7 @@ export async function openDispatcher(
  *
  * @returns what to tell the user
  */
-async function findAgain(
+async function recoverPosition(
 	n8n: ITriggerFunctions,
 	log: EventLog,
 	{ position }: Resumption,
@@ -83,13 +83,13 @@ async function findAgain(
 	clock: Clock,
 	isRestart: boolean,
 ): Promise<string | undefined> {
-	const found = await findLostPlace(log, choice, async (event) => {
+	const found = await findLostPosition(log, choice, async (event) => {
 		return await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position, choice.shape)), clock);
 	});
 	if (found && (since === '' || found.sequence > position.floor)) {
 		// Events above the floor without an execution are read again; n8n knows what it has started.
 		Object.assign(position, found, { since: '', backfill: undefined });
-		return foundAgain(found.floor);
+		return recovered(found.floor);
 	}
 	return isRestart ? begunAnew(position) : undefined;
 }
@@ -97,7 +97,7 @@ async function findAgain(
 const lost =
 	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
 
-const foundAgain = (floor: number): string =>
+const recovered = (floor: number): string =>
 	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
 
 const begunAnew = ({ floor, since }: Position): string =>

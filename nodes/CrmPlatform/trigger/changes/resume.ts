@@ -47,7 +47,7 @@ export async function resume(
 	if (!stored || stored.start !== start || ![account, ''].includes(stored.account)) {
 		const position = await begin(log, newest, beginning, account, now);
 		// Groups read but not finished belong to the earlier choice.
-		if (stored) Object.assign(position, { revision: stored.revision, open: stored.open });
+		if (stored) position.open = stored.open;
 		if (stored && [account, ''].includes(stored.account)) position.reread = readBefore(stored);
 		return { position };
 	}
@@ -86,7 +86,6 @@ async function begin(
 	const first = since === '' ? undefined : await log.firstSince(since);
 	const sequence = first ? first.sequence - 1 : (newest?.sequence ?? 0);
 	return {
-		revision: 0,
 		account,
 		start,
 		since,

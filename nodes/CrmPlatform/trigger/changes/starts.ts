@@ -4,7 +4,7 @@ import type { Clock } from '../../api/http/clock';
 import { endedUnseen, executionOutcome, outcomeOfAnswer, outcomeOfError, silentError, type Outcome } from './outcome';
 import type { Group } from './position';
 import { hasExecution, tellsFailures } from '../unwritable';
-import { reportFailure } from './report';
+import { reportFailure } from '../reportFailure';
 import {
 	checkStarts,
 	failedBeforeBeginning,
@@ -34,10 +34,10 @@ interface StartRequest {
 }
 
 interface OpenStart extends StartRequest, UnsettledStart {
-	/** Its turns that n8n may have accepted. The last of them counts, since each has replaced the one before. */
-	turns: number[];
-	/** Outcomes of turns that do not count now. */
-	earlier: Map<number, () => Promise<Outcome>>;
+	/** Its emissions that n8n may have accepted. The last of them counts, since each has replaced the one before. */
+	emissions: number[];
+	/** Outcomes of emissions that do not count now. */
+	otherOutcomes: Map<number, () => Promise<Outcome>>;
 }
 
 /** Callbacks for n8n's answers on an execution. */
@@ -54,7 +54,7 @@ export function forgetN8n(): void {
 	seen = {};
 }
 
-function noteWhere(run: IRun | undefined): void {
+function noteWhereItRan(run: IRun | undefined): void {
 	const onWorkers = hasNoTrace(run) ? undefined : ranOnWorker(run);
 	// The run of a worker that was considered dead has lost its job (workflow-runner, processError).
 	if (onWorkers !== undefined) seen.onWorkers = seen.onWorkers || onWorkers;
@@ -64,7 +64,7 @@ function noteWhere(run: IRun | undefined): void {
 export class Starts {
 	private readonly open = new Map<string, OpenStart>();
 	private lastOutcomeAt = 0;
-	private count = 0;
+	private emissionCount = 0;
 	/** When an execution without items was started (Unix epoch ms). */
 	private probedAt = -Infinity;
 	private readonly clock: Clock;
@@ -83,7 +83,7 @@ export class Starts {
 	}
 
 	begin(n8n: ITriggerFunctions, start: StartRequest): void {
-		const open = { ...start, turns: [], earlier: new Map(), number: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
+		const open = { ...start, emissions: [], otherOutcomes: new Map(), lastEmission: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
 		this.open.set(start.group.name, open);
 		this.emit(n8n, open);
 	}
@@ -118,26 +118,26 @@ export class Starts {
 		// n8n would add an empty item, and the next nodes would run.
 		if (n8n.getNode().alwaysOutputData || now - this.probedAt < maxSilence) return;
 		this.probedAt = now;
-		const again = (): void => void (this.probedAt = -Infinity);
+		const allowProbe = (): void => void (this.probedAt = -Infinity);
 		if (start.seenAt === undefined && (await hasExecution(n8n, executionKey(n8n, start.group), this.clock))) {
 			start.seenAt = this.clock.now();
-			return again();
+			return allowProbe();
 		}
-		const number = (this.count += 1);
-		const ended = () => this.noteOutcome(number);
-		this.run(n8n, [], undefined, { ended, failed: again });
+		const emission = (this.emissionCount += 1);
+		const ended = () => this.noteOutcome(emission);
+		this.run(n8n, [], undefined, { ended, failed: allowProbe });
 	}
 
 	private emit(n8n: ITriggerFunctions, start: OpenStart): void {
-		const turn = (this.count += 1);
-		start.turns.push(turn);
-		Object.assign(start, { number: turn, at: this.clock.now(), overtakenAt: undefined });
+		const emission = (this.emissionCount += 1);
+		start.emissions.push(emission);
+		Object.assign(start, { lastEmission: emission, at: this.clock.now(), overtakenAt: undefined });
 		this.run(n8n, start.items, executionKey(n8n, start.group), {
-			ended: (outcome, run) => void this.handleOutcome(start, turn, outcome, async () => await this.outcomeOf(n8n, start, outcome, run)),
+			ended: (outcome, run) => void this.handleOutcome(start, emission, outcome, async () => await this.outcomeOf(n8n, start, outcome, run)),
 			failed: (error) => {
 				const outcome = outcomeOfError(error);
-				if (outcome === 'not started' && !endedUnseen(error)) seen.failedAt = this.clock.now();
-				void this.handleOutcome(start, turn, outcome);
+				if (outcome === 'rejected by n8n' && !endedUnseen(error)) seen.failedAt = this.clock.now();
+				void this.handleOutcome(start, emission, outcome);
 			},
 		});
 	}
@@ -148,7 +148,7 @@ export class Starts {
 		done.promise.then(
 			(run) => {
 				runWait.abort();
-				noteWhere(run);
+				noteWhereItRan(run);
 				ended(executionOutcome(run), run);
 			},
 			(error: Error) => {
@@ -172,38 +172,38 @@ export class Starts {
 	/** If a job failed while n8n's database was unavailable, its execution may not have begun, and never would. */
 	private async outcomeOf(n8n: ITriggerFunctions, { group }: OpenStart, outcome: Outcome, run: IRun | undefined): Promise<Outcome> {
 		if (outcome !== 'failed' || seen.onWorkers === false || !hasNoTrace(run)) return outcome;
-		if (!(await hasExecution(n8n, executionKey(n8n, group), this.clock))) return 'not started';
-		return failedBeforeBeginning(run) && (await tellsFailures(n8n, this.clock)) ? 'not begun' : outcome;
+		if (!(await hasExecution(n8n, executionKey(n8n, group), this.clock))) return 'rejected by n8n';
+		return failedBeforeBeginning(run) && (await tellsFailures(n8n, this.clock)) ? 'ended before its first node' : outcome;
 	}
 
 	/**
-	 * @param turn which of the attempts to start it has come out
-	 * @param ask tells more of the outcome; n8n is asked about the turn that counts only
+	 * @param emission whose outcome it is
+	 * @param refine asks n8n for more of the outcome, which is worth it only for the emission that counts
 	 */
-	private async handleOutcome(start: OpenStart, turn: number, first: Outcome, ask = async () => first): Promise<void> {
+	private async handleOutcome(start: OpenStart, emission: number, reported: Outcome, refine = async () => reported): Promise<void> {
 		if (this.open.get(start.group.name) !== start) return;
-		const counts = (): boolean => turn === start.number || first === 'succeeded';
-		const outcome = counts() ? await ask() : first;
+		const counts = (): boolean => emission === start.lastEmission || reported === 'succeeded';
+		const outcome = counts() ? await refine() : reported;
 		if (this.open.get(start.group.name) !== start) return;
 		if (!counts()) {
-			start.earlier.set(turn, ask);
-		} else if (start.turns.length === 1 || !['unknown', 'not started'].includes(outcome)) {
+			start.otherOutcomes.set(emission, refine);
+		} else if (start.emissions.length === 1 || !['unknown', 'rejected by n8n'].includes(outcome)) {
 			this.settle(start, outcome);
 		} else {
 			this.fallBack(start, outcome === 'unknown');
 		}
 	}
 
-	/** n8n has not accepted the last turn, so the one before counts. */
-	private fallBack(start: OpenStart, isKnown: boolean): void {
-		start.turns.pop();
-		start.number = start.turns.at(-1)!;
-		// n8n knows the key: the execution has begun, and only the previous turn reports its end.
-		start.hasBegun ||= isKnown;
-		if (isKnown) start.seenAt ??= this.clock.now();
-		const ask = start.earlier.get(start.number);
-		if (ask) void ask().then((outcome) => void this.handleOutcome(start, start.number, outcome));
-		else if (isKnown) this.settleBegun(start);
+	/** n8n has not accepted the last emission, so the one before counts. */
+	private fallBack(start: OpenStart, hasBegun: boolean): void {
+		start.emissions.pop();
+		start.lastEmission = start.emissions.at(-1)!;
+		// n8n knows the key: the execution has begun, and only the previous emission reports its end.
+		start.hasBegun ||= hasBegun;
+		if (hasBegun) start.seenAt ??= this.clock.now();
+		const refine = start.otherOutcomes.get(start.lastEmission);
+		if (refine) void refine().then((outcome) => void this.handleOutcome(start, start.lastEmission, outcome));
+		else if (hasBegun) this.settleBegun(start);
 	}
 
 	/** While others reach an outcome, this one will, too, and keeps its slot until then. */
@@ -214,13 +214,13 @@ export class Starts {
 	private settle(start: OpenStart, outcome: Outcome): void {
 		this.open.delete(start.group.name);
 		// An execution that was not started proves nothing about the queue.
-		if (outcome !== 'not started') this.noteOutcome(start.number);
+		if (outcome !== 'rejected by n8n') this.noteOutcome(start.lastEmission);
 		start.settle(outcome);
 	}
 
-	private noteOutcome(number: number): void {
+	private noteOutcome(emission: number): void {
 		this.lastOutcomeAt = this.clock.now();
-		for (const start of this.open.values()) if (start.number < number) start.overtakenAt ??= this.lastOutcomeAt;
+		for (const start of this.open.values()) if (start.lastEmission < emission) start.overtakenAt ??= this.lastOutcomeAt;
 	}
 }
 

@@ -3,7 +3,7 @@ import type { IRun } from 'n8n-workflow';
 /** A start that n8n has not settled yet. */
 export interface UnsettledStart {
 	/** Counts the starts and repetitions of this trigger: a later one has a higher number. */
-	number: number;
+	lastEmission: number;
 	/** When it was started or repeated last (Unix epoch ms). */
 	at: number;
 	/** How often its key was repeated. */
@@ -67,7 +67,7 @@ export function checkStarts<Start extends UnsettledStart>(
 	now: number,
 ): { repeat: Start[]; report: Start[]; timedOut: Start[]; doubtful?: Start | undefined } {
 	if (onWorkers === false) return { repeat: [], report: [], timedOut: [] };
-	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((a, b) => a.number - b.number);
+	const open = starts.filter(({ hasBegun }) => !hasBegun).sort((a, b) => a.lastEmission - b.lastEmission);
 	const isPast = (instant: number | undefined, ms: number) => instant !== undefined && now - instant >= ms;
 
 	const repeat = open.filter(({ at, overtakenAt }) => {

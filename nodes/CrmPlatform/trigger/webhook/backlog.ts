@@ -5,8 +5,10 @@ import type { Connection } from '../../api/connection';
 import { isAnsweredWith, isNotFound, isWebPage } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
+import { newKeyFor, refusalStatuses, subscriptionPath } from '../../api/webhookSubscriptions';
+import { readBoolean, readWholeNumber } from '../../values/readers';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
-import { isAddress, newKeyFor, refusalStatuses, subscriptionPath, type FoundSubscription, type Subscription } from './subscription';
+import { isAddress, type FoundSubscription, type Subscription } from './subscription';
 
 /**
  * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds
@@ -20,10 +22,14 @@ const maxRead = 10;
 /** Maximum number of deliveries searched for a refused one. */
 const maxSearched = 100;
 
-/** How far back missed events are recovered, in hours; undefined if the user turned recovery off. */
+/**
+ * How far back missed events are recovered, in hours; undefined if the user turned recovery off.
+ *
+ * @throws Error in the user's words where a parameter has a value that it does not offer
+ */
 export function recoverHours(n8n: TriggerFunctions): number | undefined {
-	if (isTest(n8n) || !(n8n.getNodeParameter('recover', true) as boolean)) return undefined;
-	return Number(n8n.getNodeParameter('recoverHours', 24));
+	if (isTest(n8n) || !readBoolean('Recover Missed Events', n8n.getNodeParameter('recover', true))) return undefined;
+	return readWholeNumber('Maximum Age', n8n.getNodeParameter('recoverHours', 24), { min: 1 });
 }
 
 /**

@@ -1,12 +1,13 @@
 import { NodeOperationError, type IHookFunctions } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
+import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
 import { matchesRequest, openSubscription } from './openSubscription';
 import { isStart, isTest, readSubscription, storeSubscription, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
-import { findOwnSubscription, unsubscribe, type Subscription, type SubscriptionRequest } from './subscription';
-import { inTurn } from './turns';
+import { findOwnSubscription, type Subscription, type SubscriptionRequest } from './subscription';
+import { serialized } from './serialized';
 
 /**
  * n8n calls these methods on activation, on deactivation, and around a test run, which has its own address and
@@ -33,7 +34,7 @@ export const subscriptionLifecycle = {
 
 	/** @throws NodeApiError or NodeOperationError where the trigger would end up without an active subscription */
 	async create(this: IHookFunctions): Promise<boolean> {
-		return await inTurn(this, async () => {
+		return await serialized(this, async () => {
 			const api = await connect(this);
 			const subscriptionRequest = requestOf(this);
 			const storedState = readSubscription(this);
@@ -55,14 +56,14 @@ export const subscriptionLifecycle = {
 	},
 
 	async delete(this: IHookFunctions): Promise<boolean> {
-		return await inTurn(this, async () => {
+		return await serialized(this, async () => {
 			const api = await connect(this);
 			const state = readSubscription(this);
 			const found = await findOwnSubscription(api, state.id, addressOf(this));
 			const ended: SubscriptionState = {};
 			const until = found && !isTest(this) ? await deliveredUntil(api, found, state) : state.deliveredUntil;
 			if (until !== undefined) ended.deliveredUntil = until;
-			if (found) await unsubscribe(api, found.subscription);
+			if (found) await deleteSubscription(api, found.subscription.id);
 			storeSubscription(this, ended);
 			return true;
 		});

@@ -32,12 +32,12 @@ export async function openSubscription(
 	const isOurs = found && (isAddress(found.subscription.url, subscriptionRequest.url) || isMoved(found.subscription, subscriptionRequest, state));
 	if (found && !isOurs && found.subscription.status === 'paused') return { subscription: found.subscription, state, isFirst };
 	const updated = found && isOurs ? await updateSubscription(api, found.subscription, subscriptionRequest) : undefined;
-	const isKept = updated !== undefined && (updated.status === 'paused' || isFor(updated, subscriptionRequest));
+	const isReused = updated !== undefined && (updated.status === 'paused' || isFor(updated, subscriptionRequest));
 	const baseState = { ...state };
 	// Events accepted at n8n's old address were accepted by n8n.
-	if (isOurs && !isKept) baseState.deliveredUntil = await deliveredUntil(api, found, state);
-	const opened = isKept
-		? { subscription: updated, secret: knownSecret(updated, state), hint: undefined }
+	if (isOurs && !isReused) baseState.deliveredUntil = await deliveredUntil(api, found, state);
+	const opened = isReused
+		? { subscription: updated, secret: currentSecret(updated, state), hint: undefined }
 		: await (found ? replaceSubscription(n8n, api, found.subscription, subscriptionRequest) : subscribe(n8n, api, subscriptionRequest));
 	const isUsable = opened.secret !== undefined || opened.subscription.status !== 'active';
 	const { subscription, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.subscription, subscriptionRequest);
@@ -71,5 +71,5 @@ export function secretState(subscription: Subscription, { id, secret, hints = []
 	return isLegible && !hints.includes(hint) ? 'replaced' : 'unknown';
 }
 
-const knownSecret = (subscription: Subscription, state: SubscriptionState): string | undefined =>
+const currentSecret = (subscription: Subscription, state: SubscriptionState): string | undefined =>
 	secretState(subscription, state) === 'current' ? state.secret : undefined;

@@ -3,22 +3,23 @@ import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWeb
 import { connect } from '../../api/connection';
 import { matchesEventPattern, parseEvent, tellsOrigin, type CrmEvent } from '../../api/crmEvent';
 import { parseJson } from '../../api/http/json';
+import { readBoolean } from '../../values/readers';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';
 import { noOrigin } from '../origin';
 import { isTest, secretsOf } from './subscriptionState';
 import { DeliveryMemory, type DeliveryResponse } from './deduplication';
 import { eventOutput } from '../eventOutput';
-import { RefusalMemory } from './refusals';
+import { RefusedDeliveries } from './refusedDeliveries';
 import { doubtful, explainForged } from './signature';
 
 let deliveries = new DeliveryMemory();
-let refusals = new RefusalMemory();
+let refusals = new RefusedDeliveries();
 
 /** Clears the memory of accepted and refused deliveries, as a restart would. */
 export function forgetDeliveries(): void {
 	deliveries = new DeliveryMemory();
-	refusals = new RefusalMemory();
+	refusals = new RefusedDeliveries();
 }
 
 /** The event that the service sends to test a subscription. */
@@ -77,8 +78,8 @@ const refused = (n8n: IWebhookFunctions): NodeOperationError =>
 /** Reason to ignore the event, if any. */
 function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent): string | undefined {
 	if (event.type === testEvent) {
-		const isWanted = n8n.getNodeParameter('options.testEvents', false) as boolean;
-		return isWanted ? undefined : 'Test event received';
+		const startsOnTests = readBoolean('Test Events', n8n.getNodeParameter('options.testEvents', false));
+		return startsOnTests ? undefined : 'Test event received';
 	}
 	const { filter } = readEventChoice(n8n);
 	if (!isChosen(n8n, event.type)) return 'This trigger does not listen to this event';

@@ -2,17 +2,14 @@ import { NodeOperationError, type IDataObject, type IHookFunctions, type ITrigge
 
 import type { Connection } from '../../api/connection';
 import { isAnsweredWith } from '../../api/fetchRecord';
+import { deleteSubscription, newKeyFor, refusalStatuses, subscriptionPath } from '../../api/webhookSubscriptions';
 import {
 	areEvents,
 	isAddress,
-	newKeyFor,
 	ownAt,
 	parseSubscription,
-	refusalStatuses,
 	secretIn,
 	subscribe,
-	subscriptionPath,
-	unsubscribe,
 	type SecretOf,
 	type Subscription,
 	type SubscriptionRequest,
@@ -59,7 +56,7 @@ export async function replaceSubscription(
 	subscriptionRequest: SubscriptionRequest,
 ): Promise<SecretOf> {
 	const end = async (subscription: Subscription): Promise<void> => {
-		await unsubscribe(api, subscription).catch((error: Error) => {
+		await deleteSubscription(api, subscription.id).catch((error: Error) => {
 			// The new subscription exists, and a repetition would create another.
 			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${subscription.id} in the CRM Platform. The trigger no longer needs it and could not delete it: ${error.message}`);
 		});
@@ -71,7 +68,7 @@ export async function replaceSubscription(
 	const replacement = await subscribe(n8n, api, subscriptionRequest).catch(async (error: unknown) => {
 		// A service may accept each address only once.
 		if (!isAnsweredWith(error, 409) || !isAddress(formerSubscription.url, subscriptionRequest.url)) return explainUnreached(n8n, formerSubscription, error);
-		await unsubscribe(api, formerSubscription);
+		await deleteSubscription(api, formerSubscription.id);
 		return await subscribe(n8n, api, subscriptionRequest);
 	});
 	await end(formerSubscription);
@@ -96,7 +93,7 @@ export async function renewSecret(
 		const renewed = secretIn((await undefinedIfRefused(api.send(request)))?.body);
 		if (renewed.secret !== undefined) return { subscription, ...renewed };
 	}
-	await unsubscribe(api, subscription);
+	await deleteSubscription(api, subscription.id);
 	const renewed = await subscribe(n8n, api, subscriptionRequest);
 	if (renewed.secret !== undefined) return renewed;
 	throw new Error('The service returned no signing secret, so deliveries could not be verified.');

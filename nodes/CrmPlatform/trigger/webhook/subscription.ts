@@ -8,10 +8,7 @@ import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
 import { undefinedIfGone } from '../../api/fetchRecord';
-import { freshKey } from '../../api/http/idempotency';
-import { readPages } from '../../api/lists/pages';
-import { path } from '../../api/http/path';
-import type { WriteDescription } from '../../api/openapi/writing';
+import { createSubscription, listSubscriptions, subscriptionPath } from '../../api/webhookSubscriptions';
 import { isSecret } from './signature';
 
 const subscription = z.object({
@@ -47,15 +44,8 @@ export interface SubscriptionRequest {
 	events: string[];
 }
 
-const collection = '/v1/webhooks';
-
-/** Begins the description of each subscription of a trigger. Any other with n8n's address belongs to another program. */
+/** Begins the description of each subscription of a trigger. */
 const ownPrefix = 'n8n: ';
-
-/** Statuses of a permanent refusal, as opposed to an outage. */
-export const refusalStatuses = [400, 403, 404, 405, 409, 410, 422, 501];
-
-export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
 /** Whether two addresses are equal: a service may return another spelling. */
 export const isAddress = (a: unknown, b: string): boolean => a === b || hrefOf(a) === hrefOf(b);
@@ -66,8 +56,8 @@ const hrefOf = (address: unknown): string => {
 };
 
 /** Whether both are the same events: a service may sort them. */
-export const areEvents = (some: string[], others: string[]): boolean =>
-	[...new Set(some)].sort().join() === [...new Set(others)].sort().join();
+export const areEvents = (events: string[], others: string[]): boolean =>
+	[...new Set(events)].sort().join() === [...new Set(others)].sort().join();
 
 /** A subscription as stored in the service at a time (Unix epoch ms of the service's clock). */
 export interface FoundSubscription {
@@ -94,14 +84,7 @@ export async function findOwnSubscription(
 
 /** The subscriptions with n8n's address that a trigger has made. */
 export async function* ownAt(api: Connection, url: string): AsyncGenerator<Subscription, void> {
-	const list = (await api.describe('/webhooks'))?.list;
-	if (!list) throw new Error('The API description does not include /webhooks.');
-	const query = list.filters.some(({ name }) => name === 'url') ? { url } : {};
-	for await (const { records } of readPages(api.send, { path: collection, list, query })) {
-		for (const record of records) {
-			if (isAddress(record.url, url) && String(record.description).startsWith(ownPrefix)) yield parseSubscription(record);
-		}
-	}
+	for await (const record of listSubscriptions(api, ownPrefix, { url })) if (isAddress(record.url, url)) yield parseSubscription(record);
 }
 
 /** Undefined if it does not exist (404, 410). */
@@ -120,23 +103,10 @@ export async function subscribe(
 	api: Connection,
 	subscriptionRequest: SubscriptionRequest,
 ): Promise<SecretOf> {
-	const create = (await api.describe('/webhooks'))?.create;
 	// For people who read the service's list of subscriptions.
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
-	const request = { method: 'POST', path: collection, body: { ...subscriptionRequest, description }, ...newKeyFor(create) } as const;
-	const { body } = await api.send(request).catch((error) => explainRefusal(n8n, subscriptionRequest.url, error));
+	const body = await createSubscription(api, { ...subscriptionRequest, description }).catch((error) => explainRefusal(n8n, subscriptionRequest.url, error));
 	return { subscription: parseSubscription(body), ...secretIn(body) };
-}
-
-/** Deletes a subscription, if it is there. */
-export async function unsubscribe(api: Connection, { id }: Subscription): Promise<void> {
-	await undefinedIfGone(api.send({ method: 'DELETE', path: subscriptionPath(id) }));
-}
-
-/** Makes a write safe to retry. */
-export function newKeyFor(write: WriteDescription | undefined) {
-	const header = write?.idempotencyHeader;
-	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };
 }
 
 export function secretIn(body: unknown): Pick<SecretOf, 'secret' | 'hint'> {

@@ -1,19 +1,15 @@
-import {
-	NodeApiError,
-	NodeOperationError,
-	type ITriggerFunctions,
-	type ITriggerResponse,
-} from 'n8n-workflow';
+import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
-import { connect } from '../../api/connection';
-import { systemClock } from '../../api/http/clock';
-import { storeOnly } from '../unwritable';
+import { connect, type Connection } from '../../api/connection';
+import { systemClock, type Clock } from '../../api/http/clock';
+import { asNodeError } from '../reportFailure';
+import { maxTimeUnstored, storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
 import { isMoved, matchesRequest, openSubscription, secretState } from './openSubscription';
 import { isStart, readSubscription, storeSubscription, type SubscriptionState } from './subscriptionState';
-import { findSubscription, type Subscription, type SubscriptionRequest } from './subscription';
-import { inTurn } from './turns';
+import { findSubscription, type FoundSubscription, type Subscription, type SubscriptionRequest } from './subscription';
+import { serialized } from './serialized';
 
 /** Milliseconds between two checks of the subscription, before the first check after a start, and after a failure. */
 const interval = 10 * 60_000;
@@ -23,11 +19,8 @@ const retryDelay = 60_000;
 /** Number of consecutive failed checks before the user is notified; an outage of the service loses nothing. */
 const maxFailures = 5;
 
-/** Milliseconds after which n8n stores how far events have been delivered, even if nothing has happened. */
-const maxTimeUnstored = 12 * 60 * 60_000;
-
-/** Ends the watch of each trigger of this process. */
-const watches = new Map<string, AbortController>();
+/** The watch of each trigger of this process. */
+const watches = new Map<string, SubscriptionWatch>();
 
 /**
  * Regularly checks that the subscription of a published workflow exists, is active and matches the workflow. A
@@ -35,118 +28,168 @@ const watches = new Map<string, AbortController>();
  * are those missed while n8n was down, since n8n calls this at each start.
  */
 export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): ITriggerResponse {
-	const hours = recoverHours(n8n);
-	const closing = new AbortController();
-	const { signal } = closing;
+	const watch = new SubscriptionWatch(n8n, clock);
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 	// n8n may not have closed the previous watch.
-	watches.get(name)?.abort();
-	watches.set(name, closing);
+	watches.get(name)?.close();
+	watches.set(name, watch);
+	void watch.run();
+	return {
+		closeFunction: async () => {
+			watch.close();
+			if (watches.get(name) === watch) watches.delete(name);
+		},
+	};
+}
+
+class SubscriptionWatch {
+	private readonly n8n: ITriggerFunctions;
+	private readonly clock: Clock;
+	/** How far back missed events are recovered; undefined if the user turned recovery off. */
+	private readonly hours: number | undefined;
+	private readonly closing = new AbortController();
 	/** Whether all missed events have been recovered. */
-	let isWell = !isStart(n8n);
+	private isWell: boolean;
 	/** Whether the secret was replaced since deliveries began to fail. */
-	let isRenewed = false;
-	let isFirst = isStart(n8n);
-	let wait = isFirst ? startDelay : interval;
-	let reported = '';
-	let failures = 0;
-	let saved = clock.now();
+	private isRenewed = false;
+	/** Whether n8n has started since the subscription was last checked. */
+	private isAfterStart: boolean;
+	/** Milliseconds until the next check. */
+	private wait: number;
+	/** The problem the user was last notified of. */
+	private reported = '';
+	private failures = 0;
+	/** When n8n last stored the state (Unix epoch ms). */
+	private storedAt: number;
 
-	const keep = (state: SubscriptionState, isUrgent: boolean): void => {
-		storeSubscription(n8n, state);
-		if (!isUrgent && clock.now() - saved < maxTimeUnstored) return;
-		saved = clock.now();
-		storeOnly(n8n);
-	};
+	constructor(n8n: ITriggerFunctions, clock: Clock) {
+		this.n8n = n8n;
+		this.clock = clock;
+		this.hours = recoverHours(n8n);
+		this.isAfterStart = isStart(n8n);
+		this.isWell = !this.isAfterStart;
+		this.wait = this.isAfterStart ? startDelay : interval;
+		this.storedAt = clock.now();
+	}
 
-	/** Once for each problem: as a failed execution, which starts the error workflow. */
-	const report = (error: unknown): void => {
-		const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;
-		const nodeError = isKnown ? error : new NodeOperationError(n8n.getNode(), error as Error);
-		if (reported !== nodeError.message) n8n.saveFailedExecution(nodeError);
-		reported = nodeError.message;
-	};
+	close(): void {
+		this.closing.abort();
+	}
 
-	const look = async (): Promise<void> => {
-		const state = readSubscription(n8n);
+	async run(): Promise<void> {
+		const { n8n, clock, closing: { signal } } = this;
+		while (!signal.aborted) {
+			await clock.sleep(this.wait, signal).catch(() => undefined);
+			try {
+				this.wait = interval;
+				await serialized(n8n, async () => await this.check());
+				this.failures = 0;
+			} catch (error) {
+				this.failures += 1;
+				this.warn((error as Error).message);
+				if (this.failures === maxFailures) this.report(error);
+				this.wait = this.failures < maxFailures ? retryDelay : interval;
+			}
+		}
+	}
+
+	private async check(): Promise<void> {
+		const state = readSubscription(this.n8n);
 		const { id, url, events } = state;
 		// The workflow is not published, or its publish has failed.
-		if (signal.aborted || id === undefined || url === undefined || events === undefined) return;
-		const api = await connect(n8n, clock);
-		const subscriptionRequest = { url, events };
+		if (this.closing.signal.aborted || id === undefined || url === undefined || events === undefined) return;
+		const api = await connect(this.n8n, this.clock);
 		const found = await findSubscription(api, id);
 		const subscription = found?.subscription;
 		const fails = subscription !== undefined && (await isFailing(api, subscription));
 		// Deliveries may fail because another client has replaced the secret, which the service does not
 		// report.
-		const isDoubtful = fails && !isRenewed && subscription.status === 'active' && secretState(subscription, state) === 'unknown';
-		if (!found || isDoubtful || !matchesRequest(found.subscription, subscriptionRequest, state)) {
-			isWell = false;
-			const opened = await openSubscription(n8n, api, subscriptionRequest, state);
-			if (opened.subscription.status !== 'active') {
-				// It may have been moved to n8n's new address.
-				if (opened.state.deliversTo !== state.deliversTo) keep(opened.state, true);
-				report(inactive(n8n, opened.subscription));
-				return;
-			}
-			isRenewed = true;
-			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, subscription, subscriptionRequest, state);
-			n8n.logger.warn(`${n8n.getNode().name}: ${restored}`);
-			// Before the recovery, which is repeated if it fails.
-			keep(opened.state, true);
-			const gap = await recoverEvents(n8n, api, opened.state, hours);
-			if (gap) report(new Error(`${restored}. ${describeGap(gap)}`));
-			else if (isDoubtful) report(new Error(restored));
-			storeSubscription(n8n, { ...opened.state, changed: opened.subscription.updated_at });
-			isWell = true;
+		const isDoubtful = fails && !this.isRenewed && subscription.status === 'active' && secretState(subscription, state) === 'unknown';
+		const request = { url, events };
+		if (found && !isDoubtful && matchesRequest(found.subscription, request, state)) {
+			await this.catchUp(api, found, request, state, fails);
+		} else {
+			const restored = isDoubtful ? describeRenewed(id) : describeRestored(id, subscription, request, state);
+			await this.restore(api, request, state, restored, isDoubtful);
+		}
+	}
+
+	/** @param restored what to tell the user of it */
+	private async restore(
+		api: Connection,
+		request: SubscriptionRequest,
+		state: SubscriptionState,
+		restored: string,
+		isDoubtful: boolean,
+	): Promise<void> {
+		const { n8n } = this;
+		this.isWell = false;
+		const opened = await openSubscription(n8n, api, request, state);
+		if (opened.subscription.status !== 'active') {
+			// It may have been moved to n8n's new address.
+			if (opened.state.deliversTo !== state.deliversTo) this.store(opened.state, true);
+			this.report(inactive(n8n, opened.subscription));
 			return;
 		}
+		this.isRenewed = true;
+		this.warn(restored);
+		// Before the recovery, which is repeated if it fails.
+		this.store(opened.state, true);
+		const gap = await recoverEvents(n8n, api, opened.state, this.hours);
+		if (gap) this.report(new Error(`${restored}. ${describeGap(gap)}`));
+		else if (isDoubtful) this.report(new Error(restored));
+		storeSubscription(n8n, { ...opened.state, changed: opened.subscription.updated_at });
+		this.isWell = true;
+	}
+
+	/** Recovers missed events of a subscription that matches the workflow, and notes what it has delivered. */
+	private async catchUp(
+		api: Connection,
+		found: FoundSubscription,
+		{ url }: SubscriptionRequest,
+		state: SubscriptionState,
+		fails: boolean,
+	): Promise<void> {
 		const { updated_at: changed } = found.subscription;
 		// Since the last check, the subscription may have been paused or changed to other events.
 		const isChanged = changed !== state.changed;
 		// The service may wait hours before it retries deliveries that failed while n8n was down.
-		const isDue = isChanged || isFirst || (!isWell && !fails);
-		const gap = isDue ? await recoverEvents(n8n, api, state, hours) : undefined;
-		isFirst = false;
+		const isDue = isChanged || this.isAfterStart || (!this.isWell && !fails);
+		const gap = isDue ? await recoverEvents(this.n8n, api, state, this.hours) : undefined;
+		this.isAfterStart = false;
 		// Pending deliveries include those just recovered.
 		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url });
 		if (fails) {
 			// Other processes may have an older secret, if something has reset the static data.
-			keep({ ...state, changed }, isWell || clock.now() - saved >= interval);
-			wait = retryDelay;
+			this.store({ ...state, changed }, this.isWell || this.clock.now() - this.storedAt >= interval);
+			this.wait = retryDelay;
 		} else {
-			isRenewed = false;
-			reported = '';
-			keep({ ...state, deliveredUntil: until, changed, deliversTo: url }, state.deliversTo !== url);
+			this.isRenewed = false;
+			this.reported = '';
+			this.store({ ...state, deliveredUntil: until, changed, deliversTo: url }, state.deliversTo !== url);
 		}
-		isWell = !fails;
+		this.isWell = !fails;
 		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
-		if (isMissing) report(new Error(describeGap(gap)));
-	};
+		if (isMissing) this.report(new Error(describeGap(gap)));
+	}
 
-	const run = async (): Promise<void> => {
-		while (!signal.aborted) {
-			await clock.sleep(wait, signal).catch(() => undefined);
-			try {
-				wait = interval;
-				await inTurn(n8n, look);
-				failures = 0;
-			} catch (error) {
-				failures += 1;
-				n8n.logger.warn(`${n8n.getNode().name}: ${(error as Error).message}`);
-				if (failures === maxFailures) report(error);
-				wait = failures < maxFailures ? retryDelay : interval;
-			}
-		}
-	};
-	void run();
+	private store(state: SubscriptionState, isUrgent: boolean): void {
+		storeSubscription(this.n8n, state);
+		if (!isUrgent && this.clock.now() - this.storedAt < maxTimeUnstored) return;
+		this.storedAt = this.clock.now();
+		storeOnly(this.n8n);
+	}
 
-	return {
-		closeFunction: async () => {
-			closing.abort();
-			if (watches.get(name) === closing) watches.delete(name);
-		},
-	};
+	/** Once for each problem: as a failed execution, which starts the error workflow. */
+	private report(error: unknown): void {
+		const nodeError = asNodeError(this.n8n, error);
+		if (this.reported !== nodeError.message) this.n8n.saveFailedExecution(nodeError);
+		this.reported = nodeError.message;
+	}
+
+	private warn(message: string): void {
+		this.n8n.logger.warn(`${this.n8n.getNode().name}: ${message}`);
+	}
 }
 
 function describeRestored(id: string, subscription: Subscription | undefined, subscriptionRequest: SubscriptionRequest, state: SubscriptionState): string {

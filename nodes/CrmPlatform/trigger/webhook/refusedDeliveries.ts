@@ -17,7 +17,7 @@ interface Refusals {
  * Remembers since when a trigger refuses deliveries only because of their signature, so that a wrong secret is
  * reported even if the service does not show it. Each process of n8n knows only its own deliveries.
  */
-export class RefusalMemory {
+export class RefusedDeliveries {
 	private readonly refusals = new Map<string, Refusals>();
 
 	/** Notes a genuine delivery: the secret is right. */

@@ -4,16 +4,16 @@ import type { EventLog } from '../../api/eventLog';
 import { overlap, type Choice } from './position';
 
 /** Distances from the newest chosen event at which to look for one that has started the workflow. */
-const places = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
+const distances = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 
 /** Maximum number of events to look at. */
 const maxSearched = 1_000;
 
 /** This many consecutive events without an execution are older than the trigger. */
-const maxUnknown = 20;
+const maxWithoutExecution = 20;
 
 /** The position of a trigger: above the floor, events without an execution still have to be started. */
-interface FoundPlace {
+interface FoundPosition {
 	floor: number;
 	sequence: number;
 }
@@ -24,11 +24,11 @@ interface FoundPlace {
  * @param hasStarted whether there is an execution of an event
  * @returns undefined if none of the latest events has started the workflow
  */
-export async function findLostPlace(
+export async function findLostPosition(
 	log: Pick<EventLog, 'newestFirst'>,
 	{ events, filter }: Choice,
 	hasStarted: (event: CrmEvent) => Promise<boolean>,
-): Promise<FoundPlace | undefined> {
+): Promise<FoundPosition | undefined> {
 	const chosen: CrmEvent[] = [];
 	let searched = 0;
 	for await (const event of log.newestFirst(events)) {
@@ -36,18 +36,18 @@ export async function findLostPlace(
 		// A filter may match rarely; a publish does not wait for the whole log.
 		if (++searched >= maxSearched) break;
 	}
-	const availablePlaces = places.filter((place) => place < chosen.length);
-	const started = await Promise.all(availablePlaces.map(async (place) => await hasStarted(chosen[place]!)));
-	const first = availablePlaces.find((_, i) => started[i]);
+	const available = distances.filter((distance) => distance < chosen.length);
+	const started = await Promise.all(available.map(async (distance) => await hasStarted(chosen[distance]!)));
+	const first = available.find((_, i) => started[i]);
 	if (first === undefined) return undefined;
 	const { sequence } = chosen[first]!;
 	let floor = sequence - 1;
-	let unknown = 0;
+	let withoutExecution = 0;
 	for (const event of chosen.slice(first + 1)) {
-		if (event.sequence <= sequence - overlap || unknown >= maxUnknown) break;
-		const isKnown = await hasStarted(event);
-		unknown = isKnown ? 0 : unknown + 1;
-		if (isKnown) floor = event.sequence - 1;
+		if (event.sequence <= sequence - overlap || withoutExecution >= maxWithoutExecution) break;
+		const isStarted = await hasStarted(event);
+		withoutExecution = isStarted ? 0 : withoutExecution + 1;
+		if (isStarted) floor = event.sequence - 1;
 	}
 	return { sequence, floor };
 }

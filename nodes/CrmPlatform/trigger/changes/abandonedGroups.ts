@@ -5,12 +5,12 @@ import type { Clock } from '../../api/http/clock';
 import { eventIdentity } from '../../api/eventLog';
 import { hasExecution } from '../unwritable';
 import type { DoneWhen } from './eventChoice';
-import { elsewhereError } from './outcome';
+import { abandonedError } from './outcome';
 import { firstSequenceToRead, type Group, type Position } from './position';
-import { reportFailure } from './report';
+import { reportFailure } from '../reportFailure';
 import { executionKey } from './starts';
 
-interface Leaving {
+interface AbandonedGroupOptions {
 	n8n: ITriggerFunctions;
 	position: Position;
 	isRunning(group: Group): boolean;
@@ -24,25 +24,25 @@ interface Leaving {
  *
  * @returns those groups, none of which is to be started, and whether each has had an execution
  */
-export async function leaveElsewhere({ n8n, position, isRunning, options, clock, signal }: Leaving): Promise<Array<{ group: Group; isStarted: boolean }>> {
-	const open = position.open.filter((group) => isElsewhere(group, position) && !isRunning(group));
-	const isKnown = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
-	const left = await Promise.all(open.map(async (group) => ({ group, isAttemptStarted: await isKnown(group) })));
+export async function closeAbandonedGroups({ n8n, position, isRunning, options, clock, signal }: AbandonedGroupOptions): Promise<Array<{ group: Group; isStarted: boolean }>> {
+	const open = position.open.filter((group) => isAbandoned(group, position) && !isRunning(group));
+	const isExecuted = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
+	const abandoned = await Promise.all(open.map(async (group) => ({ group, isAttemptStarted: await isExecuted(group) })));
 	if (signal.aborted) return [];
 	const records = new Set<string>();
-	const groups = left.map(({ group, isAttemptStarted }) => {
+	const groups = abandoned.map(({ group, isAttemptStarted }) => {
 		const isStarted = isAttemptStarted || group.attempt > 1 || group.unbegun > 0;
 		const isDone = isAttemptStarted && options.doneWhen !== 'succeeded';
 		const lost = isStarted ? group.records : recordsNotRead(group, position);
 		if (!isDone) for (const record of lost) records.add(record);
 		return { group, isStarted };
 	});
-	if (records.size > 0) reportFailure(n8n, elsewhereError(n8n.getNode(), [...records]));
+	if (records.size > 0) reportFailure(n8n, abandonedError(n8n.getNode(), [...records]));
 	return groups;
 }
 
 /** Whether the records of a group are no longer known. */
-function isElsewhere({ kind, start }: Group, position: Position): boolean {
+function isAbandoned({ kind, start }: Group, position: Position): boolean {
 	return start !== position.start && (kind === 'records' || start.startsWith('records '));
 }
 

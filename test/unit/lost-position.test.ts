@@ -1,5 +1,5 @@
 import type { CrmEvent } from '../../nodes/CrmPlatform/api/crmEvent';
-import { findLostPlace } from '../../nodes/CrmPlatform/trigger/changes/lostPlace';
+import { findLostPosition } from '../../nodes/CrmPlatform/trigger/changes/lostPosition';
 
 /** A log of 300,000 events, of which every thousandth is chosen. */
 function longLog() {
@@ -19,12 +19,12 @@ const choiceOf = (stage: string) => ({ events: ['a.x'], filter: { changedFields:
 
 test('a first publish does not read the whole log, however rarely its filter matches', async () => {
 	const { log, reads } = longLog();
-	expect(await findLostPlace(log, choiceOf('won'), async () => false)).toBeUndefined();
+	expect(await findLostPosition(log, choiceOf('won'), async () => false)).toBeUndefined();
 	expect(reads()).toBe(1_000);
 });
 
-test('the place is that of the newest event that was started, and what was not started after the oldest', async () => {
+test('the position is that of the newest event that was started, and what was not started after the oldest', async () => {
 	const { log } = longLog();
 	const started = async ({ sequence }: CrmEvent) => sequence <= 299_990 && sequence >= 299_980;
-	expect(await findLostPlace(log, choiceOf('lost'), started)).toEqual({ sequence: 299_984, floor: 299_979 });
+	expect(await findLostPosition(log, choiceOf('lost'), started)).toEqual({ sequence: 299_984, floor: 299_979 });
 });

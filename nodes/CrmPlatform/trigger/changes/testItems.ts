@@ -16,7 +16,7 @@ const maxSearched = 1_000;
  *
  * @throws NodeOperationError where there is nothing to show
  */
-export async function latestItems(
+export async function testItems(
 	n8n: ITriggerFunctions,
 	api: Connection,
 	log: EventLog,

@@ -4,7 +4,7 @@ import type { TriggerFunctions } from './subscriptionState';
 const underWay = new Map<string, Promise<unknown>>();
 
 /** Serializes the work of each trigger, so that a check never undoes an unpublish. */
-export async function inTurn<Result>(n8n: TriggerFunctions, work: () => Promise<Result>): Promise<Result> {
+export async function serialized<Result>(n8n: TriggerFunctions, work: () => Promise<Result>): Promise<Result> {
 	const name = `${String(n8n.getWorkflow().id)} ${String(n8n.getWorkflow().active)} ${n8n.getNode().id}`;
 	const turn = (underWay.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
 	underWay.set(name, turn);

@@ -1,0 +1,49 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from './connection';
+import { undefinedIfGone } from './fetchRecord';
+import { freshKey } from './http/idempotency';
+import { path } from './http/path';
+import { readPages } from './lists/pages';
+import type { WriteDescription } from './openapi/writing';
+
+const collection = '/v1/webhooks';
+
+/** Statuses of a permanent refusal of webhooks, to this n8n or this user, as opposed to an outage. */
+export const refusalStatuses = [400, 403, 404, 405, 409, 410, 422, 501];
+
+export const subscriptionPath = (id: string): string => collection + path`/${id}`;
+
+/** @returns the subscription as the service answers */
+export async function createSubscription(api: Connection, body: IDataObject): Promise<unknown> {
+	const create = (await api.describe('/webhooks'))?.create;
+	const created = await api.send({ method: 'POST', path: collection, body, ...newKeyFor(create) });
+	return created.body;
+}
+
+/** Deletes a subscription, if it is there. */
+export async function deleteSubscription(api: Connection, id: string): Promise<void> {
+	await undefinedIfGone(api.send({ method: 'DELETE', path: subscriptionPath(id) }));
+}
+
+interface ListOptions {
+	/** Where the service can filter by it, only subscriptions with this address. */
+	url?: string;
+	limit?: number;
+}
+
+/** Subscriptions whose description begins with this prefix. Any other belongs to another program. */
+export async function* listSubscriptions(api: Connection, prefix: string, { url, limit }: ListOptions): AsyncGenerator<IDataObject, void> {
+	const list = (await api.describe('/webhooks'))?.list;
+	if (!list) throw new Error('The API description does not include /webhooks.');
+	const query = url !== undefined && list.filters.some(({ name }) => name === 'url') ? { url } : {};
+	for await (const { records } of readPages(api.send, { path: collection, list, query, ...(limit !== undefined && { limit }) })) {
+		for (const record of records) if (String(record.description).startsWith(prefix)) yield record;
+	}
+}
+
+/** Makes a write safe to retry. Under the key of an earlier run, the service would repeat its answer of then. */
+export function newKeyFor(write: WriteDescription | undefined) {
+	const header = write?.idempotencyHeader;
+	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };
+}

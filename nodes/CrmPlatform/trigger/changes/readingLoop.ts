@@ -1,0 +1,184 @@
+import { NodeApiError, NodeOperationError, type ITriggerFunctions, type ITriggerResponse } from 'n8n-workflow';
+
+import type { Connection } from '../../api/connection';
+import type { EventLog } from '../../api/eventLog';
+import type { Clock } from '../../api/http/clock';
+import type { EventChoice } from '../eventProperties';
+import { maxTimeUnstored } from '../unwritable';
+import { ChangeSource } from './changeSource';
+import type { Dispatcher } from './dispatcher';
+import type { ChangeChoice } from './eventChoice';
+import { loadGroup } from './loadGroup';
+import { maxLag, type Group } from './position';
+import { openDispatcher } from './published';
+import type { RecordReader } from './records';
+import { asNodeError, reportFailure } from '../reportFailure';
+import type { Beginning } from './resume';
+import { sharedLook, untilNextLook } from './sharedLook';
+
+/** The user's choices, read at a publish: n8n evaluates no expressions later. */
+export interface TriggerChoice extends ChangeChoice {
+	events: EventChoice;
+	records?: RecordReader;
+}
+
+/** The dependencies besides n8n: real, or simulated in tests. */
+export interface Service {
+	api: Connection;
+	log: EventLog;
+	clock: Clock;
+}
+
+/** Milliseconds between two readings while the service fails. */
+const maxPause = 5 * 60_000;
+
+/**
+ * Reads until the trigger is closed.
+ *
+ * @param reopen called when the service refuses the credential, since n8n does not report that its key was
+ * replaced. Returns whether another reading has taken over
+ */
+export async function startReading(
+	n8n: ITriggerFunctions,
+	service: Service,
+	choice: TriggerChoice,
+	reopen = async () => await Promise.resolve(false),
+): Promise<ITriggerResponse> {
+	const dispatcher = await openDispatcher(n8n, service.log, choice, beginningOf(choice), service.clock);
+	const loop = new ReadingLoop(n8n, service, choice, dispatcher);
+	void loop.run(reopen);
+	return {
+		closeFunction: async () => {
+			// The trigger continues when it is opened again.
+			if (!loop.signal.aborted) dispatcher.close();
+		},
+	};
+}
+
+class ReadingLoop {
+	/** Aborted once another opening has taken over, or the trigger is closed. */
+	readonly signal: AbortSignal;
+	private readonly n8n: ITriggerFunctions;
+	private readonly service: Service;
+	private readonly choice: TriggerChoice;
+	private readonly dispatcher: Dispatcher;
+	private readonly source: ChangeSource;
+	/** Aborted when an execution has ended, or with `signal`. */
+	private awake = new AbortController();
+	private isReading = false;
+	/** When to read next (Unix epoch ms). */
+	private nextRead = -Infinity;
+	private failures = 0;
+	/** When the position was last stored, whatever has happened (Unix epoch ms). */
+	private storedAt: number;
+
+	constructor(n8n: ITriggerFunctions, service: Service, choice: TriggerChoice, dispatcher: Dispatcher) {
+		const { api, log, clock } = service;
+		this.n8n = n8n;
+		this.service = service;
+		this.choice = choice;
+		this.dispatcher = dispatcher;
+		this.signal = dispatcher.signal;
+		this.source = new ChangeSource({
+			api,
+			log,
+			look: async () => await sharedLook(api.view, choice.interval / 2, clock, log.newest),
+			size: choice.groupSize,
+			records: choice.records,
+			wasRead: dispatcher.read,
+			report: (message) => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message)),
+		});
+		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
+		this.storedAt = clock.now() - maxTimeUnstored + maxLag;
+		dispatcher.onSettled = () => {
+			// Reading may wait for the rate limit, and an outcome not yet stored is lost if n8n is killed.
+			if (this.isReading) this.storeOutcomes();
+			this.awake.abort();
+		};
+		this.signal.addEventListener('abort', () => this.awake.abort());
+	}
+
+	async run(reopen: () => Promise<boolean>): Promise<void> {
+		const { n8n, signal, choice, service: { api, clock } } = this;
+		while (!signal.aborted) {
+			let wait = choice.interval;
+			this.awake = new AbortController();
+			try {
+				wait = await this.step();
+				for (const message of api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
+				api.notices.clear();
+				this.failures = 0;
+			} catch (error) {
+				if (signal.aborted) return;
+				const isRefused = error instanceof NodeApiError && error.httpCode === '401';
+				if (isRefused && (await reopen().catch(() => false))) return;
+				// Reported once per outage; the position stays, so nothing is lost.
+				if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
+				this.failures += 1;
+				wait = Math.min(choice.interval * 2 ** this.failures, maxPause);
+				this.dispatcher.store();
+			}
+			if (!signal.aborted) await clock.sleep(wait, this.awake.signal).catch(() => undefined);
+		}
+	}
+
+	/** @returns milliseconds to wait */
+	private async step(): Promise<number> {
+		const { dispatcher, signal, choice, service: { clock } } = this;
+		const begun = clock.now();
+		// Before reading, which takes time: a start also stores finished groups.
+		await dispatcher.startDue(this.load, signal);
+		if (signal.aborted) return 0;
+		this.storeOutcomes();
+		const isQuiet = await this.read();
+		if (signal.aborted) return 0;
+		await dispatcher.startDue(this.load, signal);
+		if (signal.aborted) return 0;
+		if (isQuiet) dispatcher.storeWhenIdle();
+		const untilRead = dispatcher.room > 0 ? Math.max(0, this.nextRead - clock.now()) : choice.interval;
+		return Math.min(untilRead, Math.max(0, dispatcher.nextDue(begun) - clock.now()));
+	}
+
+	/**
+	 * Reads new groups if it is time to.
+	 *
+	 * @returns whether it has found that there are none
+	 */
+	private async read(): Promise<boolean> {
+		const { dispatcher, signal, choice, service: { clock } } = this;
+		const { position, room } = dispatcher;
+		const { backfill } = position;
+		if (backfill) this.nextRead = Math.max(this.nextRead, backfill.ready);
+		if (room <= 0 || clock.now() < this.nextRead) return false;
+		this.isReading = true;
+		const reading = this.source.read(position, room, clock.now(), () => signal.aborted);
+		const groups = await reading.finally(() => (this.isReading = false));
+		if (groups.length > 0) dispatcher.changed();
+		if (signal.aborted) return false;
+		const hasMore = backfill !== undefined || groups.length >= room;
+		this.nextRead = hasMore ? -Infinity : clock.now() + untilNextLook(choice.interval, clock.now());
+		// So that a stored position never looks older than the service's log.
+		if (clock.now() - this.storedAt > maxTimeUnstored) {
+			this.storedAt = clock.now();
+			dispatcher.changed();
+		}
+		return groups.length === 0;
+	}
+
+	private readonly load = async (group: Group, tries: number) => {
+		const { api, log } = this.service;
+		const { records, events } = this.choice;
+		return await loadGroup(group, { api, log, records, origin: events.output.origin, tries, cache: this.source });
+	};
+
+	private storeOutcomes(): void {
+		if (this.choice.doneWhen === 'succeeded') this.dispatcher.store();
+	}
+}
+
+function beginningOf({ events: { events, filter, output }, records, start, since }: TriggerChoice): Beginning {
+	const choice = { events, filter, shape: output.shape };
+	// Switching to other records, or to events, starts over.
+	if (records) return { choice, start: `records ${records.path}`, since: '', scope: records.scope };
+	return { choice, start, since };
+}

@@ -1,0 +1,36 @@
+import type { Position } from '../../nodes/CrmPlatform/trigger/changes/position';
+import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
+import { world } from './poll-model/world.ts';
+
+afterEach(forgetDispatchers);
+
+type StaticData = { global: Record<string, { revision: number; state: Position }> };
+
+test('an older position in the store does not replace that of the process', async () => {
+	const { clock, n8n, happen, choose, publish, started } = await world();
+	await publish(choose());
+	const older = n8n.staticData;
+	happen('r0');
+	await clock.advance(60_000);
+	n8n.staticData = older;
+	// Nothing but the position tells that the event has started an execution.
+	n8n.rows.clear();
+	await publish(choose());
+	expect(started()).toEqual(['e2']);
+});
+
+test('a newer position in the store, of another process, replaces that of the process', async () => {
+	const { clock, n8n, happen, choose, publish, started } = await world();
+	await publish(choose());
+	happen('r0');
+	await clock.advance(60_000);
+	const stored = JSON.parse(n8n.staticData) as StaticData;
+	const [entry] = Object.values(stored.global);
+	entry!.revision += 1;
+	// As another process leaves it that has read the next event.
+	Object.assign(entry!.state, { sequence: entry!.state.sequence + 1, floor: entry!.state.sequence + 1 });
+	n8n.staticData = JSON.stringify(stored);
+	happen('r1', 'r2');
+	await publish(choose());
+	expect(started()).toEqual(['e2', 'e4']);
+});
