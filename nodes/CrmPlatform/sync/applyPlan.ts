@@ -137,7 +137,7 @@ function writesOf(
 		{
 			count: changes.length,
 			...protectionOf(execution, description, changes.map(({ record }) => record)),
-			refused(error) {
+			onRefusal(error) {
 				const reason = conflictIn(error);
 				return reason === undefined ? error : ({ reason, error });
 			},

@@ -90,16 +90,16 @@ async function sendGroup(execution: Execution, description: WriteDescription, gr
 	const [{ action }] = group as [UndoWrite];
 	// An attempt plans again, and must not repeat the keys of an earlier one.
 	const freshExecution: Execution = { ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run: randomUUID() } };
-	const refused = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
+	const onRefusal = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
 	const inBatches = () =>
 		writeRecords(freshExecution, description, (index) => requestOf(group[index]!), (record): IDataObject => ({ record }), {
 			count: group.length,
 			...protectionOf(execution, description, group.map(({ record }) => record)),
-			refused,
+			onRefusal,
 		});
 	const alone = async (write: UndoWrite) => {
 		const keyed: Execution = { ...freshExecution, identity: { ...freshExecution.identity, deletion: write.deletion! } };
-		const run = writeRecords(keyed, description, () => requestOf(write), (record): IDataObject => ({ record }), { count: 1, refused }) as Run;
+		const run = writeRecords(keyed, description, () => requestOf(write), (record): IDataObject => ({ record }), { count: 1, onRefusal }) as Run;
 		return await run(0);
 	};
 	const each: Batched = { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await alone(group[index]!)] }) };
