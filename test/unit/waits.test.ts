@@ -3,7 +3,7 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
-import { maxUnattendedWait, queueOptionsOf, reportWaits } from '../../nodes/CrmPlatform/api/waits';
+import { defaultMaxUnattendedWait, queueOptionsOf, reportWaits } from '../../nodes/CrmPlatform/api/waits';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
 	({
@@ -40,7 +40,7 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	['a poll', contextOf({ __emit: () => undefined }), 'ordinary'],
 ])('in the queue, %s has its priority, and becomes bulk only as an execution', (_, n8n, priority) => {
 	const laterPriority = 'getInputData' in n8n ? 'bulk' : priority;
-	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxWait: maxUnattendedWait });
+	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxUnattendedWait: defaultMaxUnattendedWait });
 });
 
 test('the hint tells how long the node waited: waits at the same time count once', async () => {
@@ -108,7 +108,7 @@ test.each([300, 3_600])('after a 429 that names %i s, those refused ask with all
 			await clock.sleep(100);
 			return seconds < 61 ? { status: 429, headers: { 'retry-after': `${named}` }, text: '' } : { status: 200, headers: {}, text: '{}' };
 		};
-		const queueOptions = { account: `names ${named}`, workflow, priority, laterPriority: priority, maxWait: maxUnattendedWait, reserve: 0 };
+		const queueOptions = { account: `names ${named}`, workflow, priority, laterPriority: priority, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
 		return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	};
 	const ends: boolean[] = [];
@@ -133,7 +133,7 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 			sentRequests.push(String(execution));
 			return await Promise.resolve({ status: 200, headers: headers(), text: '{}' });
 		};
-		const queueOptions = { account: 'loop', workflow: 'a', execution, priority: 'awaited' as const, laterPriority: 'bulk' as const, maxWait: maxUnattendedWait, reserve: 0.9 };
+		const queueOptions = { account: 'loop', workflow: 'a', execution, priority: 'awaited' as const, laterPriority: 'bulk' as const, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0.9 };
 		return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	};
 	const request = { method: 'GET', path: '/v1/contacts' } as const;
@@ -156,7 +156,7 @@ test.each<[string, Priority, number]>([
 	const begun = clock.now();
 	const isOver = () => clock.now() - begun >= 30 * 60_000;
 	const transport = async () => await Promise.resolve({ status: isOver() ? 200 : 429, headers: { 'retry-after': '50' }, text: '{}' });
-	const queueOptions = { account: `refused ${priority}`, workflow: '', priority, laterPriority: priority, maxWait: maxUnattendedWait, reserve: 0 };
+	const queueOptions = { account: `refused ${priority}`, workflow: '', priority, laterPriority: priority, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
 	let ended: object | undefined;
 	const send = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => (ended = { ok, minutes: Math.floor((clock.now() - begun) / 60_000) }));

@@ -7,8 +7,8 @@ import type { QueueOptions } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
 import { isToolCall } from './toolNode';
 
-/** Maximum time (ms) in the queue for a request that nobody waits for, such as one of an import. */
-export const maxUnattendedWait = 60 * 60_000;
+/** Maximum time (ms), without the option, in the queue for a request that nobody waits for, such as one of an import. */
+export const defaultMaxUnattendedWait = 60 * 60_000;
 /** Waits of at least this length (ms) are reported. */
 const reportAfter = 5_000;
 /** One shared reason: by default, each abort creates an error with a stack. */
@@ -32,12 +32,12 @@ export const readReserve = (percent: unknown): number =>
 	readPercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
 
 /** How requests of this node are queued beside those of other nodes. */
-export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = maxUnattendedWait): Omit<QueueOptions, 'account' | 'reserve'> {
+export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUnattendedWait): Omit<QueueOptions, 'account' | 'reserve'> {
 	const { id = '' } = n8n.getWorkflow();
 	const priority = priorityOf(n8n);
 	// A trigger never becomes bulk: it runs for months, but sends little at a time.
 	const execution = isExecution(n8n) ? n8n.getExecutionId() : undefined;
-	return { workflow: id, execution, priority, laterPriority: isExecution(n8n) ? 'bulk' : priority, maxWait };
+	return { workflow: id, execution, priority, laterPriority: isExecution(n8n) ? 'bulk' : priority, maxUnattendedWait: maxWait };
 }
 
 function priorityOf(n8n: IAllExecuteFunctions): Priority {

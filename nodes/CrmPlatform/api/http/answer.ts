@@ -17,14 +17,14 @@ export const ndjson = 'application/x-ndjson';
 
 type RawAnswer = Awaited<ReturnType<Transport>>;
 
-interface SuccessfulAnswer {
+export interface SuccessfulAnswer {
 	ok: true;
 	/** `body` is parsed JSON; undefined where the service sent nothing (204). */
 	response: { status: number; headers: HttpResponse['headers']; body: unknown };
 }
 
 /** An answer that is not a success. */
-interface FailedAnswer {
+export interface FailedAnswer {
 	ok: false;
 	problem: Problem;
 	/** Whether the answer is complete, so that a retry would return the same. */

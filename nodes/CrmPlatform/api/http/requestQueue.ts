@@ -15,7 +15,7 @@ export interface QueueOptions {
 	/** Priority after `bulkThreshold` requests. */
 	laterPriority: Priority;
 	/** Maximum time (ms) in the queue for a request that nobody waits for. */
-	maxWait: number;
+	maxUnattendedWait: number;
 	/** Part of the plan (0 to 1) that bulk requests leave to other clients. */
 	reserve: number;
 }
@@ -34,7 +34,7 @@ export interface QueuedRequest extends QueueEntry {
 }
 
 /** The request timed out in the queue, or would have to wait too long. */
-interface QueueTimeout {
+export interface QueueTimeout {
 	/** Epoch milliseconds from which a retry makes sense. */
 	retryAt: number;
 }

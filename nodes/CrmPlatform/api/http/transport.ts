@@ -131,7 +131,7 @@ function options(
 	};
 }
 
-function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefined {
+export function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 }
 
