@@ -33,6 +33,12 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'deleted' } }]);
 	});
 
+	test('a service that has no webhooks any more (410) lets the approver open the link', async () => {
+		await faults({ path: '/v1/webhooks', method: 'POST', status: 410 });
+		await ask();
+		expect(String((await newest()).description)).toMatch(/Then, open/);
+	});
+
 	test('the link approves nothing by itself, and n8n looks at the task when it is opened', async () => {
 		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
 		const execution = await ask();

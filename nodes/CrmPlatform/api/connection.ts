@@ -12,12 +12,13 @@ import type { Problem } from './http/problem';
 import { serviceAddress } from './http/path';
 import { systemClock } from './http/clock';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
-import { rateLimited, retryPolicy } from './http/retry';
+import { retryPolicy } from './http/retry';
 import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
 import { openDescription, type ServiceDescription } from './serviceDescription';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous, cancelSignalOf } from './http/transport';
+import { rateLimited, unauthorized } from './http/statuses';
 import { maxWaitOf, queueOptionsOf, readReserve, reportWaits } from './waits';
 
 /** The service, as one execution or one opened node sees it. */
@@ -122,7 +123,7 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 		if (retryAt !== undefined) options.failure.resetsAtEpochMs = retryAt;
 	} else if (status === undefined || status >= 500) {
 		options.failure = { cause: 'temporarily-unavailable' };
-	} else if (status === 401) {
+	} else if (status === unauthorized) {
 		options.failure = { cause: 'credential-invalid' };
 	}
 	const error = new NodeApiError(n8n.getNode(), details as JsonObject, options);

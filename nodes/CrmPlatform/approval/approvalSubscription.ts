@@ -6,6 +6,7 @@ import { freshKey, idempotencyKey } from '../api/http/idempotency';
 import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { WriteDescription } from '../api/openapi/writing';
+import { refusedSubscription } from '../api/http/statuses';
 import type { Execution } from '../model';
 import { completedEvent } from './approvalRequest';
 
@@ -13,9 +14,6 @@ const webhooks = '/v1/webhooks';
 
 /** Begins the description of the subscriptions, which ends with the time they are needed until. */
 const ownPrefix = 'n8n approval';
-
-/** Statuses of a service that refuses webhooks to this n8n or for this user. */
-const noWebhookStatuses = [400, 403, 404, 405, 409, 422, 501];
 
 /** @returns the id of the subscription; undefined if the service refuses to call this n8n */
 export async function subscribeToAnswer(execution: Execution, url: string, until: Date): Promise<string | undefined> {
@@ -33,7 +31,7 @@ export async function subscribeToAnswer(execution: Execution, url: string, until
 	// Under the key of an earlier attempt, the service would answer with a subscription that has ended.
 	const key = header === undefined ? {} : { idempotency: { header, key: freshKey(format) } };
 	const answer = await api.send({ method: 'POST', path: webhooks, body, ...key }).catch((error: unknown) => {
-		if (isAnsweredWith(error, ...noWebhookStatuses)) return undefined;
+		if (isAnsweredWith(error, ...refusedSubscription)) return undefined;
 		throw error;
 	});
 	if (!answer) api.notices.add('The CRM cannot call this n8n, or the credential has no permission for webhooks. The approver has to open the link in the task after completing or deleting it.');

@@ -8,6 +8,7 @@ import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { Field } from '../fields/field';
 import type { ListDescription } from '../api/openapi/listing';
+import { refusedFilterValue } from '../api/http/statuses';
 import { DividedValue, filterQuery } from './filterQuery';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
@@ -157,9 +158,6 @@ async function recordsWith(
 /** A record has none of the requested values: it spells them differently, or the service ignores the filter. */
 class OtherValue extends Error {}
 
-/** Statuses that concern the requested values, and not the caller, the rate limit or the service. */
-const statusesOfValues = [400, 413, 414, 422, 431];
-
 /**
  * The outcome for the value of a request that failed because of it; undefined where the request succeeded.
  *
@@ -172,7 +170,7 @@ export async function aboutValues(
 		() => undefined,
 		(error: Error) => {
 			if (error instanceof OtherValue || error instanceof DividedValue) return { cannotBeAsked: error };
-			if (isAnsweredWith(error, ...statusesOfValues)) return { refused: error };
+			if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
 			throw error;
 		},
 	);

@@ -4,6 +4,7 @@ import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idField, type Field } from '../fields/field';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
+import { notReadable } from '../api/http/statuses';
 import { valueAt } from '../mapping/expressions/template';
 import { lookUp, type LookUpOutcome } from '../mapping/lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from '../mapping/nameSyntax';
@@ -117,7 +118,7 @@ async function readNames(api: Connection, reference: string, ids: unknown[], key
 	if (!list || fields.length === 0) return;
 	const reading = lookUp({ api, path: `/v1/${reference}`, list, filters: list.filters, fields }, idField, ids);
 	const outcomeOf = await reading.catch((error: unknown) => {
-		if (isAnsweredWith(error, 403, 404)) return undefined;
+		if (isAnsweredWith(error, ...notReadable)) return undefined;
 		throw error;
 	});
 	for (const id of ids) keys.set(id, outcomeOf && keyIn(outcomeOf(id), fields));

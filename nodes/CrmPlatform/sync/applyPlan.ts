@@ -5,6 +5,7 @@ import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/answeredRecord';
+import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { looseText } from '../fields/keys';
 import type { Batched, Execution, GoesOn, Run } from '../model';
@@ -173,7 +174,7 @@ function asWritten(change: PlannedChange, answered: IDataObject, changedField: s
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 function conflictIn(error: Error): string | undefined {
-	if (isAnsweredWith(error, 412)) return changedMeanwhile;
+	if (isAnsweredWith(error, outdatedVersion)) return changedMeanwhile;
 	if (isNotFound(error)) return deletedMeanwhile;
 	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;
 	return isWithoutRecord(error) ? withoutRecord : undefined;

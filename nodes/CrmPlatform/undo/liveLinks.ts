@@ -4,6 +4,7 @@ import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
+import { notReadable } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
 import type { UndoneChange, Undoing } from './undoing';
@@ -41,7 +42,7 @@ export class LiveLinks {
 			if (!description) continue;
 			const reading = recordsById(api, { collection, list: description.list, fields: [] }, [...ids]);
 			const found = await reading.catch((error: unknown) => {
-				if (isAnsweredWith(error, 403, 404)) return undefined;
+				if (isAnsweredWith(error, ...notReadable)) return undefined;
 				throw error;
 			});
 			for (const id of found ? ids : []) if (!found!.has(id)) this.dead.add(`${collection}/${id}`);

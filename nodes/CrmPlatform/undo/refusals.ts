@@ -4,6 +4,7 @@ import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import type { Reason } from '../api/http/problemBody';
+import { outdatedVersion } from '../api/http/statuses';
 import { hasByName, valueByName } from './changedField';
 import { isEmpty } from './sameValue';
 import type { UndoneChange, Undoing } from './undoing';
@@ -23,7 +24,7 @@ export function afterwards(undo: Undoing, outcome: UndoOutcome): Undoing {
 	if (isNotFound(refused)) {
 		return undo.action === 'delete' ? { ...rest, result: 'already_so', reason: 'The record is gone, or no longer visible to the credential.' } : { ...rest, result: 'conflict', reason: goneMeanwhile };
 	}
-	if (isAnsweredWith(refused, 412)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
+	if (isAnsweredWith(refused, outdatedVersion)) return { ...rest, result: 'conflict', reason: changedMeanwhile };
 	const { code, existing_id: holder } = detailsOf(refused);
 	const isDuplicate = code === 'duplicate' && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) };
 	const part = withoutRefused(undo, refused);

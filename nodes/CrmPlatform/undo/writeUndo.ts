@@ -6,6 +6,7 @@ import { isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { path as pathOf } from '../api/http/path';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
+import { refusedRecord } from '../api/http/statuses';
 import type { Batched, Execution, Run } from '../model';
 import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
@@ -128,4 +129,4 @@ function requestOf({ collection: place, record, body }: UndoWrite): Write {
 }
 
 /** Whether an error is about the one record: the next one may succeed. */
-const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 404, 405, 409, 410, 412, 413, 422, 423) && !isWebPage(error);
+const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);

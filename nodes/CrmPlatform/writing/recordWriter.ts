@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { sendBatch, type BatchResult } from '../api/batchRequest';
 import { isAnsweredWith } from '../api/fetchRecord';
-import { rateLimited, unavailable } from '../api/http/retry';
+import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution, GoesOn, Result, Results } from '../model';
 import { etagOf, isReadFirst, writeAsRead } from './replace';
@@ -72,7 +72,7 @@ export class RecordWriter {
 			if (!batch || writes.length === 1) return [await this.writeAlone(first, items[0] ?? 0)];
 			return await this.resultsOf(await this.sendBatch(batch, writes, items), writes, items, goesOn);
 		} catch (error) {
-			if (!isAnsweredWith(error, 413) || writes.length === 1) return items.map((item) => onRefusal(error as Error, item));
+			if (!isAnsweredWith(error, tooLarge) || writes.length === 1) return items.map((item) => onRefusal(error as Error, item));
 			this.requestLog.remove(items);
 			return await this.writeInHalves(writes, items, goesOn);
 		}

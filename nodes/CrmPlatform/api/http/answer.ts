@@ -11,6 +11,7 @@ import { reportsFailure } from './problemBody';
 import type { FailedAttempt } from './retry';
 import { signedOutProblem } from './signedOut';
 import type { HttpResponse, Transport } from './transport';
+import { unauthorized } from './statuses';
 
 /** Media type of newline-delimited JSON. */
 export const ndjson = 'application/x-ndjson';
@@ -62,7 +63,7 @@ export function readAnswer(
 
 /** The parts of a failed answer that the decision to retry depends on. */
 export function failedAttempt(answer: RawAnswer, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
-	if ('signedOut' in answer) return { status: 401, headers: {} };
+	if ('signedOut' in answer) return { status: unauthorized, headers: {} };
 	if ('connectionError' in answer) {
 		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };
 	}

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { connectionErrorWords, describeError } from './errorWords';
 import { parseJson } from './json';
 import { readProblemBody, type ProblemBody, type Reason } from './problemBody';
-import { rateLimited } from './retry';
+import { notFound, rateLimited } from './statuses';
 
 /** Why a request did not succeed, in the user's words and for programs. */
 export interface Problem {
@@ -35,7 +35,7 @@ export function problemOf(answer: ErrorAnswer): Problem {
 	const { status, headers, text } = answer;
 	const isHtml = isPage(text);
 	// A web page instead of JSON means that there is no API at this address.
-	if ((status === 404 || status === 410) && isHtml) return unreadableProblem(answer, 'JSON');
+	if (notFound.includes(status) && isHtml) return unreadableProblem(answer, 'JSON');
 	const body = parseJson(text) ?? (isHtml ? undefined : text);
 	return problemOfItem(status, body, headers);
 }
@@ -107,7 +107,7 @@ export const isNoApiAnswer = (details: IDataObject | undefined): boolean => deta
 
 /** Whether the API says that what was requested does not exist. */
 export const saysNotFound = (status: number | undefined, details: IDataObject | undefined): boolean =>
-	(status === 404 || status === 410) && !isNoApiAnswer(details);
+	notFound.includes(status ?? 0) && !isNoApiAnswer(details);
 
 /** The problem of an answer whose status says success and whose body cannot be read. */
 export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {

@@ -1,5 +1,5 @@
 import { concurrencyLimit, latestWindow, maxRetryAfter, measuredShare, rateWindow, retryAfter, type RateWindow } from './pace';
-import { rateLimited } from './retry';
+import { rateLimited } from './statuses';
 import type { HttpResponse } from './transport';
 
 /** How long (ms) the reported end of an exhausted window is trusted: the service may have reported it wrongly or reset it. */

@@ -7,12 +7,12 @@ import {
 	asksToWait,
 	decideRetry,
 	isOutcomeUnknown,
-	rateLimited,
 	type FailedAttempt,
 	type RetryDecision,
 	type RetryPolicy,
 } from './retry';
 import type { HttpRequest, Transport } from './transport';
+import { rateLimited } from './statuses';
 
 export type RequestAnswer = SuccessfulAnswer | { ok: false; problem: Problem };
 

@@ -1,9 +1,5 @@
 import { maxRetryAfter, retryAfter, rateWindow } from './pace';
-
-/** The service limits the rate (RFC 6585, section 4): nothing was done. */
-export const rateLimited = 429;
-/** The service cannot answer now: something may have been done. */
-export const unavailable = 503;
+import { rateLimited, unavailable } from './statuses';
 
 /** How failed requests are retried. Times are milliseconds. */
 export const retryPolicy = {

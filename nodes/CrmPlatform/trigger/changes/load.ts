@@ -6,6 +6,7 @@ import { eventIdentity, type EventLog } from '../../api/eventLog';
 import { isWebPage } from '../../api/fetchRecord';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { retryPolicy } from '../../api/http/retry';
+import { unauthorized } from '../../api/http/statuses';
 import { eventOutput } from '../eventOutput';
 import type { Group } from './position';
 import { RecordBehindError, type RecordReader } from './records';
@@ -102,7 +103,7 @@ function isRefusal(error: unknown): boolean {
 	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
 	if (isWebPage(error)) return false;
 	const status = Number(error.httpCode);
-	return status >= 400 && status < 500 && ![401, ...retryPolicy.statuses].includes(status);
+	return status >= 400 && status < 500 && ![unauthorized, ...retryPolicy.statuses].includes(status);
 }
 
 const asLoaded = (found: IDataObject[]): Loaded => ({ items: found.map((json) => ({ json })), failures: [] });

@@ -9,6 +9,8 @@ import {
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../api/http/clock';
 import { openEventLog, type EventLog } from '../../api/eventLog';
+import { isAnsweredWith } from '../../api/fetchRecord';
+import { unauthorized } from '../../api/http/statuses';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice, type ChangeChoice } from './eventChoice';
 import { latestItems } from './latest';
@@ -178,8 +180,7 @@ export async function startReading(
 				failures = 0;
 			} catch (error) {
 				if (signal.aborted) return;
-				const isRefused = error instanceof NodeApiError && error.httpCode === '401';
-				if (isRefused && (await reopen().catch(() => false))) return;
+				if (isAnsweredWith(error, unauthorized) && (await reopen().catch(() => false))) return;
 				// Reported once per outage; the position stays, so nothing is lost.
 				if (failures === 0) reportFailure(n8n, inUsersWords(n8n, error));
 				failures += 1;

@@ -52,9 +52,6 @@ const collection = '/v1/webhooks';
 /** Begins the description of each subscription of a trigger. Any other with n8n's address belongs to another program. */
 const ownPrefix = 'n8n: ';
 
-/** Statuses of a permanent refusal, as opposed to an outage. */
-export const refusalStatuses = [400, 403, 404, 405, 409, 410, 422, 501];
-
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
 /** Whether two addresses are equal: a service may return another spelling. */
