@@ -51,7 +51,7 @@ export interface Operation {
 	/** Whether it is done once for all items where no parameter depends on the item: it would give the same each time. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns the function that handles one item. */
-	prepare(execution: Execution): Run | Batched | Promise<Run | Batched>;
+	prepare(execution: Execution): Run | Sliced | Promise<Run | Sliced>;
 }
 
 /** JSON Schema, as much as n8n shows of a node's output before it has run. */
@@ -64,15 +64,15 @@ export interface OutputSchema {
 export type Run = (item: number) => Promise<Result>;
 
 /** Does the operation for several items with one request, a few requests at a time. */
-export interface Batched {
+export interface Sliced {
 	/** Number of items in one batch. */
 	size: number;
 	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the batch is sent. */
-	assemble(items: number[]): Batch;
+	assemble(items: number[]): Slice;
 }
 
 /** Items that are ready to be sent. */
-export interface Batch {
+export interface Slice {
 	/** The records it changes: two batches that share a record are not sent at the same time. */
 	records: ReadonlySet<string>;
 	/**

@@ -1,7 +1,7 @@
-import type { Batch, Batched, GoesOn, Result, Results, Run } from './model';
+import type { Slice, Sliced, GoesOn, Result, Results, Run } from './model';
 
 /** The outcome of one input item. */
-export interface ItemOutcome {
+export interface ItemResult {
 	item: number;
 	result: Result | Error;
 }
@@ -28,19 +28,19 @@ export function dependsOnItem(parameters: unknown): boolean {
  *
  * @param goesOn asked before each request, with the results that are new
  */
-export function runAll(plan: Run | Batched, count: number, goesOn: GoesOn): AsyncGenerator<ItemOutcome[], void> {
-	if (typeof plan !== 'function') return inOrder(plan, parallelItems, count, goesOn);
-	const assemble = ([item = 0]: number[]): Batch => ({ records: new Set(), send: async () => [await plan(item)] });
+export function runAll(work: Run | Sliced, count: number, goesOn: GoesOn): AsyncGenerator<ItemResult[], void> {
+	if (typeof work !== 'function') return inOrder(work, parallelItems, count, goesOn);
+	const assemble = ([item = 0]: number[]): Slice => ({ records: new Set(), send: async () => [await work(item)] });
 	return inOrder({ size: 1, assemble }, 1, count, goesOn);
 }
 
 async function* inOrder(
-	{ size, assemble }: Batched,
+	{ size, assemble }: Sliced,
 	atOnce: number,
 	count: number,
 	goesOn: GoesOn,
-): AsyncGenerator<ItemOutcome[], void> {
-	const running: Array<{ items: number[]; batch: Batch; results: Promise<Results> }> = [];
+): AsyncGenerator<ItemResult[], void> {
+	const running: Array<{ items: number[]; batch: Slice; results: Promise<Results> }> = [];
 	// A slice of no items would never end.
 	const step = Math.max(1, Math.floor(size) || 1);
 	let next = 0;
@@ -71,7 +71,7 @@ async function* inOrder(
 }
 
 /** The results of a batch; if it fails, its error for each of the items. */
-async function settledBatch(batch: Batch, items: number[], goesOn: GoesOn): Promise<Results> {
+async function settledBatch(batch: Slice, items: number[], goesOn: GoesOn): Promise<Results> {
 	try {
 		const results = await batch.send(goesOn);
 		// A batch may omit results only after it was told to stop.

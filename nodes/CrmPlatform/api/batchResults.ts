@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { idText, isObject } from './http/json';
 
 /** The outcome of one record, as the service states it. */
-export interface ItemResult {
+export interface ItemAnswer {
 	index: number | undefined;
 	/** As text, whether the service writes it as a text or as a number. */
 	id: string | undefined;
@@ -22,7 +22,7 @@ export interface ItemResult {
  *
  * @param areNew whether each item becomes a record of its own
  */
-export function resultsByPlace(body: unknown, items: IDataObject[], areNew = false): Array<[place: number, result: ItemResult]> {
+export function answersByItem(body: unknown, items: IDataObject[], areNew = false): Array<[place: number, result: ItemAnswer]> {
 	const rawResults: unknown[] = isObject(body) && Array.isArray(body.results) ? body.results : [];
 	const results = rawResults.map(resultIn);
 	const readable = results.filter((result) => result !== null);
@@ -35,7 +35,7 @@ export function resultsByPlace(body: unknown, items: IDataObject[], areNew = fal
 		readable.length === items.length &&
 		readable.every(({ index, id }) => index === undefined && (!hasIds || id === undefined));
 
-	const placed = readable.flatMap((result, order): Array<[number, ItemResult]> => {
+	const placed = readable.flatMap((result, order): Array<[number, ItemAnswer]> => {
 		const { id, index } = result;
 		const places = id === undefined ? undefined : placesOf.get(id);
 		const same = id === undefined ? undefined : resultsOf.get(id);
@@ -56,7 +56,7 @@ export function resultsByPlace(body: unknown, items: IDataObject[], areNew = fal
 }
 
 /** Parsed by hand: for 100,000 results, zod takes as long as all requests. */
-function resultIn(json: unknown): ItemResult | null {
+function resultIn(json: unknown): ItemAnswer | null {
 	if (!isObject(json)) return null;
 	const { data, error } = json;
 	const status = wholeNumber(json.status);
@@ -74,16 +74,16 @@ const wholeNumber = (value: unknown): number | undefined => {
 };
 
 /** Whether indexes are credible: each is that of an item, counted from 0, and none is repeated. */
-function indexesAgree(results: ItemResult[], items: number): boolean {
+function indexesAgree(results: ItemAnswer[], items: number): boolean {
 	const indexes = results.flatMap(({ index }) => index ?? []);
 	const areItems = indexes.every((index) => index >= 0 && index < items);
 	return areItems && new Set(indexes).size === indexes.length;
 }
 
 /** Drops results that assign the same new record to several items. */
-function withOwnRecords(placed: Array<[place: number, result: ItemResult]>) {
+function withOwnRecords(placed: Array<[place: number, result: ItemAnswer]>) {
 	// A refused item may name the record that exists already.
-	const idOf = ([, { id, status }]: [number, ItemResult]) => (status >= 200 && status < 300 ? id : undefined);
+	const idOf = ([, { id, status }]: [number, ItemAnswer]) => (status >= 200 && status < 300 ? id : undefined);
 	const byId = groupBy(placed, idOf);
 	return placed.filter((entry) => (byId.get(idOf(entry) ?? '')?.length ?? 0) < 2);
 }
@@ -92,7 +92,7 @@ function withOwnRecords(placed: Array<[place: number, result: ItemResult]>) {
  * Drops results whose record has the values of another item, in the fields that distinguish the items: the
  * service may answer in an order of its own, or count from 1.
  */
-function withOwnValues(placed: Array<[place: number, result: ItemResult]>, items: IDataObject[]) {
+function withOwnValues(placed: Array<[place: number, result: ItemAnswer]>, items: IDataObject[]) {
 	const telling = Object.keys(items[0] ?? {}).flatMap((name) => {
 		const values = items.map((item) => valueText(item, name));
 		const places = new Map(values.map((value, place) => [value, place]));
@@ -113,7 +113,7 @@ function valueText(record: IDataObject, name: string): string | undefined {
 }
 
 /** Drops places with several results. */
-function once(placed: Array<[place: number, result: ItemResult]>): Array<[number, ItemResult]> {
+function once(placed: Array<[place: number, result: ItemAnswer]>): Array<[number, ItemAnswer]> {
 	const byPlace = groupBy(placed, ([place]) => place);
 	return placed.filter(([place]) => byPlace.get(place)?.length === 1);
 }

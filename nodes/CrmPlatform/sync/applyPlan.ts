@@ -8,7 +8,7 @@ import { mergePatch } from '../api/answeredRecord';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { looseText } from '../fields/keys';
-import type { Batched, Execution, GoesOn, Run } from '../model';
+import type { Sliced, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../mapping/lookUp';
 import { writeRecords } from '../writing/batches';
@@ -123,7 +123,7 @@ function writesOf(
 	description: WriteDescription,
 	changes: PlannedChange[],
 	step: number,
-): Run | Batched {
+): Run | Sliced {
 	const { identity, operation } = execution;
 	return writeRecords(
 		// Each step has its own keys; options of the operation do not apply to a sync.

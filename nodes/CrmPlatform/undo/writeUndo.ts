@@ -7,7 +7,7 @@ import { path as pathOf } from '../api/http/path';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import { refusedRecord } from '../api/http/statuses';
-import type { Batched, Execution, Run } from '../model';
+import type { Sliced, Execution, Run } from '../model';
 import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
 import { protectionOf, versionOf } from '../writing/replace';
@@ -103,7 +103,7 @@ async function sendGroup(execution: Execution, description: WriteDescription, gr
 		const run = writeRecords(keyed, description, () => requestOf(write), (record): IDataObject => ({ record }), { count: 1, onRefusal }) as Run;
 		return await run(0);
 	};
-	const each: Batched = { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await alone(group[index]!)] }) };
+	const each: Sliced = { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await alone(group[index]!)] }) };
 	const plan = action === 'create' ? each : inBatches();
 	const signal = n8n.getExecutionCancelSignal();
 	for await (const done of runAll(plan, group.length, (results) => !signal?.aborted && !results.some((result) => result instanceof Error))) {

@@ -1,5 +1,5 @@
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Batch, Batched, Execution, Result, Results, Run } from '../model';
+import type { Slice, Sliced, Execution, Result, Results, Run } from '../model';
 import { readWholeNumber } from '../values/readers';
 import { hasWriteOncePer, writeOncePer } from './oncePer';
 import { RecordWriter, type ResultFrom } from './recordWriter';
@@ -31,7 +31,7 @@ export function writeRecords(
 	writeOf: (item: number) => Write,
 	resultFrom: ResultFrom,
 	circumstances: Circumstances = {},
-): Run | Batched {
+): Run | Sliced {
 	const { count = execution.n8n.getInputData().length, isVersioned = false, isReadFirst = false } = circumstances;
 	const { onRefusal = (error) => error } = circumstances;
 	const isOncePer = hasWriteOncePer(execution);
@@ -50,7 +50,7 @@ export function writeRecords(
 	}
 	return {
 		size,
-		assemble(items): Batch {
+		assemble(items): Slice {
 			const writes = items.map((item) => valueOrError(() => writeOf(item)));
 			const records = writes.flatMap((write) => (write instanceof Error ? [] : affectedRecords(write, usesBatches)));
 			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
@@ -60,7 +60,7 @@ export function writeRecords(
 }
 
 /** The items of a slice, which are sent in as many requests as they need. */
-function sliceOf(writer: RecordWriter, items: number[], writes: Array<Write | Error>): Pick<Batch, 'send'> {
+function sliceOf(writer: RecordWriter, items: number[], writes: Array<Write | Error>): Pick<Slice, 'send'> {
 	const { requests, unsendable } = requestsFor(items, writes, writer.requestLog);
 	return {
 		async send(goesOn) {

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { sendBatch, type BatchResult } from '../api/batchRequest';
+import { sendBatch, type BatchAnswer } from '../api/batchRequest';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
@@ -85,7 +85,7 @@ export class RecordWriter {
 		return [...results, ...(await this.writeTogether(writes.slice(half), items.slice(half), goesOn))];
 	}
 
-	private async sendBatch(batch: BatchDescription, writes: Write[], items: number[]): Promise<Array<BatchResult | Error>> {
+	private async sendBatch(batch: BatchDescription, writes: Write[], items: number[]): Promise<Array<BatchAnswer | Error>> {
 		const { execution, description } = this;
 		const [first] = writes;
 		const path = first!.collection + batch.path;
@@ -108,7 +108,7 @@ export class RecordWriter {
 	 * would wait as long.
 	 */
 	private async resultsOf(
-		answers: Array<BatchResult | Error>,
+		answers: Array<BatchAnswer | Error>,
 		writes: Write[],
 		items: number[],
 		goesOn: GoesOn,
@@ -130,13 +130,13 @@ export class RecordWriter {
 	}
 
 	/** Whether the service asks to send an item of a batch later, which cannot write it twice. */
-	private isDeferred(answer: BatchResult | Error, write: Write, writes: Write[]): boolean {
+	private isDeferred(answer: BatchAnswer | Error, write: Write, writes: Write[]): boolean {
 		if (!('problem' in answer) || sharesRecord(write, writes)) return false;
 		const { status } = answer.problem;
 		return status === rateLimited || (status === unavailable && isSafeToRepeat(this.description, write));
 	}
 
-	private resultOf(answer: BatchResult | Error, { id, body }: Write, item: number): Result | Error {
+	private resultOf(answer: BatchAnswer | Error, { id, body }: Write, item: number): Result | Error {
 		const { batch, resultFrom, onRefusal } = this.options;
 		if (answer instanceof Error) return onRefusal(answer, item);
 		if ('problem' in answer) return onRefusal(this.execution.api.failure(answer.problem), item);

@@ -1,7 +1,7 @@
 import { parseJson, parseLines } from './json';
 import {
 	contradictoryProblem,
-	isPage,
+	isMarkup,
 	problemOf,
 	unreachableProblem,
 	unreadableProblem,
@@ -69,6 +69,6 @@ export function failedAttempt(answer: RawAnswer, { problem: { code }, isFinal }:
 	}
 	const { status, headers, text } = answer;
 	// A success cut short on its way is as transient as a broken connection; a web page is not.
-	if (status < 300 && !isFinal && !isPage(text)) return { headers };
+	if (status < 300 && !isFinal && !isMarkup(text)) return { headers };
 	return code === undefined ? { status, headers } : { status, headers, code };
 }

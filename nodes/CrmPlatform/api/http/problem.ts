@@ -33,7 +33,7 @@ interface ErrorAnswer {
 /** The problem an error answer reports: an RFC 9457 body, other JSON, plain text, a page or nothing. */
 export function problemOf(answer: ErrorAnswer): Problem {
 	const { status, headers, text } = answer;
-	const isHtml = isPage(text);
+	const isHtml = isMarkup(text);
 	// A web page instead of JSON means that there is no API at this address.
 	if (notFound.includes(status) && isHtml) return unreadableProblem(answer, 'JSON');
 	const body = parseJson(text) ?? (isHtml ? undefined : text);
@@ -103,16 +103,16 @@ function missingScope(challenge = ''): ProblemBody {
 }
 
 /** Whether a response came from something other than the API, such as the error page of a web server. */
-export const isNoApiAnswer = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
+export const isUnreadable = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
 
 /** Whether the API says that what was requested does not exist. */
 export const saysNotFound = (status: number | undefined, details: IDataObject | undefined): boolean =>
-	notFound.includes(status ?? 0) && !isNoApiAnswer(details);
+	notFound.includes(status ?? 0) && !isUnreadable(details);
 
 /** The problem of an answer whose status says success and whose body cannot be read. */
 export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {
 	const { status, headers, text } = answer;
-	const page = isPage(text);
+	const page = isMarkup(text);
 	const problem: Problem = {
 		message: page
 			? 'The address returned a web page instead of a response of the CRM Platform API'
@@ -170,7 +170,7 @@ function pointerToName(pointer: string): string {
 }
 
 /** Whether an answer is HTML or XML. */
-export function isPage(text: string): boolean {
+export function isMarkup(text: string): boolean {
 	return /^\s*</.test(text);
 }
 
