@@ -51,8 +51,8 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	const count = isOnce ? 1 : items.length;
 	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count) : allItems();
 	if (isOnce) api.notices.add(onceForAll(items.length));
-	for await (const batch of resultsOf(execution, count, goesOn)) {
-		for (const { item, result } of batch) {
+	for await (const slice of resultsOf(execution, count, goesOn)) {
+		for (const { item, result } of slice) {
 			if (result instanceof Error) {
 				const failure = await named(nodeFailure(n8n, result, item), item);
 				failures.push({ item, failure });

@@ -46,7 +46,7 @@ export interface Operation {
 	output?: OutputSchema | null;
 	/** The description of the write it does, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
-	/** Of a step with a name of its own, such as winning a deal: whether it sends something to people outside the CRM. */
+	/** Of an action such as winning a deal: whether it sends something to people outside the CRM. */
 	leavesTheCrm?: boolean;
 	/** Whether it is done once for all items where no parameter depends on the item: it would give the same each time. */
 	isOnceForAll?: true;
@@ -63,17 +63,17 @@ export interface OutputSchema {
 /** Does the operation for one input item, by its index; items are done one after another. */
 export type Run = (item: number) => Promise<Result>;
 
-/** Does the operation for several items with one request, a few requests at a time. */
+/** Does the operation for slices of the items, a few at a time. */
 export interface Sliced {
-	/** Number of items in one batch. */
+	/** Number of items in one slice. */
 	size: number;
-	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the batch is sent. */
+	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the slice is sent. */
 	assemble(items: number[]): Slice;
 }
 
-/** Items that are ready to be sent. */
+/** Items that are ready to be sent, with one request or several. */
 export interface Slice {
-	/** The records it changes: two batches that share a record are not sent at the same time. */
+	/** The records it changes: two slices that share a record are not sent at the same time. */
 	records: ReadonlySet<string>;
 	/**
 	 * A result for each item, in their order; none for those that were not tried. If it throws, every item

@@ -3,7 +3,7 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
-import { defaultMaxUnattendedWait, queueOptionsOf, reportWaits } from '../../nodes/CrmPlatform/api/waits';
+import { defaultMaxUnattendedWait, queueOptionsOf, WaitReport } from '../../nodes/CrmPlatform/api/waits';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
 	({
@@ -48,7 +48,8 @@ test('the hint tells how long the node waited: waits at the same time count once
 	const notices = new Set<string>();
 	const log: string[] = [];
 	const logger = { info: (line: string) => void log.push(line) };
-	const report = reportWaits(contextOf({ logger }), notices, clock);
+	const waits = new WaitReport(contextOf({ logger }), notices, clock);
+	const report = waits.begin.bind(waits);
 	const wait = async (from: number, to: number, others: number) => {
 		await clock.sleep(from);
 		const ended = report(to - from, others);
@@ -72,7 +73,8 @@ test('a wait of unknown length is logged after five seconds, and a shorter one n
 	const begun = clock.now();
 	const log: string[] = [];
 	const logger = { info: (line: string) => void log.push(`${(clock.now() - begun) / 1000}: ${line}`) };
-	const report = reportWaits(contextOf({ logger }), new Set(), clock);
+	const waits = new WaitReport(contextOf({ logger }), new Set(), clock);
+	const report = waits.begin.bind(waits);
 	for (const seconds of [4, 4, 7]) {
 		const ended = report(0, 0);
 		await clock.runUntil(clock.now() + seconds * 1_000);
@@ -85,7 +87,8 @@ test('a wait of unknown length is logged after five seconds, and a shorter one n
 test('a canceled wait is not reported any more', async () => {
 	const clock = new SimulatedClock();
 	const log: string[] = [];
-	const onWait = reportWaits(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
+	const waits = new WaitReport(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
+	const onWait = waits.begin.bind(waits);
 	const transport = async () => await Promise.resolve({ status: 429, headers: { 'retry-after': '50' }, text: '' });
 	const cancel = new AbortController();
 	const send = createSender({ transport, address: 'https://api.example.com', clock, onWait, signal: cancel.signal });

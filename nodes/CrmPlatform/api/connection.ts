@@ -19,7 +19,7 @@ import { openDescription, type ServiceDescription } from './serviceDescription';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
-import { maxWaitOf, queueOptionsOf, readReserve, reportWaits } from './waits';
+import { maxWaitOf, queueOptionsOf, readReserve, WaitReport } from './waits';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection extends ServiceDescription {
@@ -53,6 +53,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 	const notices = new Set<string>();
 	const maxWait = inUsersWords(n8n, () => maxWaitOf(n8n));
 	const reserve = inUsersWords(n8n, () => readReserve(credential.leaveRoom));
+	const waits = new WaitReport(n8n, notices, clock);
 	const sender = createSender({
 		transport,
 		address,
@@ -60,7 +61,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
 		queueOptions: { account: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
-		onWait: reportWaits(n8n, notices, clock),
+		onWait: (ms, otherWorkflows) => waits.begin(ms, otherWorkflows),
 	});
 
 	const source: DocumentSource = {

@@ -4,6 +4,7 @@ import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
+import { inParallel } from '../api/inParallel';
 import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { Field } from '../fields/field';
@@ -45,9 +46,6 @@ export type LookedUp = (value: unknown) => LookUpOutcome;
 
 /** Values of one filter in one request: more would make a long URL. */
 const maxValues = 50;
-
-/** Requests at the same time. */
-export const parallelReads = 5;
 
 /** After this many refused values and no accepted one, the filter itself counts as refused. */
 const maxRefused = 10;
@@ -195,20 +193,6 @@ export function identified(records: IDataObject[], path: string): IdentifiedReco
 		if (id === undefined) throw new Error(withoutId(path));
 		return id === record.id ? (record as IdentifiedRecord) : { ...record, id };
 	});
-}
-
-/** Processes all, a few at a time, and returns the results in order. */
-export async function inParallel<In, Out>(all: In[], work: (input: In, place: number) => Promise<Out>): Promise<Out[]> {
-	const results: Out[] = [];
-	let next = 0;
-	const worker = async () => {
-		while (next < all.length) {
-			const place = next++;
-			results[place] = await work(all[place]!, place);
-		}
-	};
-	await Promise.all(Array.from({ length: Math.min(parallelReads, all.length) }, worker));
-	return results;
 }
 
 const noFilter = (name: string, path: string) => `The service cannot find records of ${path} by ${name}.`;

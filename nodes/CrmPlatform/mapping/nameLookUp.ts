@@ -7,7 +7,8 @@ import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
-import { aboutValues, inParallel, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
+import { inParallel } from '../api/inParallel';
+import { aboutValues, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, mayBeId, parseName, foldedName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 

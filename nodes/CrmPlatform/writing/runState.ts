@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { KeyFormat } from '../api/http/idempotency';
+import { getOrCreate } from '../api/http/maps';
 import type { IdempotencyHeader } from '../api/openapi/idempotencyHeader';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
@@ -56,9 +57,7 @@ const outsideExecutions = new WeakMap<IExecuteFunctions, IDataObject>();
 /** The node's context; one that nothing repeats, for calls without an execution (n8n's MCP trigger). */
 export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 	if (n8n.getExecutionId() !== undefined) return n8n.getContext('node');
-	const context = outsideExecutions.get(n8n) ?? {};
-	outsideExecutions.set(n8n, context);
-	return context;
+	return getOrCreate(outsideExecutions, n8n, () => ({}));
 }
 
 /**
