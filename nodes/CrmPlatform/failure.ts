@@ -37,7 +37,8 @@ export function failureSummary(failures: ItemFailure[], done: number, count: num
 	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed (item ${numbers}).${rest}`;
 	const areAlike = failures.length === count && failures.every(({ failure }) => failure.message === failures[0]?.failure.message);
 	if (areAlike) return [`None of the ${count} items succeeded.`];
-	return failures.some(({ failure }) => affectsAllItems(failure)) ? [summary] : [`${summary} To get a result for each item, set On Error to Continue.`];
+	if (failures.some(({ failure }) => affectsAllItems(failure))) return [summary];
+	return [`${summary} To get a result for each item, set On Error to Continue.`];
 }
 
 /** Whether any other item would fail as well: the credential, the rate limit or the service is the cause. */

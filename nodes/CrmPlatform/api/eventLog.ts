@@ -61,7 +61,12 @@ const logPath = '/events';
 const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
 const orders = { oldest: 'sequence', newest: '-sequence' };
 
-const newestShape = z.object({ id: z.string().min(1), timestamp: z.string(), sequence: z.number().int(), account_id: z.string().catch('') });
+const newestShape = z.object({
+	id: z.string().min(1),
+	timestamp: z.string(),
+	sequence: z.number().int(),
+	account_id: z.string().catch(''),
+});
 const causeShape = z.object({ type: z.string(), timestamp: z.string(), actor: z.unknown(), request: z.unknown() });
 
 /**

@@ -53,7 +53,9 @@ function isExecution(n8n: IAllExecuteFunctions): n8n is IExecuteFunctions {
 /** Whether the workflow itself responds to its webhook, at its end or by a node. A public chat always does, whatever its response mode. */
 function answersCaller(n8n: IExecuteFunctions): boolean {
 	const parents = n8n.getParentNodes(n8n.getNode().name, { includeNodeParameters: true });
-	return parents.some(({ type, parameters }) => type.endsWith('.chatTrigger') || (parameters?.responseMode ?? 'onReceived') !== 'onReceived');
+	return parents.some(
+		({ type, parameters }) => type.endsWith('.chatTrigger') || (parameters?.responseMode ?? 'onReceived') !== 'onReceived',
+	);
 }
 
 /** Reports long waits: in n8n's log while they last and when they end; on the node afterwards. */
@@ -107,6 +109,7 @@ export class WaitReport {
 }
 
 function waitNotice(ms: number, otherWorkflows: number): string {
-	const others = otherWorkflows === 0 ? '' : ` ${otherWorkflows} other ${otherWorkflows === 1 ? 'workflow was' : 'workflows were'} waiting on the same credential.`;
+	const workflows = otherWorkflows === 1 ? 'workflow was' : 'workflows were';
+	const others = otherWorkflows === 0 ? '' : ` ${otherWorkflows} other ${workflows} waiting on the same credential.`;
 	return `The node waited ${Math.round(ms / 1000)} s for the service.${others} To avoid this, send fewer requests at once or upgrade the plan of the account.`;
 }

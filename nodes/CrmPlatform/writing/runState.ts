@@ -64,15 +64,15 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
  * The header for the requests of this run, as its first attempt chose it. A header that was not promised then
  * is replaced by one that is promised now.
  *
- * @param kind whether the request writes one record or a batch
+ * @param carrier whether the request writes one record or a batch
  */
 export function keyHeaderOf(
 	execution: Execution,
 	description: WriteDescription,
-	kind: 'single' | 'batch',
+	carrier: 'single' | 'batch',
 ): KeyHeader | undefined {
-	const part = kind === 'batch' ? (description.batch ?? {}) : description;
-	return pinned(execution, kind, headerIn(execution, part) ?? unpromised(headerIn(execution, description)));
+	const part = carrier === 'batch' ? (description.batch ?? {}) : description;
+	return pinned(execution, carrier, headerIn(execution, part) ?? unpromised(headerIn(execution, description)));
 }
 
 /**
@@ -94,13 +94,13 @@ export function requestKeyHeader(
 
 function pinned(
 	execution: Execution,
-	kind: 'single' | 'batch' | 'request',
+	carrier: 'single' | 'batch' | 'request',
 	described: KeyHeader | undefined,
 ): KeyHeader | undefined {
 	const state = runState(execution);
-	const first = state[kind];
+	const first = state[carrier];
 	if (first && (first.isPromised || !described?.isPromised)) return first;
-	if (described) state[kind] = described;
+	if (described) state[carrier] = described;
 	return described;
 }
 

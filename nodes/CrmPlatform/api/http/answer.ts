@@ -50,7 +50,10 @@ export function readAnswer(
 	const { status, headers, text } = answer;
 	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
 	const contentType = headers['content-type'];
-	if (answer.isGarbled) return { ok: false, problem: unreadableProblem(answer, `text in ${/charset/i.test(contentType ?? '') ? 'the encoding it names' : 'UTF-8'}`) };
+	if (answer.isGarbled) {
+		const encoding = /charset/i.test(contentType ?? '') ? 'the encoding it names' : 'UTF-8';
+		return { ok: false, problem: unreadableProblem(answer, `text in ${encoding}`) };
+	}
 	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
 	if (body === undefined && text.trim() !== '') {
 		return { ok: false, problem: unreadableProblem(answer, 'JSON') };

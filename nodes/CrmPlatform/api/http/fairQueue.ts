@@ -1,6 +1,9 @@
 import { getOrCreate } from './maps';
 
-/** From the most to the least urgent: somebody waits for the request; other executions and triggers; executions that have sent many requests. */
+/**
+ * From the most to the least urgent: somebody waits for the request; other executions and triggers; executions
+ * that have sent many requests.
+ */
 const priorities = ['awaited', 'ordinary', 'bulk'] as const;
 export type Priority = (typeof priorities)[number];
 

@@ -60,7 +60,11 @@ export function problemOfItem(
 	const isSaid = ({ parameter, pointer = '', detail = '' }: Reason) =>
 		detail !== '' && [detail, parameter ?? pointerToName(pointer)].every((text) => message.includes(text));
 	const lines = [
-		...reasons.slice(0, maxReasons).filter((reason) => !isSaid(reason)).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
+		...reasons
+			.slice(0, maxReasons)
+			.filter((reason) => !isSaid(reason))
+			.map(reasonLine)
+			.filter((line) => line !== '' && !message.includes(line)),
 		...(reasons.length > maxReasons ? [`… and ${reasons.length - maxReasons} more.`] : []),
 		advice,
 	];

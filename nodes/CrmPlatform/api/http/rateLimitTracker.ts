@@ -87,7 +87,8 @@ export class RateLimitTracker {
 	 * @param reserve part of the window (0 to 1) left to other clients
 	 */
 	exhaustedUntil(now: number, reserve: number): number | undefined {
-		return this.window && this.isWindowKnown(now) && this.withoutReserve(this.window, reserve).remaining <= 0 ? this.window.resetsAt : undefined;
+		if (!this.window || !this.isWindowKnown(now)) return undefined;
+		return this.withoutReserve(this.window, reserve).remaining <= 0 ? this.window.resetsAt : undefined;
 	}
 
 	private withoutReserve({ remaining, resetsAt }: RateWindow, reserve: number): RateWindow {

@@ -25,7 +25,11 @@ interface Answer {
 }
 
 /** Reads what a page says about further pages: the cursor in the place that the description names, and other members. */
-export function readSigns({ status, body, headers }: Answer, list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>, read: number): Signs {
+export function readSigns(
+	{ status, body, headers }: Answer,
+	list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>,
+	read: number,
+): Signs {
 	const found = signsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
 	const linked = [...new Set(nextLinks(headers.link, list.cursor))];
 	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : memberAt(body, place.path));
@@ -159,5 +163,8 @@ function isFilled(value: unknown): boolean {
 }
 
 function memberAt(body: unknown, path: readonly string[]): unknown {
-	return path.reduce<unknown>((value, step) => (typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined), body);
+	return path.reduce<unknown>((value, name) => {
+		const hasMember = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+		return hasMember ? (value as Record<string, unknown>)[name] : undefined;
+	}, body);
 }

@@ -89,7 +89,8 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 
 /** Caches a document, or the equal one that is cached already. */
 function store(keys: string[], url: string, read: OpenApiDocument, now: number): OpenApiDocument {
-	const isSame = (cachedDocument: CachedDocument) => cachedDocument.url === url && contentOf(read) !== undefined && contentOf(cachedDocument.document) === contentOf(read);
+	const isSame = (cachedDocument: CachedDocument) =>
+		cachedDocument.url === url && contentOf(read) !== undefined && contentOf(cachedDocument.document) === contentOf(read);
 	const document = [...cache.values()].find(isSame)?.document ?? read;
 	for (const key of keys) cache.set(key, { document, url, readAt: now });
 	return document;

@@ -44,7 +44,8 @@ export function operationOf(
 }
 
 /** The answer of an operation that succeeds. */
-export const successOf = ({ responses = {} }: OpenApiOperation): unknown => responses['200'] ?? responses['206'] ?? responses['2XX'] ?? responses.default;
+export const successOf = ({ responses = {} }: OpenApiOperation): unknown =>
+	responses['200'] ?? responses['206'] ?? responses['2XX'] ?? responses.default;
 
 /** Reads a part of the document, references followed; an object that says nothing where it cannot be read. */
 export function readPart<Kind extends keyof Referable>(
