@@ -27,7 +27,7 @@ export const queued =
 				workflow: `${workflow}`,
 				priority: isAwaited ? 'awaited' : 'ordinary',
 				laterPriority: 'bulk',
-				maxWait: hour,
+				maxUnattendedWait: hour,
 				reserve: 0,
 			},
 		});
@@ -41,7 +41,7 @@ export const eachByItself =
 		let window: RateWindow | undefined;
 		return async () => {
 			let waited = 0;
-			for (let refusals = 1; ; refusals += 1) {
+			for (let deferrals = 1; ; deferrals += 1) {
 				const delay = window && window.remaining <= 0 ? Math.max(0, window.resetsAt - clock.now()) : 0;
 				if (waited + delay > maxWait) return false;
 				await clock.sleep(delay);
@@ -50,7 +50,7 @@ export const eachByItself =
 				const now = clock.now();
 				window = latest(window, read(headers, now), now);
 				if (status < 400) return true;
-				const progress = { tries: 1, refusals, waited, repeatable: true, now, random: clock.random() };
+				const progress = { tries: 1, deferrals, waited, repeatable: true, now, random: clock.random() };
 				const decision = decide({ status, headers }, progress);
 				if (!decision.retry) return false;
 				await clock.sleep(decision.delay);

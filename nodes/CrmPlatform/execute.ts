@@ -9,11 +9,11 @@ import {
 import { connect } from './api/connection';
 import { systemClock } from './api/http/clock';
 import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
-import type { Batched, Execution, GoesOn, Operation, Resource, Run } from './model';
+import type { Sliced, Execution, GoesOn, Operation, Resource, Run } from './model';
 import { allItems, summaryItem } from './output';
 import { isSummary, outputOption } from './parameters/outputParameters';
 import { chosenResource } from './resources';
-import { dependsOnItem, runAll, type ItemOutcome } from './schedule';
+import { dependsOnItem, runAll, type ItemResult } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
 import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf, type ToolCall } from './toolCalls/toolCall';
@@ -51,8 +51,8 @@ async function executed(n8n: IExecuteFunctions): Promise<NodeOutput> {
 	const count = isOnce ? 1 : items.length;
 	const output = wantsSummary(n8n, operation) ? summaryItem(n8n, count) : allItems();
 	if (isOnce) api.notices.add(onceForAll(items.length));
-	for await (const batch of outcomes(execution, count, goesOn)) {
-		for (const { item, result } of batch) {
+	for await (const slice of resultsOf(execution, count, goesOn)) {
+		for (const { item, result } of slice) {
 			if (result instanceof Error) {
 				const failure = await named(nodeFailure(n8n, result, item), item);
 				failures.push({ item, failure });
@@ -92,18 +92,18 @@ function wantsSummary(n8n: IExecuteFunctions, { options = [] }: Operation): bool
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
 
-async function* outcomes(
+async function* resultsOf(
 	execution: Execution,
 	count: number,
 	goesOn: GoesOn,
-): AsyncGenerator<ItemOutcome[], void> {
+): AsyncGenerator<ItemResult[], void> {
 	const preparing = prepared(execution);
 	// If preparation fails, every item fails with that error.
-	const plan = await preparing.catch(() => async () => (await preparing) as never);
-	yield* runAll(plan, count, goesOn);
+	const work = await preparing.catch(() => async () => (await preparing) as never);
+	yield* runAll(work, count, goesOn);
 }
 
-async function prepared(execution: Execution): Promise<Run | Batched> {
+async function prepared(execution: Execution): Promise<Run | Sliced> {
 	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
 	return await execution.operation.prepare(execution);
 }

@@ -1,6 +1,7 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { inWords } from './api/connection';
+import { refusedCaller } from './api/http/statuses';
 import { listed } from './values/listed';
 
 /** An error as n8n shows it. */
@@ -46,7 +47,7 @@ export function failureSummary(failures: ItemFailure[], done: number, count: num
 function affectsAllItems(failure: NodeFailure): boolean {
 	if (!(failure instanceof NodeApiError)) return false;
 	const status = Number(failure.httpCode);
-	return !(status >= 400 && status < 500) || [401, 403, 429].includes(status);
+	return !(status >= 400 && status < 500) || refusedCaller.includes(status);
 }
 
 /**

@@ -55,7 +55,7 @@ export interface Operation {
 	/** Whether it is done once for all items where no parameter depends on the item: it would give the same each time. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns the function that handles one item. */
-	prepare(execution: Execution): Run | Batched | Promise<Run | Batched>;
+	prepare(execution: Execution): Run | Sliced | Promise<Run | Sliced>;
 }
 
 /** JSON Schema, as much as n8n shows of a node's output before it has run. */
@@ -67,17 +67,17 @@ export interface OutputSchema {
 /** Does the operation for one input item, by its index; items are done one after another. */
 export type Run = (item: number) => Promise<Result>;
 
-/** Does the operation for several items with one request, a few requests at a time. */
-export interface Batched {
-	/** Number of items in one batch. */
+/** Does the operation for slices of the items, a few at a time. */
+export interface Sliced {
+	/** Number of items in one slice. */
 	size: number;
-	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the batch is sent. */
-	assemble(items: number[]): Batch;
+	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the slice is sent. */
+	assemble(items: number[]): Slice;
 }
 
-/** Items that are ready to be sent. */
-export interface Batch {
-	/** The records it changes: two batches that share a record are not sent at the same time. */
+/** Items that are ready to be sent, with one request or several. */
+export interface Slice {
+	/** The records it changes: two slices that share a record are not sent at the same time. */
 	records: ReadonlySet<string>;
 	/**
 	 * A result for each item, in their order; none for those that were not tried. If it throws, every item

@@ -1,13 +1,13 @@
-import type { Batch, Batched, GoesOn, Result, Results, Run } from './model';
+import type { Slice, Sliced, GoesOn, Result, Results, Run } from './model';
 
-/** The outcome of one input item. */
-export interface ItemOutcome {
+/** The result of one input item. */
+export interface ItemResult {
 	item: number;
 	result: Result | Error;
 }
 
-/** Batches in flight at the same time: more gain little, as the service handles one after another. */
-const parallelItems = 4;
+/** Slices in flight at the same time: more gain little, as the service handles one after another. */
+const slicesAtOnce = 4;
 
 /** Names in expressions that have the same value for each item. */
 const constantNames = /\$(now|today|vars|env|secrets|workflow|execution|max|min|if|ifEmpty)\b/g;
@@ -20,29 +20,29 @@ export function dependsOnItem(parameters: unknown): boolean {
 }
 
 /**
- * Does what an operation has prepared for each of `count` items, and yields the outcomes in the order of the
- * items: one after another, or in batches, a few at a time. Batches that change the same record go one after
+ * Does what an operation has prepared for each of `count` items, and yields the results in the order of the
+ * items: one after another, or in slices, a few at a time. Slices that change the same record go one after
  * another, so that of two items for one record the later one wins, as it would one by one.
  *
  * After `goesOn` returns false, nothing further is sent, and requests in flight are awaited.
  *
  * @param goesOn asked before each request, with the results that are new
  */
-export function runAll(plan: Run | Batched, count: number, goesOn: GoesOn): AsyncGenerator<ItemOutcome[], void> {
-	if (typeof plan !== 'function') return inOrder(plan, parallelItems, count, goesOn);
-	const assemble = ([item = 0]: number[]): Batch => ({ records: new Set(), send: async () => [await plan(item)] });
+export function runAll(work: Run | Sliced, count: number, goesOn: GoesOn): AsyncGenerator<ItemResult[], void> {
+	if (typeof work !== 'function') return inOrder(work, slicesAtOnce, count, goesOn);
+	const assemble = ([item = 0]: number[]): Slice => ({ records: new Set(), send: async () => [await work(item)] });
 	return inOrder({ size: 1, assemble }, 1, count, goesOn);
 }
 
 async function* inOrder(
-	{ size, assemble }: Batched,
+	{ size, assemble }: Sliced,
 	atOnce: number,
 	count: number,
 	goesOn: GoesOn,
-): AsyncGenerator<ItemOutcome[], void> {
-	const running: Array<{ items: number[]; batch: Batch; results: Promise<Results> }> = [];
+): AsyncGenerator<ItemResult[], void> {
+	const running: Array<{ items: number[]; slice: Slice; results: Promise<Results> }> = [];
 	// A slice of no items would never end.
-	const step = Math.max(1, Math.floor(size) || 1);
+	const sliceSize = Math.max(1, Math.floor(size) || 1);
 	let next = 0;
 	let isStopped = false;
 	const isGoing: GoesOn = (results) => {
@@ -51,30 +51,30 @@ async function* inOrder(
 	};
 	for (;;) {
 		while (next < count && running.length < atOnce && isGoing([])) {
-			const items = indexes(next, Math.min(count, next + step));
-			next += step;
-			const batch = assemble(items);
-			const before = running.filter((other) => share(other.batch.records, batch.records));
+			const items = indexes(next, Math.min(count, next + sliceSize));
+			next += sliceSize;
+			const slice = assemble(items);
+			const before = running.filter((other) => share(other.slice.records, slice.records));
 			const results = Promise.all(before.map((other) => other.results)).then(async () => {
-				const settled = isGoing([]) ? await settledBatch(batch, items, isGoing) : [];
+				const settled = isGoing([]) ? await settledSlice(slice, items, isGoing) : [];
 				isGoing(settled);
 				return settled;
 			});
-			running.push({ items, batch, results });
+			running.push({ items, slice, results });
 		}
 		const first = running.shift();
 		if (!first) return;
 		const results = await first.results;
-		const outcomes = first.items.flatMap((item, i) => (results[i] ? [{ item, result: results[i] }] : []));
-		if (outcomes.length > 0) yield outcomes;
+		const itemResults = first.items.flatMap((item, i) => (results[i] ? [{ item, result: results[i] }] : []));
+		if (itemResults.length > 0) yield itemResults;
 	}
 }
 
-/** The results of a batch; if it fails, its error for each of the items. */
-async function settledBatch(batch: Batch, items: number[], goesOn: GoesOn): Promise<Results> {
+/** The results of a slice; if it fails, its error for each of the items. */
+async function settledSlice(slice: Slice, items: number[], goesOn: GoesOn): Promise<Results> {
 	try {
-		const results = await batch.send(goesOn);
-		// A batch may omit results only after it was told to stop.
+		const results = await slice.send(goesOn);
+		// A slice may omit results only after it was told to stop.
 		return items.map((_, i) => results[i] ?? (goesOn([]) ? new Error(noResult) : undefined));
 	} catch (error) {
 		return items.map(() => error as Error);

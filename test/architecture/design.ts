@@ -28,7 +28,7 @@ export const design: Record<string, Part> = {
 	},
 	failure: {
 		files: ['nodes/CrmPlatform/failure.ts'],
-		imports: ['values', 'api', 'n8n-workflow'],
+		imports: ['values', 'api', 'http', 'n8n-workflow'],
 	},
 	output: {
 		files: ['nodes/CrmPlatform/output.ts'],

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/api/http/clock';
-import { maxUnattendedWait } from '../../nodes/CrmPlatform/api/waits';
+import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/waits';
 import { executeContext, run } from './n8n.ts';
 import { get, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
@@ -72,7 +72,7 @@ describe('a service that refuses permanently', () => {
 		const { read, waits, waited } = await patient();
 		await expect(read()).rejects.toMatchObject({ httpCode: '429' });
 		expect(waits.slice(0, 4)).toEqual([375, 750, 1500, 3000]);
-		expect(waited()).toBeLessThanOrEqual(maxUnattendedWait);
+		expect(waited()).toBeLessThanOrEqual(defaultMaxUnattendedWait);
 		expect((await sandbox.requests()).length).toBeLessThan(40);
 	});
 });

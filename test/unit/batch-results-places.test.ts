@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { resultsByPlace } from '../../nodes/CrmPlatform/api/batchResults';
+import { answersByItem } from '../../nodes/CrmPlatform/api/batchResults';
 
 /** Which result each item has: its number among the results, or null where that is not certain. */
 function placed(items: IDataObject[], results: unknown, areNew = false): Array<number | null> {
 	const list = Array.isArray(results) ? results.map((result: unknown, n) => (isResult(result) ? { ...result, number: n } : result)) : results;
-	const byPlace = new Map(resultsByPlace({ results: list }, items, areNew).map(([place, { body }]) => [place, (body as { number: number }).number]));
+	const byPlace = new Map(answersByItem({ results: list }, items, areNew).map(([place, { body }]) => [place, (body as { number: number }).number]));
 	expect([...byPlace.keys()].every((place) => place in items)).toBe(true);
 	return items.map((_, place) => byPlace.get(place) ?? null);
 }

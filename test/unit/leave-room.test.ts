@@ -14,7 +14,7 @@ async function runBeside(percent: number, program: { requests: number; from: num
 	const clock = new SimulatedClock();
 	const service = new SimulatedService(clock, plan);
 	const end = clock.now() + windows * plan.windowMs;
-	const queueOptions = { workflow: 'bulk', laterPriority: 'bulk' as Priority, maxWait: 3_600_000, reserve: readReserve(percent) };
+	const queueOptions = { workflow: 'bulk', laterPriority: 'bulk' as Priority, maxUnattendedWait: 3_600_000, reserve: readReserve(percent) };
 	const senderOf = (process: number, priority: Priority) =>
 		createSender({ transport: service.transport, address: 'https://api.example.com', clock, queueOptions: { ...queueOptions, account: `${process}`, priority } });
 	const request = { method: 'GET', path: '/v1/contacts' } as const;

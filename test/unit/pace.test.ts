@@ -24,7 +24,7 @@ describe('the rate-limit window', () => {
 		expect(reset(String(at(30 - 3600)), { date: theirs })).toBe(now + 30_000);
 	});
 
-	test.each(['', 'soon', '-1', 'NaN'])('is unknown when the reset is %p', (value) => {
+	test.each(['', 'soon', '-1', '1.5', '1e3', 'NaN'])('is unknown when the reset is %p', (value) => {
 		expect(reset(value)).toBeUndefined();
 	});
 

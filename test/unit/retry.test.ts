@@ -5,7 +5,7 @@ const now = Date.parse('2026-11-21T12:00:00Z');
 const decide = (failure: Partial<FailedAttempt>, progress: Partial<RetryProgress> = {}) =>
 	decideRetry(
 		{ headers: {}, ...failure },
-		{ tries: 1, refusals: 1, waited: 0, repeatable: true, now, random: 1, ...progress },
+		{ tries: 1, deferrals: 1, waited: 0, repeatable: true, now, random: 1, ...progress },
 	);
 
 test.each([408, 425, 429, 500, 502, 503, 504, 520, 524, 530, 599])('%i is retried', (status) => {
@@ -56,7 +56,7 @@ test('an earlier attempt in progress is waited for as long as the longest wait, 
 	expect(decide(failure, { tries, waited: maxWait - 1_000 })).toEqual({
 		retry: true,
 		delay: 1_000,
-		counts: false,
+		isCountedTry: false,
 	});
 	expect(decide(failure, { waited: maxWait })).toMatchObject({ retry: false });
 });
@@ -69,7 +69,7 @@ test('of all conflicts, only a write still in progress is tried again', () => {
 test('the wait doubles with each try up to the longest', () => {
 	const delays = [1, 2, 3, 4].map((tries) => decide({ status: 500 }, { tries }));
 	expect(delays).toEqual(
-		[500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, counts: true })),
+		[500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, isCountedTry: true })),
 	);
 });
 
@@ -83,7 +83,7 @@ test('Retry-After wins over every other wait', () => {
 
 test('a used-up rate limit waits for the reset when there is no Retry-After', () => {
 	const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 + 20) };
-	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 20_000, counts: false });
+	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 20_000, isCountedTry: false });
 });
 
 test('being told to slow down is no failed try', () => {
@@ -100,9 +100,9 @@ test.each([
 		{ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 - 60) },
 	],
 ])('a 429 %s is waited for longer each time', (_, headers) => {
-	const delays = [1, 2, 3, 9].map((refusals) => decide({ status: 429, headers }, { refusals }));
+	const delays = [1, 2, 3, 9].map((deferrals) => decide({ status: 429, headers }, { deferrals }));
 	expect(delays).toEqual(
-		[500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, counts: false })),
+		[500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, isCountedTry: false })),
 	);
 });
 
@@ -119,7 +119,7 @@ test('a wait beyond the cap fails and says when to come back', () => {
 
 test('a 429 that names hours is asked about again after a minute, as by everyone; if that is too long, it says when to come back', () => {
 	const headers = { 'retry-after': '3600' };
-	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 60_000, counts: false });
+	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 60_000, isCountedTry: false });
 	expect(decide({ status: 429, headers }, { waited: 241_000 })).toEqual({ retry: false, retryAt: now + 3_600_000 });
 });
 

@@ -1,5 +1,5 @@
-import type { Batch, GoesOn } from '../../nodes/CrmPlatform/model';
-import { runAll, type ItemOutcome } from '../../nodes/CrmPlatform/schedule';
+import type { Slice, GoesOn } from '../../nodes/CrmPlatform/model';
+import { runAll, type ItemResult } from '../../nodes/CrmPlatform/schedule';
 
 /** Batches that end when the test says so. */
 function controlled(records: (items: number[]) => string[] = () => []) {
@@ -7,7 +7,7 @@ function controlled(records: (items: number[]) => string[] = () => []) {
 	const enders: Array<() => void> = [];
 	let atOnce = 0;
 	let maxAtOnce = 0;
-	const assemble = (items: number[]): Batch => ({
+	const assemble = (items: number[]): Slice => ({
 		records: new Set(records(items)),
 		async send() {
 			begun.push(items);
@@ -29,7 +29,7 @@ function controlled(records: (items: number[]) => string[] = () => []) {
 	return { assemble, begun, endAll, maxAtOnce: () => maxAtOnce };
 }
 
-async function all(batches: AsyncGenerator<ItemOutcome[], void>): Promise<ItemOutcome[]> {
+async function all(batches: AsyncGenerator<ItemResult[], void>): Promise<ItemResult[]> {
 	const found = [];
 	for await (const outcomes of batches) found.push(...outcomes);
 	return found;
@@ -73,7 +73,7 @@ describe('batches', () => {
 });
 
 test('what a batch throws is the error of each of its items, and of no other', async () => {
-	const assemble = (items: number[]): Batch => ({
+	const assemble = (items: number[]): Slice => ({
 		records: new Set(),
 		async send() {
 			if (items.includes(2)) throw new Error('that batch');
@@ -105,7 +105,7 @@ test('items one by one end with the first that is no longer wanted', async () =>
 });
 
 test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and end', async (size) => {
-	const assemble = ([item = 0]: number[]): Batch => ({ records: new Set(), send: async () => [{ item }] });
+	const assemble = ([item = 0]: number[]): Slice => ({ records: new Set(), send: async () => [{ item }] });
 	const outcomes = await all(runAll({ size, assemble }, 3, always));
 	expect(outcomes.map(({ item }) => item)).toEqual([0, 1, 2]);
 });
@@ -113,7 +113,7 @@ test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and end', as
 test('a batch that waits for a failed one of the same record is not sent once a failure stops the run', async () => {
 	for (const isStopping of [true, false]) {
 		const sentItems: number[] = [];
-		const assemble = ([item = 0]: number[]): Batch => ({
+		const assemble = ([item = 0]: number[]): Slice => ({
 			records: new Set(['the one record']),
 			async send() {
 				sentItems.push(item);

@@ -3,7 +3,7 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
-import { maxUnattendedWait, queueOptionsOf, reportWaits } from '../../nodes/CrmPlatform/api/waits';
+import { defaultMaxUnattendedWait, queueOptionsOf, WaitReport } from '../../nodes/CrmPlatform/api/waits';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
 	({
@@ -40,7 +40,7 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	['a poll', contextOf({ __emit: () => undefined }), 'ordinary'],
 ])('in the queue, %s has its priority, and becomes bulk only as an execution', (_, n8n, priority) => {
 	const laterPriority = 'getInputData' in n8n ? 'bulk' : priority;
-	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxWait: maxUnattendedWait });
+	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxUnattendedWait: defaultMaxUnattendedWait });
 });
 
 test('the hint tells how long the node waited: waits at the same time count once', async () => {
@@ -48,7 +48,8 @@ test('the hint tells how long the node waited: waits at the same time count once
 	const notices = new Set<string>();
 	const log: string[] = [];
 	const logger = { info: (line: string) => void log.push(line) };
-	const report = reportWaits(contextOf({ logger }), notices, clock);
+	const waits = new WaitReport(contextOf({ logger }), notices, clock);
+	const report = waits.begin.bind(waits);
 	const wait = async (from: number, to: number, others: number) => {
 		await clock.sleep(from);
 		const ended = report(to - from, others);
@@ -72,7 +73,8 @@ test('a wait of unknown length is logged after five seconds, and a shorter one n
 	const begun = clock.now();
 	const log: string[] = [];
 	const logger = { info: (line: string) => void log.push(`${(clock.now() - begun) / 1000}: ${line}`) };
-	const report = reportWaits(contextOf({ logger }), new Set(), clock);
+	const waits = new WaitReport(contextOf({ logger }), new Set(), clock);
+	const report = waits.begin.bind(waits);
 	for (const seconds of [4, 4, 7]) {
 		const ended = report(0, 0);
 		await clock.runUntil(clock.now() + seconds * 1_000);
@@ -85,7 +87,8 @@ test('a wait of unknown length is logged after five seconds, and a shorter one n
 test('a canceled wait is not reported any more', async () => {
 	const clock = new SimulatedClock();
 	const log: string[] = [];
-	const onWait = reportWaits(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
+	const waits = new WaitReport(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
+	const onWait = waits.begin.bind(waits);
 	const transport = async () => await Promise.resolve({ status: 429, headers: { 'retry-after': '50' }, text: '' });
 	const cancel = new AbortController();
 	const send = createSender({ transport, address: 'https://api.example.com', clock, onWait, signal: cancel.signal });
@@ -108,7 +111,7 @@ test.each([300, 3_600])('after a 429 that names %i s, those refused ask with all
 			await clock.sleep(100);
 			return seconds < 61 ? { status: 429, headers: { 'retry-after': `${named}` }, text: '' } : { status: 200, headers: {}, text: '{}' };
 		};
-		const queueOptions = { account: `names ${named}`, workflow, priority, laterPriority: priority, maxWait: maxUnattendedWait, reserve: 0 };
+		const queueOptions = { account: `names ${named}`, workflow, priority, laterPriority: priority, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
 		return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	};
 	const ends: boolean[] = [];
@@ -133,7 +136,7 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 			sentRequests.push(String(execution));
 			return await Promise.resolve({ status: 200, headers: headers(), text: '{}' });
 		};
-		const queueOptions = { account: 'loop', workflow: 'a', execution, priority: 'awaited' as const, laterPriority: 'bulk' as const, maxWait: maxUnattendedWait, reserve: 0.9 };
+		const queueOptions = { account: 'loop', workflow: 'a', execution, priority: 'awaited' as const, laterPriority: 'bulk' as const, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0.9 };
 		return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	};
 	const request = { method: 'GET', path: '/v1/contacts' } as const;
@@ -156,7 +159,7 @@ test.each<[string, Priority, number]>([
 	const begun = clock.now();
 	const isOver = () => clock.now() - begun >= 30 * 60_000;
 	const transport = async () => await Promise.resolve({ status: isOver() ? 200 : 429, headers: { 'retry-after': '50' }, text: '{}' });
-	const queueOptions = { account: `refused ${priority}`, workflow: '', priority, laterPriority: priority, maxWait: maxUnattendedWait, reserve: 0 };
+	const queueOptions = { account: `refused ${priority}`, workflow: '', priority, laterPriority: priority, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
 	let ended: object | undefined;
 	const send = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => (ended = { ok, minutes: Math.floor((clock.now() - begun) / 60_000) }));

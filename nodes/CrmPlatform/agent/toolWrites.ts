@@ -2,6 +2,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/fetchRecord';
 import type { ApiRequest } from '../api/http/request';
+import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { etagOf } from '../writing/replace';
 import type { Execution, Operation } from '../model';
@@ -83,7 +84,7 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	const approved: ToolRun = { ...run, identity: { execution: '', node: 'approved', run: checked.text } };
 	const results = send(approved, requestedWrites, plannedWrites, words, checked.versions);
 	return await results.catch(async (error: Error) => {
-		if (!(error instanceof ChangedSince || isAnsweredWith(error, 412))) throw error;
+		if (!(error instanceof ChangedSince || isAnsweredWith(error, outdatedVersion))) throw error;
 		return await previewUnlessUnchanged(changed);
 	});
 }
@@ -99,7 +100,7 @@ class ChangedSince extends Error {}
 export class PartlyDone extends Error {}
 
 function partlyDone(failed: Error, words: string[], doneCount: number): string {
-	const why = failed instanceof ChangedSince || isAnsweredWith(failed, 412) ? 'the record has changed since the preview.' : failed.message;
+	const why = failed instanceof ChangedSince || isAnsweredWith(failed, outdatedVersion) ? 'the record has changed since the preview.' : failed.message;
 	const left = words.length - doneCount - 1;
 	return [
 		...(doneCount > 0 ? [`Done: ${words.slice(0, doneCount).join('. ')}.`] : []),

@@ -8,6 +8,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
+import { refusedWrite } from '../api/http/statuses';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
@@ -123,11 +124,8 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
 }
 
-/** Statuses with which services refuse a write; any other may come from a proxy on the way. */
-const refusals = ['400', '401', '403', '404', '405', '409', '410', '412', '413', '415', '422', '428', '429'];
-
 /** Whether the service itself refused the write: its errors have a code. */
 function isRefusal({ context, ...failure }: NodeFailure): boolean {
 	const { code = '' } = (context.data ?? {}) as { code?: unknown };
-	return context.mayBeDone !== true && 'httpCode' in failure && refusals.includes(String(failure.httpCode)) && code !== '' && !String(code).startsWith('idempotency');
+	return context.mayBeDone !== true && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && code !== '' && !String(code).startsWith('idempotency');
 }

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { resultsByPlace, type ItemResult } from './batchResults';
+import { answersByItem, type ItemAnswer } from './batchResults';
 import { idText } from './http/json';
 import { problemOfItem, withRequestId, type Problem } from './http/problem';
 import { reportsFailure, saysError } from './http/problemBody';
@@ -20,47 +20,47 @@ interface BatchWrite {
 	idempotency?: ApiRequest['idempotency'];
 }
 
-/** The outcome of one record: the returned record, if any, and the HTTP status, or the reason it was not written. */
-export type BatchResult = { record: IDataObject | undefined; status: number } | { problem: Problem };
+/** The answer for one record: the returned record, if any, and the HTTP status, or the reason it was not written. */
+export type BatchAnswer = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
 /** Attempts at one batch: under the same key, a repeated one returns the stored answer, complete. */
 const maxRequests = 3;
 
 /**
- * Sends a batch and gives the outcome of each item, in their order. If the response omits items, the request is
- * repeated where an idempotency key makes that safe; outcomes already known are kept.
+ * Sends a batch and gives the answer for each item, in their order. If the response omits items, the request is
+ * repeated where an idempotency key makes that safe; answers received before are kept.
  *
  * @returns the last error for items that no response mentions
- * @throws the error of `send` if the outcome of no item is known
+ * @throws the error of `send` if there is an answer for no item
  */
 export async function sendBatch(
 	send: (request: ApiRequest) => Promise<ApiResponse>,
 	{ description, path, query, items, areNew, idempotency }: BatchWrite,
-): Promise<Array<BatchResult | Error>> {
+): Promise<Array<BatchAnswer | Error>> {
 	const request: ApiRequest = { method: 'POST', path, body: { [description.items]: items } };
 	if (query) request.query = query;
 	if (idempotency) request.idempotency = idempotency;
 
-	const knownOutcomes = new Map<number, BatchResult>();
-	const outcomesOr = (otherwise: BatchResult | Error) =>
-		items.map((_, place) => knownOutcomes.get(place) ?? otherwise);
+	const answers = new Map<number, BatchAnswer>();
+	const answersOr = (otherwise: BatchAnswer | Error) =>
+		items.map((_, item) => answers.get(item) ?? otherwise);
 	const isSafe = idempotency !== undefined && idempotency.isPromised !== false;
 	let headers: ApiResponse['headers'] = {};
 	for (let attempt = 0; attempt < (isSafe ? maxRequests : 1); attempt++) {
 		const response = send(request);
-		// An error must not discard the outcomes already known.
-		const responseOrError = await (knownOutcomes.size === 0 ? response : response.catch((error: Error) => error));
-		if (responseOrError instanceof Error) return outcomesOr(responseOrError);
+		// An error must not discard the answers received before.
+		const responseOrError = await (answers.size === 0 ? response : response.catch((error: Error) => error));
+		if (responseOrError instanceof Error) return answersOr(responseOrError);
 		headers = responseOrError.headers;
-		for (const [place, result] of resultsByPlace(responseOrError.body, items, areNew)) {
-			if (!knownOutcomes.has(place)) knownOutcomes.set(place, batchResult(result, headers));
+		for (const [item, answer] of answersByItem(responseOrError.body, items, areNew)) {
+			if (!answers.has(item)) answers.set(item, batchAnswer(answer, headers));
 		}
-		if (items.every((_, place) => knownOutcomes.has(place))) break;
+		if (items.every((_, item) => answers.has(item))) break;
 	}
-	return outcomesOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
+	return answersOr({ problem: withRequestId(unmentioned, headers['x-request-id']) });
 }
 
-function batchResult({ id, status, data, error, body }: ItemResult, headers: ApiResponse['headers']): BatchResult {
+function batchAnswer({ id, status, data, error, body }: ItemAnswer, headers: ApiResponse['headers']): BatchAnswer {
 	const isDone = status >= 200 && status < 300;
 	const isFailed = saysError(error) || reportsFailure(body) || (data !== undefined && reportsFailure(data));
 	if (isDone && !isFailed) {

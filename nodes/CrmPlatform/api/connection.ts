@@ -7,26 +7,22 @@ import {
 	type JsonObject,
 } from 'n8n-workflow';
 
-import { describeRequest } from './openapi/describedRequest';
-import { describeResource, type ResourceDescription } from './openapi/description';
-import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
-import { wrongBaseUrl } from './openapi/paths';
-import { leftOutOf } from './openapi/work';
+import type { DocumentSource } from './openapi/document';
 import type { Problem } from './http/problem';
-import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
-import type { IdempotencyHeader } from './openapi/idempotencyHeader';
 import { serviceAddress } from './http/path';
 import { systemClock } from './http/clock';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
-import { rateLimited, retryPolicy } from './http/retry';
+import { retryPolicy } from './http/retry';
 import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n } from './oldN8n';
+import { openDescription, type ServiceDescription } from './serviceDescription';
 import { signIn, type ServiceCredential } from './signIn';
-import { anonymous } from './http/transport';
-import { maxWaitOf, queueOptionsOf, readReserve, reportWaits } from './waits';
+import { anonymous, cancelSignalOf } from './http/transport';
+import { rateLimited, unauthorized } from './http/statuses';
+import { maxWaitOf, queueOptionsOf, readReserve, WaitReport } from './waits';
 
 /** The service, as one execution or one opened node sees it. */
-export interface Connection {
+export interface Connection extends ServiceDescription {
 	/** Identifies the account as far as a node can: the service's address and the credential. */
 	account: string;
 	/** Equal for connections that always see the same data. */
@@ -37,20 +33,8 @@ export interface Connection {
 	send(request: ApiRequest): Promise<ApiResponse>;
 	/** Waits that many milliseconds. @throws NodeOperationError where the execution is cancelled */
 	pause(ms: number): Promise<void>;
-	/** What the service offers for the records at `path` (`/contacts`); undefined where it does not know it. */
-	describe(path: string): Promise<ResourceDescription | undefined>;
-	/** How the operation at a path takes idempotency keys; undefined where it is not described. */
-	describeRequest(method: string, path: string): Promise<IdempotencyHeader | undefined>;
-	/** Which events the service reports. */
-	describeEvents(): Promise<EventCatalog>;
-	/** Whether the description is the service's own, and not the packaged one; true before it is loaded. */
-	isSelfDescribed(): boolean;
-	/** @throws Error in the user's words where `feature` needs the service's description, which could not be read */
-	requireDescription(feature: string): void;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
-	/** Notice for the user if the description could not be read, or only in part. */
-	descriptionNotice(): string | undefined;
 	/** Shown to the user after the execution. */
 	readonly notices: Set<string>;
 }
@@ -63,20 +47,21 @@ export interface Connection {
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
-	const { credential, id, secret, view, signingKey, transport: signed } = await signIn(n8n);
+	const { credential, id, secret, view, signingKey, transport } = await signIn(n8n);
 	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
-	const signal = 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
+	const signal = cancelSignalOf(n8n);
 	const notices = new Set<string>();
 	const maxWait = inUsersWords(n8n, () => maxWaitOf(n8n));
 	const reserve = inUsersWords(n8n, () => readReserve(credential.leaveRoom));
+	const waits = new WaitReport(n8n, notices, clock);
 	const sender = createSender({
-		transport: signed,
+		transport,
 		address,
 		signal,
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
 		queueOptions: { account: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
-		onWait: reportWaits(n8n, notices, clock),
+		onWait: (ms, otherWorkflows) => waits.begin(ms, otherWorkflows),
 	});
 
 	const source: DocumentSource = {
@@ -85,72 +70,34 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		secret,
 		// Not yet stored, a credential has no id.
 		...(id.endsWith(' ') ? {} : { credential: id }),
-		signed,
+		signed: transport,
 		anonymous: anonymous(n8n),
 	};
-
-	let loading: Promise<LoadedDocument> | undefined;
-	let loaded: LoadedDocument | undefined;
-	let isPackaged = false;
 	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
-
-	const described = async () => {
-		loading ??= loadDocument(source, clock);
-		loaded = await loading;
-		({ isPackaged } = loaded);
-		noticed();
-		return loaded.document;
-	};
-	const descriptionNotice = () => {
-		const notice = loaded && (loaded.notice ?? leftOutOf(loaded.document));
-		return notice && withoutSecrets(notice, secrets);
-	};
-	// Parts of a description are read when they are needed.
-	const noticed = () => {
-		const notice = descriptionNotice();
+	const allNotices = () => {
+		const notice = description.descriptionNotice();
 		if (notice !== undefined) notices.add(notice);
 		return notices;
 	};
+	const description = openDescription(n8n, source, { clock, secrets, onLoaded: allNotices });
+	const failure = (problem: Problem) => nodeError(n8n, withoutSecrets(problem, secrets));
 
 	return {
+		...description,
 		account: `${address} ${id}`,
 		view: `${address} ${view}`,
-
 		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
-
 		get notices() {
-			return noticed();
+			return allNotices();
 		},
-
-		descriptionNotice,
-
-		failure: (problem) => nodeError(n8n, withoutSecrets(problem, secrets)),
-
-		isSelfDescribed: () => !isPackaged,
-
-		requireDescription(feature) {
-			if (loaded?.unread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.unread, secrets)}`);
-		},
-
+		failure,
 		async send(request) {
-			const pendingOutcome = sender(isPackaged ? withoutPromise(request) : request);
-			const outcome = await uncancelled(n8n, pendingOutcome, signal);
-			if (outcome.ok) return outcome.response;
-			throw nodeError(n8n, withoutSecrets(outcome.problem, secrets));
+			const answering = sender(description.isSelfDescribed() ? request : withoutPromise(request));
+			const answer = await uncancelled(n8n, answering, signal);
+			if (answer.ok) return answer.response;
+			throw failure(answer.problem);
 		},
-
 		pause: async (ms) => await uncancelled(n8n, clock.sleep(ms, signal), signal),
-
-		async describe(path) {
-			const document = await described();
-			const wrong = wrongBaseUrl(document, path, address, source.url);
-			if (wrong !== undefined) throw new NodeOperationError(n8n.getNode(), wrong);
-			return describeResource(document, path);
-		},
-
-		describeRequest: async (method, path) => describeRequest(await described(), method, path),
-
-		describeEvents: async () => readEventCatalog(await described()),
 	};
 }
 
@@ -177,7 +124,7 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 		if (retryAt !== undefined) options.failure.resetsAtEpochMs = retryAt;
 	} else if (status === undefined || status >= 500) {
 		options.failure = { cause: 'temporarily-unavailable' };
-	} else if (status === 401) {
+	} else if (status === unauthorized) {
 		options.failure = { cause: 'credential-invalid' };
 	}
 	const error = new NodeApiError(n8n.getNode(), details as JsonObject, options);

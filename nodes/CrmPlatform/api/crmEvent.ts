@@ -50,7 +50,8 @@ export function originOfEvent({ request }: IDataObject): ReturnType<typeof origi
 }
 
 /** Whether the service reports the request that caused an event; null means no request did. */
-export const tellsOrigin = ({ request }: CrmEvent): boolean => request === null || (request as { idempotency_key?: unknown } | undefined)?.idempotency_key !== undefined;
+export const tellsOrigin = ({ request }: CrmEvent): boolean =>
+	request === null || (request as { idempotency_key?: unknown } | undefined)?.idempotency_key !== undefined;
 
 /** The id of the user or key that caused an event; undefined where the service does not tell. */
 export function actorOf({ actor }: IDataObject): string | undefined {

@@ -7,6 +7,8 @@ import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
+import { errorOf } from './http/errorOf';
+import { notReadable } from './http/statuses';
 
 const definition = z.object({
 	key: z.string(),
@@ -80,8 +82,7 @@ export async function readCustomFieldsIfAllowed(
 	collection: string,
 ): Promise<CustomFields | undefined> {
 	const custom = readCustomFields(api, collection);
-	const isRefused = await custom.then(() => false, (error: unknown) => isAnsweredWith(error, 403, 404));
-	if (!isRefused) return await custom;
+	if (!isAnsweredWith(await errorOf(custom), ...notReadable)) return await custom;
 	api.notices.add(hidden);
 	return undefined;
 }

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Connection } from './connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
 import { readInRanges } from './eventRanges';
+import { isAnsweredWith } from './fetchRecord';
 import { queryString, type Query } from './http/path';
 import type { Send } from './lists/page';
 import { readPages } from './lists/pages';
@@ -60,7 +61,12 @@ const logPath = '/events';
 const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
 const orders = { oldest: 'sequence', newest: '-sequence' };
 
-const newestShape = z.object({ id: z.string().min(1), timestamp: z.string(), sequence: z.number().int(), account_id: z.string().catch('') });
+const newestShape = z.object({
+	id: z.string().min(1),
+	timestamp: z.string(),
+	sequence: z.number().int(),
+	account_id: z.string().catch(''),
+});
 const causeShape = z.object({ type: z.string(), timestamp: z.string(), actor: z.unknown(), request: z.unknown() });
 
 /**
@@ -71,67 +77,23 @@ export async function openEventLog(
 	api: Connection,
 	report = (message: string): void => void api.notices.add(message),
 ): Promise<EventLog> {
-	/** Types as requested that the service has refused. */
-	const refused = new Set<string>();
 	const list = readable((await api.describe(logPath))?.list);
-
-	async function* pages(query: Query, limit = Infinity, share = unshared): AsyncGenerator<IDataObject, void> {
-		const send: Send = async (request) => await share(queryString(request.query ?? {}), async () => await api.send(request));
-		for await (const { records } of readPages(send, { path: `/v1${logPath}`, list, query, limit })) {
-			yield* records;
-		}
-	}
-
-	async function* read(query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
-		for await (const record of pages(query, limit, share)) yield eventIn(record);
-	}
-
-	/** A service refuses a type that it no longer has or that the user may no longer see, though events of it may be in the log. */
-	async function* readTypes(query: Query, types: string[], limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
-		if (types.length === 0) return yield* read(query, limit, share);
-		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
-		if (refused.has(types.join())) return yield* only(isChosen, read(query, undefined, share));
-		const chosen = read({ ...query, [logFilters.types]: types }, limit, share);
-		const begun = await chosen.next().catch((error: unknown) => {
-			if (error instanceof NodeApiError && ['400', '403'].includes(error.httpCode ?? '')) return error;
-			throw error;
-		});
-		if (!(begun instanceof NodeApiError)) {
-			if (begun.value) yield begun.value;
-			return yield* chosen;
-		}
-		// If the service refuses the whole log, this fails.
-		const all = read(query, undefined, share);
-		const first = await all.next();
-		refused.add(types.join());
-		report(typesRefused(types, begun));
-		if (first.value && isChosen(first.value)) yield first.value;
-		yield* only(isChosen, all);
-	}
-
-	const onlyFields = (names: string[]): Query => (list.fields === undefined ? {} : { [list.fields]: names });
-
-	async function* newestCauses(limit: number): AsyncGenerator<EventCause, void> {
-		const names = Object.keys(causeShape.shape);
-		for await (const record of pages({ ...newestFirst, ...onlyFields(names) }, limit)) yield parsed(causeShape, record) as EventCause;
-	}
-
+	const reader = new LogReader(api, list, report);
 	const inSequence = { [list.sort.name]: orders.oldest };
 	const newestFirst = { [list.sort.name]: orders.newest };
-	const first = async (query: Query): Promise<CrmEvent | undefined> => (await read(query, 1).next()).value ?? undefined;
-
+	const first = async (query: Query): Promise<CrmEvent | undefined> => (await reader.events(query, 1).next()).value ?? undefined;
 	const log: EventLog = {
 		async newest() {
-			const { value: record } = await pages({ ...newestFirst, ...onlyFields(Object.keys(newestShape.shape)) }, 1).next();
-			if (!record) return undefined;
-			const data = parsed(newestShape, record);
+			const { value: data } = await reader.parts(newestFirst, newestShape, 1).next();
+			if (!data) return undefined;
 			return { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id };
 		},
 		oldest: async () => await first(inSequence),
 		firstSince: async (instant) => await first({ ...inSequence, [logFilters.since]: instant }),
-		after: (sequence, types, limit, share) => readTypes({ ...inSequence, [logFilters.above]: sequence }, types, limit, share),
-		newestFirst: (types) => readTypes(newestFirst, types),
-		newestCauses,
+		after: (sequence, types, limit, share) =>
+			reader.eventsOf(types, { ...inSequence, [logFilters.above]: sequence }, limit, share),
+		newestFirst: (types) => reader.eventsOf(types, newestFirst),
+		newestCauses: (limit) => reader.parts(newestFirst, causeShape, limit) as AsyncGenerator<EventCause, void>,
 		allAfter: (sequence) => {
 			const after = (above: number, limit?: number) => log.after(above, [], limit);
 			const pageSize = list.pageSize?.maximum ?? 0;
@@ -139,6 +101,70 @@ export async function openEventLog(
 		},
 	};
 	return log;
+}
+
+/** Reads the log with the queries of its list. */
+class LogReader {
+	private readonly api: Connection;
+	private readonly list: SortedList;
+	private readonly report: (message: string) => void;
+	/** Types as requested that the service has refused. */
+	private readonly refused = new Set<string>();
+
+	constructor(api: Connection, list: SortedList, report: (message: string) => void) {
+		this.api = api;
+		this.list = list;
+		this.report = report;
+	}
+
+	async *events(query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
+		for await (const record of this.records(query, limit, share)) yield eventIn(record);
+	}
+
+	/** The parts of events that a shape names, in few bytes. */
+	async *parts<Shape extends z.ZodRawShape>(
+		query: Query,
+		shape: z.ZodObject<Shape>,
+		limit: number,
+	): AsyncGenerator<z.output<z.ZodObject<Shape>>, void> {
+		const { fields } = this.list;
+		const onlyParts = fields === undefined ? {} : { [fields]: Object.keys(shape.shape) };
+		for await (const record of this.records({ ...query, ...onlyParts }, limit)) yield parsed(shape, record);
+	}
+
+	/**
+	 * A service refuses a type that it no longer has or that the user may no longer see, though events of it may be
+	 * in the log.
+	 */
+	async *eventsOf(types: string[], query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
+		if (types.length === 0) return yield* this.events(query, limit, share);
+		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
+		if (this.refused.has(types.join())) return yield* only(isChosen, this.events(query, undefined, share));
+		const chosen = this.events({ ...query, [logFilters.types]: types }, limit, share);
+		const firstChosen = await chosen.next().catch((error: unknown) => {
+			if (isAnsweredWith(error, 400, 403)) return error;
+			throw error;
+		});
+		if (!(firstChosen instanceof NodeApiError)) {
+			if (firstChosen.value) yield firstChosen.value;
+			return yield* chosen;
+		}
+		// If the service refuses the whole log, this fails.
+		const all = this.events(query, undefined, share);
+		const first = await all.next();
+		this.refused.add(types.join());
+		this.report(typesRefused(types, firstChosen));
+		if (first.value && isChosen(first.value)) yield first.value;
+		yield* only(isChosen, all);
+	}
+
+	private async *records(query: Query, limit = Infinity, share = unshared): AsyncGenerator<IDataObject, void> {
+		const { api, list } = this;
+		const send: Send = async (request) => await share(queryString(request.query ?? {}), async () => await api.send(request));
+		for await (const { records } of readPages(send, { path: `/v1${logPath}`, list, query, limit })) {
+			yield* records;
+		}
+	}
 }
 
 async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {

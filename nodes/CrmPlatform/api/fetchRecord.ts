@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
 import { isObject } from './http/json';
-import { isNoApiAnswer, saysNotFound } from './http/problem';
+import { isUnreadable, saysNotFound } from './http/problem';
 
 /**
  * Reads the record at a path.
@@ -39,7 +39,7 @@ export const isNotFound = (error: unknown): error is NodeApiError =>
 	error instanceof NodeApiError && saysNotFound(Number(error.httpCode), error.context.data as IDataObject | undefined);
 
 /** Whether a web server answered in place of the API: its page says nothing about a record. */
-export const isWebPage = (error: NodeApiError): boolean => isNoApiAnswer(error.context.data as IDataObject | undefined);
+export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.context.data as IDataObject | undefined);
 
 /** Whether the service answered a request with one of the statuses. */
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>

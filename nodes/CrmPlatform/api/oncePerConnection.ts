@@ -1,4 +1,5 @@
 import type { Connection } from './connection';
+import { getOrCreate } from './http/maps';
 
 /**
  * The same function, which reads each thing once per connection, and so once per execution: the rows of
@@ -11,8 +12,7 @@ export function oncePerConnection<Names extends string[], Value>(
 ): (api: Connection, ...names: Names) => Promise<Value> {
 	const valueCache = new WeakMap<Connection, Map<string, Value>>();
 	return async (api, ...names) => {
-		const cachedValues = valueCache.get(api) ?? new Map<string, Value>();
-		valueCache.set(api, cachedValues);
+		const cachedValues = getOrCreate(valueCache, api, () => new Map<string, Value>());
 		const key = JSON.stringify(names);
 		if (!cachedValues.has(key)) cachedValues.set(key, await read(api, ...names));
 		return cachedValues.get(key) as Value;

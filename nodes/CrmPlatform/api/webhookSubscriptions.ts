@@ -9,9 +9,6 @@ import type { WriteDescription } from './openapi/writing';
 
 const collection = '/v1/webhooks';
 
-/** Statuses of a permanent refusal of webhooks, to this n8n or this user, as opposed to an outage. */
-export const refusalStatuses = [400, 403, 404, 405, 409, 410, 422, 501];
-
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 
 /** @returns the subscription as the service answers */

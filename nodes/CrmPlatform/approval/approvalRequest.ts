@@ -9,6 +9,7 @@ import { NoEventLog, openEventLog } from '../api/eventLog';
 import { findRecord, isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path } from '../api/http/path';
+import { notFound, unsupported } from '../api/http/statuses';
 import { compareInstants } from '../values/instants';
 
 /** The outcome of a request for approval. */
@@ -128,7 +129,7 @@ async function latestCompletion(api: Connection, taskId: string, task: IDataObje
 		return { isMissing: types.length === 0 || types.some(({ type }) => type === completedEvent) };
 	};
 	return await reading().catch((error: unknown) => {
-		if (isAnsweredWith(error, 400, 403, 404, 405, 410, 501) && !isWebPage(error)) return { isUnreadable: true as const };
+		if (isAnsweredWith(error, 400, 403, ...notFound, ...unsupported) && !isWebPage(error)) return { isUnreadable: true as const };
 		throw error;
 	});
 }

@@ -4,7 +4,8 @@ import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idempotencyKey } from '../api/http/idempotency';
 import type { WriteDescription } from '../api/openapi/writing';
-import { createSubscription, deleteSubscription, listSubscriptions, refusalStatuses } from '../api/webhookSubscriptions';
+import { refusedSubscription } from '../api/http/statuses';
+import { createSubscription, deleteSubscription, listSubscriptions } from '../api/webhookSubscriptions';
 import type { Execution } from '../model';
 import { completedEvent } from './approvalRequest';
 
@@ -24,7 +25,7 @@ export async function subscribeToAnswer(execution: Execution, url: string, until
 	};
 	let isRefused = false;
 	const subscription = await createSubscription(api, body).catch((error: unknown) => {
-		if (!isAnsweredWith(error, ...refusalStatuses)) throw error;
+		if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
 		isRefused = true;
 	});
 	if (isRefused) api.notices.add('The CRM cannot call this n8n, or the credential has no permission for webhooks. The approver has to open the link in the task after completing or deleting it.');

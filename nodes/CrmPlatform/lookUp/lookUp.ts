@@ -4,10 +4,12 @@ import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
+import { inParallel } from '../api/inParallel';
 import type { Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
+import { refusedFilterValue } from '../api/http/statuses';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
@@ -44,9 +46,6 @@ export type LookedUp = (value: unknown) => LookUpOutcome;
 
 /** Values of one filter in one request: more would make a long URL. */
 const maxValues = 50;
-
-/** Requests at the same time. */
-export const parallelReads = 5;
 
 /** After this many refused values and no accepted one, the filter itself counts as refused. */
 const maxRefused = 10;
@@ -185,9 +184,6 @@ async function recordsWith(
 /** A record has none of the requested values: it spells them differently, or the service ignores the filter. */
 class OtherValue extends Error {}
 
-/** Statuses that concern the requested values, and not the caller, the rate limit or the service. */
-const statusesOfValues = [400, 413, 414, 422, 431];
-
 /**
  * The outcome for the value of a request that failed because of it; undefined where the request succeeded.
  *
@@ -200,7 +196,7 @@ export async function aboutValues(
 		() => undefined,
 		(error: Error) => {
 			if (error instanceof OtherValue || error instanceof DividedValue) return { cannotBeAsked: error };
-			if (isAnsweredWith(error, ...statusesOfValues)) return { refused: error };
+			if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
 			throw error;
 		},
 	);
@@ -225,20 +221,6 @@ export function identified(records: IDataObject[], path: string): IdentifiedReco
 		if (id === undefined) throw new Error(withoutId(path));
 		return id === record.id ? (record as IdentifiedRecord) : { ...record, id };
 	});
-}
-
-/** Processes all, a few at a time, and returns the results in order. */
-export async function inParallel<In, Out>(all: In[], work: (input: In, place: number) => Promise<Out>): Promise<Out[]> {
-	const results: Out[] = [];
-	let next = 0;
-	const worker = async () => {
-		while (next < all.length) {
-			const place = next++;
-			results[place] = await work(all[place]!, place);
-		}
-	};
-	await Promise.all(Array.from({ length: Math.min(parallelReads, all.length) }, worker));
-	return results;
 }
 
 const noFilter = (name: string, path: string) => `The service cannot find records of ${path} by ${name}.`;

@@ -7,8 +7,9 @@ import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';
 import type { ComparedField } from '../fields/keys';
+import { inParallel } from '../api/inParallel';
 import { foldedText } from '../values/foldedText';
-import { aboutValues, inParallel, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
+import { aboutValues, lookUp, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, mayBeId, parseName } from './nameSyntax';
 import { rememberNames } from './rememberedNames';
 

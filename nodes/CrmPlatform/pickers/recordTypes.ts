@@ -1,6 +1,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/fetchRecord';
+import { notReadable, unauthorized } from '../api/http/statuses';
 import { resources } from '../resources';
 import { editorConnection } from './editorContext';
 import { firstRecords } from './recordLabels';
@@ -16,7 +17,7 @@ export async function getRecordTypes(this: ILoadOptionsFunctions): Promise<INode
 	const api = await editorConnection(this);
 	// Without a credential, or the permission to read them, there are none.
 	const objects = await firstRecords(api, customObjects).catch((error: Error) => {
-		if (api.account === '' || isAnsweredWith(error, 401, 403, 404)) return [];
+		if (api.account === '' || isAnsweredWith(error, unauthorized, ...notReadable)) return [];
 		throw error;
 	});
 	const custom = objects.flatMap(({ key, label_plural: label }) =>

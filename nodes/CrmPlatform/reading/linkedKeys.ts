@@ -5,6 +5,7 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { memberAtPath, withMemberAtPath } from '../api/http/ownMembers';
 import { idField, type Field } from '../fields/field';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
+import { notReadable } from '../api/http/statuses';
 import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/nameSyntax';
 import { readParts } from '../lookUp/recordParts';
@@ -117,7 +118,7 @@ async function readNames(api: Connection, reference: string, ids: unknown[], key
 	if (!list || fields.length === 0) return;
 	const reading = lookUp({ api, path: `/v1/${reference}`, list, filters: list.filters, fields }, idField, ids);
 	const outcomeOf = await reading.catch((error: unknown) => {
-		if (isAnsweredWith(error, 403, 404)) return undefined;
+		if (isAnsweredWith(error, ...notReadable)) return undefined;
 		throw error;
 	});
 	for (const id of ids) keys.set(id, outcomeOf && keyIn(outcomeOf(id), fields));

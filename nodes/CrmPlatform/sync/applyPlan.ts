@@ -5,9 +5,10 @@ import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import { idText } from '../api/http/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/answeredRecord';
+import { outdatedVersion } from '../api/http/statuses';
 import type { Field } from '../fields/field';
 import { looseText } from '../fields/keys';
-import type { Batched, Execution, GoesOn, Run } from '../model';
+import type { Sliced, Execution, GoesOn, Run } from '../model';
 import { runAll } from '../schedule';
 import type { Collection } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
@@ -122,7 +123,7 @@ function writesOf(
 	description: WriteDescription,
 	changes: PlannedChange[],
 	step: number,
-): Run | Batched {
+): Run | Sliced {
 	const { identity, operation } = execution;
 	return writeRecords(
 		// Each step has its own keys; options of the operation do not apply to a sync.
@@ -137,7 +138,7 @@ function writesOf(
 		{
 			count: changes.length,
 			...protectionOf(execution, description, changes.map(({ record }) => record)),
-			refused(error) {
+			onRefusal(error) {
 				const reason = conflictIn(error);
 				return reason === undefined ? error : ({ reason, error });
 			},
@@ -173,7 +174,7 @@ function asWritten(change: PlannedChange, answered: IDataObject, changedField: s
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 function conflictIn(error: Error): string | undefined {
-	if (isAnsweredWith(error, 412)) return changedMeanwhile;
+	if (isAnsweredWith(error, outdatedVersion)) return changedMeanwhile;
 	if (isNotFound(error)) return deletedMeanwhile;
 	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;
 	return isWithoutRecord(error) ? withoutRecord : undefined;

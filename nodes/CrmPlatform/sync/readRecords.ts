@@ -4,7 +4,8 @@ import { requestPage } from '../api/lists/page';
 import { readAll } from '../api/lists/parallel';
 import { idField } from '../fields/field';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
-import { identified, lookUp, parallelReads, valuesPerRequest, withFields, type Collection } from '../lookUp/lookUp';
+import { parallelReads } from '../api/inParallel';
+import { identified, lookUp, valuesPerRequest, withFields, type Collection } from '../lookUp/lookUp';
 import type { CrmRecord } from './matching';
 
 /**

@@ -4,6 +4,7 @@ import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import type { Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
 import { idText } from '../api/http/json';
+import { outdatedVersion } from '../api/http/statuses';
 import type { PlannedChange } from './plannedChange';
 
 /**
@@ -73,7 +74,7 @@ export class UnsafeDeletions {
 }
 
 /** Whether a refusal says that the record was changed or deleted meanwhile, and is not about a value. */
-const isAboutRecord = (error: Error): boolean => isNotFound(error) || isAnsweredWith(error, 412);
+const isAboutRecord = (error: Error): boolean => isNotFound(error) || isAnsweredWith(error, outdatedVersion);
 
 export const withoutRecord =
 	'The CRM returned no record for this item, so it is unknown whether it wrote one. No record was deleted or set as missing. The next run looks for it by its key.';

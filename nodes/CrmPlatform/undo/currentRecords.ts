@@ -7,7 +7,8 @@ import { idText } from '../api/http/json';
 import { path as pathOf, type Query } from '../api/http/path';
 import type { ListDescription } from '../api/openapi/listing';
 import { idField } from '../fields/field';
-import { inParallel, lookUp, valuesPerRequest } from '../lookUp/lookUp';
+import { inParallel } from '../api/inParallel';
+import { lookUp, valuesPerRequest } from '../lookUp/lookUp';
 import { topLevelName } from './changedField';
 import { linksToDeletedRecords, type RecordHistory, type Recreation } from './recordHistory';
 

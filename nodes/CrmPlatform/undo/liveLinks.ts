@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
+import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { recordsById } from './currentRecords';
@@ -44,7 +45,7 @@ export class LiveLinks {
 			if (!description) continue;
 			const reading = recordsById(api, { collection, list: description.list, fields: [] }, [...ids]);
 			const found = await reading.catch((error: unknown) => {
-				if (isAnsweredWith(error, 403, 404)) return undefined;
+				if (isAnsweredWith(error, ...notReadable)) return undefined;
 				throw error;
 			});
 			for (const id of found ? ids : []) if (!found!.has(id)) this.missingRecords.add(recordKey({ collection, id }));

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
+import { outdatedVersion } from '../api/http/statuses';
 import { idText, isObject } from '../api/http/json';
 import { ownMember } from '../api/http/ownMembers';
 import type { Reason } from '../api/http/problemBody';
@@ -25,7 +26,7 @@ function afterRefusal(undo: RecordUndo, refused: Error): RecordUndo {
 			? { ...rest, result: 'already_so', reason: 'The record is gone, or no longer visible to the credential.' }
 			: { ...rest, result: 'conflict', reason: 'Someone else deleted the record while the undo ran.' };
 	}
-	if (isAnsweredWith(refused, 412)) {
+	if (isAnsweredWith(refused, outdatedVersion)) {
 		return { ...rest, result: 'conflict', reason: 'Someone else changed the record while the undo ran. Nothing was overwritten.' };
 	}
 	const { code, existing_id: holder } = refusalDetails(refused);

@@ -5,7 +5,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { path as pathOf } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Batched, Execution, Run } from '../model';
+import { refusedRecord } from '../api/http/statuses';
+import type { Sliced, Execution, Run } from '../model';
 import { runAll } from '../schedule';
 import { writeRecords } from '../writing/batches';
 import { protectionOf, versionOf } from '../writing/replace';
@@ -114,13 +115,13 @@ const changesInBatches = (execution: Execution, description: WriteDescription, g
 	writeRecords(execution, description, (index) => requestOf(group[index]!), toAnswer, {
 		count: group.length,
 		...protectionOf(execution, description, group.map(({ record }) => record)),
-		refused: refusalOrError,
+		onRefusal: refusalOrError,
 	});
 
-function creationsOneByOne(execution: Execution, description: WriteDescription, group: UndoWrite[]): Batched {
+function creationsOneByOne(execution: Execution, description: WriteDescription, group: UndoWrite[]): Sliced {
 	const create = async (write: UndoWrite) => {
 		const keyedExecution: Execution = { ...execution, identity: { ...execution.identity, deletion: write.deletion! } };
-		const run = writeRecords(keyedExecution, description, () => requestOf(write), toAnswer, { count: 1, refused: refusalOrError }) as Run;
+		const run = writeRecords(keyedExecution, description, () => requestOf(write), toAnswer, { count: 1, onRefusal: refusalOrError }) as Run;
 		return await run(0);
 	};
 	return { size: 1, assemble: ([index = 0]) => ({ records: new Set(), send: async () => [await create(group[index]!)] }) };
@@ -131,7 +132,7 @@ const toAnswer = (record: IDataObject): IDataObject => ({ record });
 const refusalOrError = (error: Error) => (isRefusal(error) ? ({ refused: error } as unknown as IDataObject) : error);
 
 /** Whether an error concerns just one record, so that the next write may succeed. */
-const isRefusal = (error: Error): boolean => isAnsweredWith(error, 400, 404, 405, 409, 410, 412, 413, 422, 423) && !isWebPage(error);
+const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
 
 function requestOf({ collection, record, body }: UndoWrite): Write {
 	const collectionPath = `/v1${collection}`;

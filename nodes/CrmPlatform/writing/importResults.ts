@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { resultsByPlace, type ItemResult } from '../api/batchResults';
+import { answersByItem, type ItemAnswer } from '../api/batchResults';
 import { problemOfItem } from '../api/http/problem';
 import { isOutcomeUnknown } from '../api/http/retry';
 import type { Execution } from '../model';
@@ -33,7 +33,7 @@ export async function readImportResults(
 	const all = [...distinctResults.values()];
 	// Without a result for line 0, the service may count from 1, and each result would belong to another row.
 	const areFromFirst = all.some(({ index }) => String(index) === '0');
-	const results = new Map(areFromFirst ? resultsByPlace({ results: all }, sentRows.map(() => ({}))) : []);
+	const results = new Map(areFromFirst ? answersByItem({ results: all }, sentRows.map(() => ({}))) : []);
 	const withoutResult = restOf(ended, results.size === all.length ? all.length : undefined);
 	for (const [line, planned] of sentRows.entries()) {
 		const result = results.get(line);
@@ -41,7 +41,7 @@ export async function readImportResults(
 	}
 }
 
-function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemResult): Partial<PlannedRow> {
+function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
 	if (isOutcomeUnknown({ status, headers: {} })) {
 		return { refusal: unknown(`The service answered ${status} for this row, so it may have been written.`) };
 	}

@@ -8,9 +8,9 @@ import { hasWriteOncePer } from './oncePer';
 import { itemsIn, rangesOf } from './runState';
 import { startedJobs, type SentJob } from './startedJobs';
 
-/** The place of a slice in its file, and what all slices share. */
+/** Which slice of its file it is, and what all slices share. */
 interface Slices {
-	place: number;
+	index: number;
 	/** Ids of the jobs, in the order in which they became known. */
 	jobs: string[];
 	/** Rejects where another slice has failed. */
@@ -30,7 +30,7 @@ export async function importSlice(
 	rows: PlannedRow[],
 	slices: Slices,
 ): Promise<PlannedRow[]> {
-	const sentJobs = startedJobs(execution, plan, slices.place);
+	const sentJobs = startedJobs(execution, plan, slices.index);
 	const earlier = sentJobs.length;
 	const isRepeated = earlier > 0;
 	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));
@@ -42,7 +42,7 @@ export async function importSlice(
 	}
 	for (const [number, job] of [...sentJobs.entries()]) {
 		const sentRows = itemsIn(job.rows).map((i) => rows[i]!);
-		const key = [plan.item, slices.place, ...(number === 0 ? [] : [number])];
+		const key = [plan.item, slices.index, ...(number === 0 ? [] : [number])];
 		const started =
 			job.id === undefined
 				? await startJob(execution, plan, sentRows, { job, key, forget: () => number >= earlier && sentJobs.pop() })

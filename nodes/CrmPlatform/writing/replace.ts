@@ -4,6 +4,7 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../api/http/json';
 import { mergePatch, otherId } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
+import { outdatedVersion } from '../api/http/statuses';
 import type { Execution } from '../model';
 import type { Write } from './writeOrder';
 import { writeOne, type Written } from './writeOne';
@@ -68,7 +69,7 @@ export async function writeAsRead(
 	if (description.replaces && before && !Object.keys(before).every((name) => Object.hasOwn(record, name))) throw new Error(otherAnswer);
 	const isOther = version !== undefined && record.version !== undefined && String(record.version) !== String(version);
 	if (isOther || (before && hasOtherValues(before, record, changes ?? before))) {
-		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: 412, details: { status: 412 } });
+		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
 	}
 	const { etag } = headers;
 	const isConditional = etag !== undefined && !etag.startsWith('W/');
@@ -85,7 +86,7 @@ export async function writeAsRead(
 	if (description.replaces && JSON.stringify(requestBody) === JSON.stringify(current)) return { record, status };
 	const write = { id, path, ...(requestBody && { body: requestBody }), ...(isConditional && { headers: { 'if-match': etag } }) };
 	return await writeOne(execution, description, write, items).catch(async (error: Error) => {
-		if (!isConditional || !isAnsweredWith(error, 412)) throw error;
+		if (!isConditional || !isAnsweredWith(error, outdatedVersion)) throw error;
 		const again = await api.send({ method: 'GET', path });
 		const isSame = isObject(again.body) && JSON.stringify(asSent(again.body)) === JSON.stringify(current);
 		throw isSame && again.headers.etag !== etag ? new Error(otherEtag) : error;

@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { KeyFormat } from '../api/http/idempotency';
+import { getOrCreate } from '../api/http/maps';
 import type { IdempotencyHeader } from '../api/openapi/idempotencyHeader';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
@@ -56,24 +57,22 @@ const outsideExecutions = new WeakMap<IExecuteFunctions, IDataObject>();
 /** The node's context; one that nothing repeats, for calls without an execution (n8n's MCP trigger). */
 export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 	if (n8n.getExecutionId() !== undefined) return n8n.getContext('node');
-	const context = outsideExecutions.get(n8n) ?? {};
-	outsideExecutions.set(n8n, context);
-	return context;
+	return getOrCreate(outsideExecutions, n8n, () => ({}));
 }
 
 /**
  * The header for the requests of this run, as its first attempt chose it. A header that was not promised then
  * is replaced by one that is promised now.
  *
- * @param kind whether the request writes one record or a batch
+ * @param carrier whether the request writes one record or a batch
  */
 export function keyHeaderOf(
 	execution: Execution,
 	description: WriteDescription,
-	kind: 'single' | 'batch',
+	carrier: 'single' | 'batch',
 ): KeyHeader | undefined {
-	const part = kind === 'batch' ? (description.batch ?? {}) : description;
-	return pinned(execution, kind, headerIn(execution, part) ?? unpromised(headerIn(execution, description)));
+	const part = carrier === 'batch' ? (description.batch ?? {}) : description;
+	return pinned(execution, carrier, headerIn(execution, part) ?? unpromised(headerIn(execution, description)));
 }
 
 /**
@@ -95,13 +94,13 @@ export function requestKeyHeader(
 
 function pinned(
 	execution: Execution,
-	kind: 'single' | 'batch' | 'request',
+	carrier: 'single' | 'batch' | 'request',
 	described: KeyHeader | undefined,
 ): KeyHeader | undefined {
 	const state = runState(execution);
-	const first = state[kind];
+	const first = state[carrier];
 	if (first && (first.isPromised || !described?.isPromised)) return first;
-	if (described) state[kind] = described;
+	if (described) state[carrier] = described;
 	return described;
 }
 

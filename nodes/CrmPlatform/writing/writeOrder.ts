@@ -27,23 +27,24 @@ export interface Write {
 }
 
 /**
- * The places of the writes that can share a request: those with the same collection and query. Writes
- * to one collection with different queries may concern one record, so they keep their order.
+ * Of the writes at these indexes, the indexes of those that can share a request: they have the same collection
+ * and query. Writes to one collection with different queries may concern one record, so they keep their order.
  */
-export function groupByRequest(writes: Array<Write | Error>): number[][] {
+export function groupByRequest(writes: Array<Write | Error>, indexes: number[]): number[][] {
 	const groups: number[][] = [];
-	const latest = new Map<string, { query: string; places: number[] }>();
-	for (const [place, write] of writes.entries()) {
-		if (write instanceof Error) continue;
+	const latest = new Map<string, { query: string; group: number[] }>();
+	for (const index of indexes) {
+		const write = writes[index];
+		if (!write || write instanceof Error) continue;
 		const query = JSON.stringify(write.query ?? {});
 		const open = latest.get(write.collection);
 		if (open?.query === query) {
-			open.places.push(place);
+			open.group.push(index);
 			continue;
 		}
-		const places = [place];
-		groups.push(places);
-		latest.set(write.collection, { query, places });
+		const group = [index];
+		groups.push(group);
+		latest.set(write.collection, { query, group });
 	}
 	return groups;
 }
@@ -58,9 +59,9 @@ export function sharesRecord(write: Write, group: Write[]): boolean {
  * The records that other writes must not change at the same time. Outside of batches, additions to a
  * collection do not overtake each other, since their order may be intended.
  */
-export function affectedRecords(write: Write, isBatched: boolean): string[] {
+export function affectedRecords(write: Write, usesBatches: boolean): string[] {
 	const name = nameOf(write);
-	if (write.hasOtherNames || (name === undefined && !isBatched)) return [write.collection];
+	if (write.hasOtherNames || (name === undefined && !usesBatches)) return [write.collection];
 	return name === undefined ? [] : [name];
 }
 

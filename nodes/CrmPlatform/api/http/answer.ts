@@ -1,7 +1,7 @@
 import { parseJson, parseLines } from './json';
 import {
 	contradictoryProblem,
-	isPage,
+	isMarkup,
 	problemOf,
 	unreachableProblem,
 	unreadableProblem,
@@ -11,20 +11,21 @@ import { reportsFailure } from './problemBody';
 import type { FailedAttempt } from './retry';
 import { signedOutProblem } from './signedOut';
 import type { HttpResponse, Transport } from './transport';
+import { unauthorized } from './statuses';
 
 /** Media type of newline-delimited JSON. */
 export const ndjson = 'application/x-ndjson';
 
 type RawAnswer = Awaited<ReturnType<Transport>>;
 
-interface SuccessfulAnswer {
+export interface SuccessfulAnswer {
 	ok: true;
 	/** `body` is parsed JSON; undefined where the service sent nothing (204). */
 	response: { status: number; headers: HttpResponse['headers']; body: unknown };
 }
 
 /** An answer that is not a success. */
-interface FailedAnswer {
+export interface FailedAnswer {
 	ok: false;
 	problem: Problem;
 	/** Whether the answer is complete, so that a retry would return the same. */
@@ -49,7 +50,10 @@ export function readAnswer(
 	const { status, headers, text } = answer;
 	if (status < 200 || status >= 300) return { ok: false, problem: problemOf(answer) };
 	const contentType = headers['content-type'];
-	if (answer.isGarbled) return { ok: false, problem: unreadableProblem(answer, `text in ${/charset/i.test(contentType ?? '') ? 'the encoding it names' : 'UTF-8'}`) };
+	if (answer.isGarbled) {
+		const encoding = /charset/i.test(contentType ?? '') ? 'the encoding it names' : 'UTF-8';
+		return { ok: false, problem: unreadableProblem(answer, `text in ${encoding}`) };
+	}
 	const body = contentType?.startsWith(ndjson) ? parseLines(text) : parseJson(text);
 	if (body === undefined && text.trim() !== '') {
 		return { ok: false, problem: unreadableProblem(answer, 'JSON') };
@@ -62,12 +66,12 @@ export function readAnswer(
 
 /** The parts of a failed answer that the decision to retry depends on. */
 export function failedAttempt(answer: RawAnswer, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
-	if ('signedOut' in answer) return { status: 401, headers: {} };
+	if ('signedOut' in answer) return { status: unauthorized, headers: {} };
 	if ('connectionError' in answer) {
 		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };
 	}
 	const { status, headers, text } = answer;
 	// A success cut short on its way is as transient as a broken connection; a web page is not.
-	if (status < 300 && !isFinal && !isPage(text)) return { headers };
+	if (status < 300 && !isFinal && !isMarkup(text)) return { headers };
 	return code === undefined ? { status, headers } : { status, headers, code };
 }

@@ -7,6 +7,9 @@ export interface Clock {
 	random(): number;
 }
 
+/** One shared reason for aborting a timer: by default, each abort creates an error with a stack. */
+export const timerCanceled = new Error('The timer was canceled');
+
 export const systemClock: Clock = { now: Date.now, sleep: abortableSleep, random: Math.random };
 
 /** Up to n8n 2.30, the `sleep` of n8n-workflow ignores the signal and keeps waiting after an abort. */

@@ -1,4 +1,9 @@
-/** From the most to the least urgent: somebody waits for the request; other executions and triggers; executions that have sent many requests. */
+import { getOrCreate } from './maps';
+
+/**
+ * From the most to the least urgent: somebody waits for the request; other executions and triggers; executions
+ * that have sent many requests.
+ */
 const priorities = ['awaited', 'ordinary', 'bulk'] as const;
 export type Priority = (typeof priorities)[number];
 
@@ -30,8 +35,7 @@ export class FairQueue<T extends QueueEntry> {
 
 	add(entry: T): void {
 		const workflows = this.workflowsOf(entry);
-		const entries = workflows.get(entry.workflow) ?? [];
-		workflows.set(entry.workflow, entries);
+		const entries = getOrCreate(workflows, entry.workflow, () => []);
 		if (entry.isRetry) entries.unshift(entry);
 		else entries.push(entry);
 	}

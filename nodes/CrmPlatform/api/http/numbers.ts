@@ -86,3 +86,9 @@ export function checkDepth(label: string, value: unknown, visitLevel: (level: un
 		level = level.flatMap((element) => (Array.isArray(element) || isPlainObject(element) ? (Object.values(element) as unknown[]) : []));
 	}
 }
+
+/** The whole number that a number or its digits stand for, of at least `min`; undefined for anything else. */
+export function wholeNumber(value: unknown, min = 0): number | undefined {
+	const number = typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value;
+	return typeof number === 'number' && Number.isInteger(number) && number >= min ? number : undefined;
+}

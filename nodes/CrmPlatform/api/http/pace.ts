@@ -1,5 +1,7 @@
 import { DateTime } from 'luxon';
 
+import { wholeNumber } from './numbers';
+
 /** Cap (ms) on the Retry-After of a 429 that reports no window: the limit may concern one path only. */
 export const maxRetryAfter = 60_000;
 /** Cap (ms) on the length of a window, so that its end is a valid date. */
@@ -106,10 +108,4 @@ function untilReset(reset: number, serverNow: number): number {
 function serverTime(headers: Headers, now: number): number {
 	const date = Date.parse(headers.date ?? '');
 	return Number.isNaN(date) ? now : date;
-}
-
-function wholeNumber(text: string | undefined): number | undefined {
-	if (text === undefined || text.trim() === '') return undefined;
-	const number = Number(text);
-	return Number.isFinite(number) && number >= 0 ? number : undefined;
 }

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { connectionErrorWords, describeError } from './errorWords';
 import { parseJson } from './json';
 import { readProblemBody, type ProblemBody, type Reason } from './problemBody';
-import { rateLimited } from './retry';
+import { notFound, rateLimited } from './statuses';
 
 /** Why a request did not succeed, in the user's words and for programs. */
 export interface Problem {
@@ -33,9 +33,9 @@ interface ErrorAnswer {
 /** The problem an error answer reports: an RFC 9457 body, other JSON, plain text, a page or nothing. */
 export function problemOf(answer: ErrorAnswer): Problem {
 	const { status, headers, text } = answer;
-	const isHtml = isPage(text);
+	const isHtml = isMarkup(text);
 	// A web page instead of JSON means that there is no API at this address.
-	if ((status === 404 || status === 410) && isHtml) return unreadableProblem(answer, 'JSON');
+	if (notFound.includes(status) && isHtml) return unreadableProblem(answer, 'JSON');
 	const body = parseJson(text) ?? (isHtml ? undefined : text);
 	return problemOfItem(status, body, headers);
 }
@@ -60,7 +60,11 @@ export function problemOfItem(
 	const isSaid = ({ parameter, pointer = '', detail = '' }: Reason) =>
 		detail !== '' && [detail, parameter ?? pointerToName(pointer)].every((text) => message.includes(text));
 	const lines = [
-		...reasons.slice(0, maxReasons).filter((reason) => !isSaid(reason)).map(reasonLine).filter((line) => line !== '' && !message.includes(line)),
+		...reasons
+			.slice(0, maxReasons)
+			.filter((reason) => !isSaid(reason))
+			.map(reasonLine)
+			.filter((line) => line !== '' && !message.includes(line)),
 		...(reasons.length > maxReasons ? [`… and ${reasons.length - maxReasons} more.`] : []),
 		advice,
 	];
@@ -103,16 +107,16 @@ function missingScope(challenge = ''): ProblemBody {
 }
 
 /** Whether a response came from something other than the API, such as the error page of a web server. */
-export const isNoApiAnswer = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
+export const isUnreadable = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
 
 /** Whether the API says that what was requested does not exist. */
 export const saysNotFound = (status: number | undefined, details: IDataObject | undefined): boolean =>
-	(status === 404 || status === 410) && !isNoApiAnswer(details);
+	notFound.includes(status ?? 0) && !isUnreadable(details);
 
 /** The problem of an answer whose status says success and whose body cannot be read. */
 export function unreadableProblem(answer: ErrorAnswer, expected: string): Problem {
 	const { status, headers, text } = answer;
-	const page = isPage(text);
+	const page = isMarkup(text);
 	const problem: Problem = {
 		message: page
 			? 'The address returned a web page instead of a response of the CRM Platform API'
@@ -170,7 +174,7 @@ function pointerToName(pointer: string): string {
 }
 
 /** Whether an answer is HTML or XML. */
-export function isPage(text: string): boolean {
+export function isMarkup(text: string): boolean {
 	return /^\s*</.test(text);
 }
 

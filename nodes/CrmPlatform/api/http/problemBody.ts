@@ -1,3 +1,5 @@
+import { isObject } from './json';
+
 /** One reason why a request was refused, and the part of the request it is about. */
 export interface Reason {
 	/** RFC 6901 pointer into the body, such as `/address/country`. */
@@ -186,9 +188,8 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 
 /** The object's own members; empty for anything that is not an object. */
 function membersOf(value: unknown): Members {
-	const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
 	// Without a prototype, so that no name finds what every object inherits.
-	return Object.assign(Object.create(null) as Members, isObject ? value : undefined);
+	return Object.assign(Object.create(null) as Members, isObject(value) ? value : undefined);
 }
 
 const isFilledObject = (value: unknown): boolean => Object.keys(membersOf(value)).length > 0;

@@ -1,5 +1,5 @@
 import { concurrencyLimit, latestWindow, maxRetryAfter, measuredShare, rateWindow, retryAfter, type RateWindow } from './pace';
-import { rateLimited } from './retry';
+import { rateLimited } from './statuses';
 import type { HttpResponse } from './transport';
 
 /** How long (ms) the reported end of an exhausted window is trusted: the service may have reported it wrongly or reset it. */
@@ -87,7 +87,8 @@ export class RateLimitTracker {
 	 * @param reserve part of the window (0 to 1) left to other clients
 	 */
 	exhaustedUntil(now: number, reserve: number): number | undefined {
-		return this.window && this.isWindowKnown(now) && this.withoutReserve(this.window, reserve).remaining <= 0 ? this.window.resetsAt : undefined;
+		if (!this.window || !this.isWindowKnown(now)) return undefined;
+		return this.withoutReserve(this.window, reserve).remaining <= 0 ? this.window.resetsAt : undefined;
 	}
 
 	private withoutReserve({ remaining, resetsAt }: RateWindow, reserve: number): RateWindow {

@@ -1,19 +1,11 @@
-import { failedAttempt, ndjson, readAnswer } from './answer';
-import { systemClock, type Clock } from './clock';
+import { ndjson, type SuccessfulAnswer } from './answer';
+import { systemClock } from './clock';
 import type { Priority } from './fairQueue';
 import { queryString, type Query } from './path';
-import { rateLimitProblem, saysNotFound, uncertainProblem, type Problem } from './problem';
+import { RequestAttempts, type RequestAnswer, type SenderContext } from './requestAttempts';
 import { queueFor, RequestQueue, type QueueOptions } from './requestQueue';
-import {
-	asksToWait,
-	decideRetry,
-	isOutcomeUnknown,
-	rateLimited,
-	retryPolicy,
-	type RetryDecision,
-	type RetryPolicy,
-} from './retry';
-import type { HttpRequest, HttpResponse, Transport } from './transport';
+import { retryPolicy } from './retry';
+import type { HttpRequest } from './transport';
 
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -44,39 +36,21 @@ export interface Idempotency {
 	isPromised?: boolean;
 }
 
-export interface ApiResponse {
-	status: number;
-	headers: HttpResponse['headers'];
-	/** Parsed JSON; undefined if the service sent no body (204). */
-	body: unknown;
-}
+export type ApiResponse = SuccessfulAnswer['response'];
 
-type RequestOutcome = { ok: true; response: ApiResponse } | { ok: false; problem: Problem };
+type Sender = (request: ApiRequest) => Promise<RequestAnswer>;
 
-interface SenderOptions {
-	transport: Transport;
+interface SenderOptions
+	extends Pick<SenderContext, 'transport' | 'signal' | 'onWait'>, Partial<Pick<SenderContext, 'clock' | 'policy' | 'shownAddress'>> {
 	/** Address of the service without version prefix. */
 	address: string;
-	/** The address in error messages; by default the address itself. */
-	shownAddress?: string;
-	/** Aborts waits; the transport aborts requests in flight. */
-	signal?: AbortSignal | undefined;
-	clock?: Clock;
-	policy?: RetryPolicy;
 	/** Milliseconds a connection may be silent. */
 	timeout?: number;
 	/** Milliseconds until a response must be complete. */
 	totalTimeout?: number;
 	/** By default, the sender has a queue of its own. */
 	queueOptions?: QueueOptions;
-	/**
-	 * Called before each wait with its expected length in milliseconds and the number of other workflows that
-	 * wait. The returned function is called when the wait ends.
-	 */
-	onWait?(ms: number, otherWorkflows: number): () => void;
 }
-
-type Sender = (request: ApiRequest) => Promise<RequestOutcome>;
 
 /** Requests after which an execution counts as bulk: more than a form, a look-up or a few pages need. */
 const bulkThreshold = 20;
@@ -89,103 +63,21 @@ const defaultTotalTimeout = 5 * 60_000;
  * turns every response into data or a problem in the user's words.
  */
 export function createSender(options: SenderOptions): Sender {
-	const { transport, address, signal, clock = systemClock, policy = retryPolicy, queueOptions } = options;
+	const { address, queueOptions, clock = systemClock, policy = retryPolicy, shownAddress = address } = options;
 	const { timeout = 60_000, totalTimeout = defaultTotalTimeout } = options;
-	const { workflow = '' } = queueOptions ?? {};
 	const privateQueue = queueOptions ? undefined : new RequestQueue(clock);
 	const queue = () => privateQueue ?? queueFor(queueOptions?.account ?? '', clock);
 	const execution = queueOptions?.execution || options;
 	const currentPriority = (): Priority =>
 		(queue().sentCount(execution) < bulkThreshold ? queueOptions?.priority : queueOptions?.laterPriority) ?? 'ordinary';
+	const sender: SenderContext = { ...options, shownAddress, clock, policy, queue, execution, currentPriority };
 
 	return async (request) => {
-		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
 		const hasKey = request.idempotency !== undefined;
 		const isKeyed = hasKey && request.idempotency?.isPromised !== false;
-		const repeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
-		let mayBeDone = false;
-		/** Whether the last attempt may have been carried out: for a repeatable write, only that matters. */
-		let isUnknown = false;
-		let waited = 0;
-		let queued = 0;
-		let tries = 1;
-		let refusals = 0;
-		let problem: Problem | undefined;
-
-		/** Adds a hint if the write may have been carried out. */
-		const finalProblem = (last: Problem) => {
-			const isUncertain = request.method !== 'GET' && (repeatable ? isUnknown : mayBeDone);
-			return isUncertain ? uncertainProblem(last, repeatable) : last;
-		};
-		const wait = async (ms: number) => {
-			if (ms <= 0) return;
-			const onWaitEnd = options.onWait?.(ms, 0);
-			await clock.sleep(ms, signal).finally(onWaitEnd);
-			waited += ms;
-		};
-		const sendQueued = async (priority: Priority, maxWait: number) => {
-			const enqueuedAt = clock.now();
-			const reserve = priority === 'bulk' ? (queueOptions?.reserve ?? 0) : 0;
-			let onWaitEnd = options.onWait?.(queue().expectedDelay(reserve), queue().countOtherWorkflows(workflow));
-			const endWait = () => {
-				onWaitEnd?.();
-				onWaitEnd = undefined;
-			};
-			const queuedRequest = {
-				priority,
-				workflow,
-				execution,
-				timeoutAt: enqueuedAt + maxWait - waited - queued,
-				reserve,
-				totalTimeout,
-				isRetry: refusals > 0,
-				signal,
-			};
-			const send = async () => {
-				endWait();
-				queued += clock.now() - enqueuedAt;
-				return await transport(http);
-			};
-			return await queue().enqueue(queuedRequest, send).finally(endWait);
-		};
-
-		for (;;) {
-			signal?.throwIfAborted();
-			const priority = currentPriority();
-			const maxWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxWait ?? policy.maxWait);
-			const answer = await sendQueued(priority, maxWait);
-			// Another attempt would only be refused, at the cost of the shared plan.
-			if ('retryAt' in answer) return failed(problem ? finalProblem(problem) : rateLimitProblem(), answer.retryAt);
-			// A request aborted by a canceled execution is not a connection failure.
-			if (!('headers' in answer)) signal?.throwIfAborted();
-			const outcome = readAnswer(answer, options.shownAddress ?? address, request.method);
-			if (outcome.ok) return outcome;
-			const failure = failedAttempt(answer, outcome);
-
-			// An earlier attempt, whose response was lost, has deleted the record.
-			if (mayBeDone && request.method === 'DELETE' && saysNotFound(failure.status, outcome.problem.details)) {
-				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
-			}
-			// A success without readable data does not show what became of the record.
-			const isWithoutRecord = (failure.status ?? 500) < 300 && !outcome.isFinal;
-			isUnknown = isWithoutRecord || isOutcomeUnknown(failure, hasKey);
-			mayBeDone ||= isUnknown;
-			problem = { ...outcome.problem, mayBeDone: mayBeDone || outcome.problem.mayBeDone === true };
-			if (asksToWait(failure)) refusals += 1;
-			const decision: RetryDecision =
-				'isOverdue' in answer || outcome.isFinal
-					? { retry: false }
-					: decideRetry(
-							failure,
-							{ tries, refusals, waited, repeatable, hasKey, now: clock.now(), random: clock.random() },
-							failure.status === rateLimited ? { ...policy, maxWait } : policy,
-						);
-			if (!decision.retry) {
-				return failed(finalProblem(problem), decision.retryAt);
-			}
-			if (decision.counts) tries += 1;
-			await wait(decision.delay);
-		}
+		const isRepeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
+		const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
+		return await new RequestAttempts(sender, { http, isRepeatable, hasKey }).send();
 	};
 }
 
@@ -220,11 +112,4 @@ function toHttpRequest(
 	if (body) http.body = JSON.stringify(body);
 	if (lines) http.body = `${lines.join('\n')}\n`;
 	return http;
-}
-
-function failed(problem: Problem, retryAt?: number): RequestOutcome {
-	if (retryAt === undefined) return { ok: false, problem };
-	const when = `The service accepts requests again at ${new Date(retryAt).toISOString()}.`;
-	const description = `${problem.description}\n${when}`;
-	return { ok: false, problem: { ...problem, description, retryAt } };
 }

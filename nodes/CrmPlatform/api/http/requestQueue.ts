@@ -1,5 +1,6 @@
-import type { Clock } from './clock';
+import { timerCanceled, type Clock } from './clock';
 import { FairQueue, type Priority, type QueueEntry } from './fairQueue';
+import { getOrCreate } from './maps';
 import { RateLimitTracker } from './rateLimitTracker';
 import type { HttpResponse } from './transport';
 
@@ -15,7 +16,7 @@ export interface QueueOptions {
 	/** Priority after `bulkThreshold` requests. */
 	laterPriority: Priority;
 	/** Maximum time (ms) in the queue for a request that nobody waits for. */
-	maxWait: number;
+	maxUnattendedWait: number;
 	/** Part of the plan (0 to 1) that bulk requests leave to other clients. */
 	reserve: number;
 }
@@ -34,7 +35,7 @@ export interface QueuedRequest extends QueueEntry {
 }
 
 /** The request timed out in the queue, or would have to wait too long. */
-interface QueueTimeout {
+export interface QueueTimeout {
 	/** Epoch milliseconds from which a retry makes sense. */
 	retryAt: number;
 }
@@ -57,8 +58,6 @@ const maxSleep = 60_000;
 const executionTtl = 10 * 60_000;
 /** Milliseconds past its timeout that a request may wait in an open window, since it only waits for responses. */
 const gracePeriod = 10_000;
-/** One shared reason: by default, each abort creates an error with a stack. */
-const timerCanceled = new Error('The timer was canceled');
 
 /**
  * All requests under one rate limit. Each is sent as soon as the limit allows, the most urgent first. Every
@@ -219,8 +218,7 @@ const queues = new WeakMap<Clock, Map<string, RequestQueue>>();
  * @param account address and credential
  */
 export function queueFor(account: string, clock: Clock): RequestQueue {
-	const byAccount = queues.get(clock) ?? new Map<string, RequestQueue>();
-	queues.set(clock, byAccount);
+	const byAccount = getOrCreate(queues, clock, () => new Map<string, RequestQueue>());
 	const existing = byAccount.get(account);
 	if (existing) return existing;
 	for (const [other, queue] of byAccount) if (queue.isIdle()) byAccount.delete(other);

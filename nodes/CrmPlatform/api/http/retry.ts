@@ -1,9 +1,5 @@
 import { maxRetryAfter, retryAfter, rateWindow } from './pace';
-
-/** The service limits the rate (RFC 6585, section 4): nothing was done. */
-export const rateLimited = 429;
-/** The service cannot answer now: something may have been done. */
-export const unavailable = 503;
+import { rateLimited, unavailable } from './statuses';
 
 /** How failed requests are retried. Times are milliseconds. */
 export const retryPolicy = {
@@ -35,7 +31,7 @@ export interface RetryProgress {
 	/** Attempts that count, including this one. */
 	tries: number;
 	/** How often the service has asked to wait, including this time. */
-	refusals: number;
+	deferrals: number;
 	/** Milliseconds spent waiting so far. */
 	waited: number;
 	/** Whether the request can be repeated without effect: a read, an idempotent method, a write under a key. */
@@ -49,7 +45,7 @@ export interface RetryProgress {
 }
 
 export type RetryDecision =
-	| { retry: true; delay: number; counts: boolean }
+	| { retry: true; delay: number; isCountedTry: boolean }
 	/** `retryAt` (epoch milliseconds) is when to retry, if the service said so. */
 	| { retry: false; retryAt?: number };
 
@@ -64,18 +60,18 @@ export function decideRetry(failure: FailedAttempt, progress: RetryProgress, pol
 	const requestedDelay = retryAfter(failure.headers, progress.now) ?? untilReset;
 	// After this time the queue probes the limit, and refused requests should be among the first in it.
 	const pause = isLimited ? Math.min(requestedDelay ?? 0, maxRetryAfter) : (requestedDelay ?? 0);
-	const counts = !asksToWait(failure);
-	const { tries, refusals, waited, now, random } = progress;
-	// A refusal is not a failed attempt, so only `maxWait` ends the retries, even if the service says to
+	const isCountedTry = !asksToWait(failure);
+	const { tries, deferrals, waited, now, random } = progress;
+	// A deferral is not a failed attempt, so only `maxWait` ends the retries, even if the service says to
 	// retry at once.
-	const delay = counts
+	const delay = isCountedTry
 		? (requestedDelay ?? backoff(tries, random, policy))
-		: Math.max(pause, backoff(refusals, random, policy, requestedDelay ? 0 : waited / 5));
+		: Math.max(pause, backoff(deferrals, random, policy, requestedDelay ? 0 : waited / 5));
 	const necessaryDelay = window?.remaining === 0 ? Math.max(delay, untilReset ?? 0) : delay;
-	if ((counts && tries >= policy.tries) || waited + necessaryDelay > policy.maxWait) {
+	if ((isCountedTry && tries >= policy.tries) || waited + necessaryDelay > policy.maxWait) {
 		return requestedDelay ? { retry: false, retryAt: now + requestedDelay } : { retry: false };
 	}
-	return { retry: true, delay, counts };
+	return { retry: true, delay, isCountedTry };
 }
 
 /**

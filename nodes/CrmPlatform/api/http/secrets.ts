@@ -9,7 +9,10 @@ export function shownUrl(url: string): string {
 
 /** Also parses URLs without a scheme: in `localhost:80/x`, `localhost` would count as the scheme. */
 const parse = (url: string): URL | undefined =>
-	[url, `https://${url}`].filter((candidate) => URL.canParse(candidate)).map((candidate) => new URL(candidate)).find(({ host }) => host !== '');
+	[url, `https://${url}`]
+		.filter((candidate) => URL.canParse(candidate))
+		.map((candidate) => new URL(candidate))
+		.find(({ host }) => host !== '');
 
 /** A text with everything that may be secret removed from its URLs. */
 export const withShownUrls = (text: string): string =>

@@ -2,6 +2,7 @@ import { z } from 'zod';
 
 import type { Problem } from './problem';
 import { withShownUrls } from './secrets';
+import { unauthorized } from './statuses';
 
 /** The request was not carried out, since the OAuth2 credential no longer gives access. */
 export interface SignedOut {
@@ -44,7 +45,7 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 	// n8n keeps no more than this of a refused refresh token.
 	if (thrown.some(({ failure }) => failure?.cause === 'credential-invalid')) return 'invalid_grant';
 	// The new access token was refused as well.
-	if (thrown.some(({ response }) => response?.status === 401)) return 'invalid_token';
+	if (thrown.some(({ response }) => response?.status === unauthorized)) return 'invalid_token';
 	// From the token endpoint: n8n throws no response of the service itself, except 401.
 	if (thrown.some(({ response }) => response && response.status >= 500)) return undefined;
 	const code = thrown.find((error) => error.code)?.code;
@@ -55,7 +56,7 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 
 /** The problem as the user reads it. */
 export function signedOutProblem({ signedOut }: SignedOut): Problem {
-	return { ...words(signedOut), status: 401, details: { status: 401, reason: signedOut } };
+	return { ...words(signedOut), status: unauthorized, details: { status: unauthorized, reason: signedOut } };
 }
 
 function words(why: string): Pick<Problem, 'message' | 'description'> {

@@ -9,6 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { decodedText, type DecodedText } from './charset';
+import { timerCanceled } from './clock';
 import { whySignedOut, type SignedOut } from './signedOut';
 
 export interface HttpRequest {
@@ -131,7 +132,7 @@ function options(
 	};
 }
 
-function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefined {
+export function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefined {
 	return 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 }
 
@@ -181,12 +182,9 @@ async function settle(
 	} finally {
 		cancel?.removeEventListener('abort', abort);
 		overdue.catch(() => undefined);
-		timer.abort(responseComplete);
+		timer.abort(timerCanceled);
 	}
 }
-
-/** One shared reason: by default, each abort creates an error with a stack. */
-const responseComplete = new Error('The response is complete');
 
 /** n8n wraps what axios threw, which wraps what Node.js threw. */
 function withCauses(error: unknown): Error[] {

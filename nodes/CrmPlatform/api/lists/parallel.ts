@@ -63,7 +63,7 @@ export async function readAll(
 	handle: (record: IDataObject) => IDataObject,
 ): Promise<IDataObject[]> {
 	const timeline = timelineOf(wholeList);
-	const records = timeline && (await readDivided(send, wholeList, timeline, handle));
+	const records = timeline && (await new DividedReading(send, wholeList, timeline, handle).records());
 	if (records) return records;
 
 	const { path, list, query } = wholeList;
@@ -74,66 +74,83 @@ export async function readAll(
 	return all;
 }
 
-/** @returns undefined if the parts of the list did not add up to it */
-async function readDivided(
-	send: Send,
-	{ path, list, query, cursors }: WholeList,
-	timeline: Timeline,
-	handle: (record: IDataObject) => IDataObject,
-): Promise<IDataObject[] | undefined> {
-	const querySpan = ownSpan(list, query);
-	const few = minPages * (list.pageSize?.maximum ?? Infinity);
-	const now = Date.now();
-	let busy = 1;
-	let addsUp = true;
-	// Set when one cursor has failed: the others then stop after their page.
-	let over = false;
+type ReportTotal = (total: number | undefined) => void;
 
-	const refute = () => {
-		addsUp = false;
-		over = true;
+/** Reads a list with several cursors. */
+class DividedReading {
+	private readonly send: Send;
+	private readonly wholeList: WholeList;
+	private readonly timeline: Timeline;
+	private readonly handle: (record: IDataObject) => IDataObject;
+	private readonly querySpan: Span;
+	private readonly now = Date.now();
+	private busy = 1;
+	private addsUp = true;
+	/** Set when one cursor has failed: the others then stop after their page. */
+	private isOver = false;
+
+	constructor(send: Send, wholeList: WholeList, timeline: Timeline, handle: (record: IDataObject) => IDataObject) {
+		this.send = send;
+		this.wholeList = wholeList;
+		this.timeline = timeline;
+		this.handle = handle;
+		this.querySpan = ownSpan(wholeList.list, wholeList.query);
+	}
+
+	/** @returns undefined if the parts of the list did not add up to it */
+	async records(): Promise<IDataObject[] | undefined> {
+		const first: Stretch = { records: [] };
+		try {
+			await this.read(first, this.querySpan, 0);
+			return this.addsUp ? joined(first) : undefined;
+		} finally {
+			this.isOver = true;
+		}
+	}
+
+	private readonly refute = (): void => {
+		this.addsUp = false;
+		this.isOver = true;
 	};
 
-	const read = async (stretch: Stretch, span: Span, depth: number, reportTotal?: (total: number | undefined) => void) => {
+	private async read(stretch: Stretch, span: Span, depth: number, reportTotal?: ReportTotal): Promise<void> {
+		const { path, list, query } = this.wholeList;
 		let division: Division | undefined;
 		let count = 0;
 		let rest = 0;
 		const endsWith = ({ records, total = 0 }: Page) => {
 			count += records.length;
 			const left = total - count;
-			const free = cursors - busy;
-			if (!over && free > 0 && left >= few && depth < maxDepth) {
-				division = divide(records, span, timeline, { left, parts: 1 + free, now });
-				if (division) {
-					busy += free;
-					rest = left + records.length - division.keptRecords.length;
-				}
-			}
-			return over || division !== undefined;
+			division = depth < maxDepth ? this.divide(records, span, left) : undefined;
+			if (division) rest = left + records.length - division.keptRecords.length;
+			return this.isOver || division !== undefined;
 		};
 
 		let isFirst = true;
 		const narrowed = { ...query, ...narrowing(list, span) };
-		for await (const { records, total } of readPages(send, { path, list, query: narrowed, endsWith })) {
+		for await (const { records, total } of readPages(this.send, { path, list, query: narrowed, endsWith })) {
 			if (isFirst) reportTotal?.(total);
 			isFirst = false;
-			if (!isWithin(records, span, timeline.field)) {
-				if (span === querySpan) throw new Error(outside(path));
-				refute();
+			if (!isWithin(records, span, this.timeline.field)) {
+				if (span === this.querySpan) throw new Error(outside(path));
+				this.refute();
 			}
-			for (const record of division?.keptRecords ?? records) stretch.records.push(handle(record));
+			for (const record of division?.keptRecords ?? records) stretch.records.push(this.handle(record));
 		}
-		if (over || !division) return void (busy -= 1);
-		const report = addingUpTo(rest, division.spans.length, refute);
-		await Promise.all(linked(stretch, division.spans).map((part) => read(...part, depth + 1, report)));
-	};
+		if (this.isOver || !division) return void (this.busy -= 1);
+		const report = addingUpTo(rest, division.spans.length, this.refute);
+		await Promise.all(linked(stretch, division.spans).map((part) => this.read(...part, depth + 1, report)));
+	}
 
-	const first: Stretch = { records: [] };
-	try {
-		await read(first, querySpan, 0);
-		return addsUp ? joined(first) : undefined;
-	} finally {
-		over = true;
+	/** Divides what is left behind a page among the free cursors, if that is worth it. */
+	private divide(records: IDataObject[], span: Span, left: number): Division | undefined {
+		const { list, cursors } = this.wholeList;
+		const free = cursors - this.busy;
+		const few = minPages * (list.pageSize?.maximum ?? Infinity);
+		if (this.isOver || free <= 0 || left < few) return undefined;
+		const division = divide(records, span, this.timeline, { left, parts: 1 + free, now: this.now });
+		if (division) this.busy += free;
+		return division;
 	}
 }
 

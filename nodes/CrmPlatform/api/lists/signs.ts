@@ -1,4 +1,5 @@
 import { isObject, parseJson } from '../http/json';
+import { wholeNumber } from '../http/numbers';
 import { memberAtPath } from '../http/ownMembers';
 import type { ListDescription } from '../openapi/listing';
 import type { CursorPlace } from '../openapi/paging';
@@ -25,13 +26,17 @@ interface Answer {
 }
 
 /** Reads what a page says about further pages: the cursor in the place that the description names, and other members. */
-export function readSigns({ status, body, headers }: Answer, list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>, read: number): Signs {
+export function readSigns(
+	{ status, body, headers }: Answer,
+	list: Pick<ListDescription, 'cursor' | 'next' | 'unread'>,
+	read: number,
+): Signs {
 	const found = signsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
 	const linked = [...new Set(nextLinks(headers.link, list.cursor))];
 	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : memberAtPath(body, place.path));
 	const cursors = [list.next && at(list.next), body.next_cursor, linked.length === 1 ? linked[0] : undefined].map(cursorOf);
 	const cursor = cursors.find((candidate) => typeof candidate === 'string') ?? (cursors.includes(null) ? null : undefined);
-	const range = /(\d+)-(\d+)\/(\d+|\*)/.exec(headers['content-range'] ?? '')?.slice(1).map(wholeNumber) ?? [];
+	const range = /(\d+)-(\d+)\/(\d+|\*)/.exec(headers['content-range'] ?? '')?.slice(1).map((digits) => wholeNumber(digits)) ?? [];
 	const [, last = 0, counted] = range;
 	const isCut = counted === undefined ? status === 206 : last + 1 < counted;
 	const total = wholeNumber(body.total) ?? wholeNumber(headers['x-total-count'] ?? headers['x-total']) ?? counted;
@@ -156,9 +161,4 @@ const saysLast = (name: string, value: unknown): boolean =>
 function isFilled(value: unknown): boolean {
 	if (Array.isArray(value) || !isObject(value)) return !Array.isArray(value) && Boolean(value) && value !== true;
 	return Object.values(value).some((member) => (typeof member === 'string' && member !== '') || typeof member === 'number');
-}
-
-function wholeNumber(value: unknown): number | undefined {
-	const number = typeof value === 'string' && /^\d{1,15}$/.test(value.trim()) ? Number(value) : value;
-	return typeof number === 'number' && Number.isInteger(number) && number >= 0 ? number : undefined;
 }

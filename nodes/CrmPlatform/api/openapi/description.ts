@@ -1,3 +1,4 @@
+import { getOrCreate } from '../http/maps';
 import { describeJob } from './jobs';
 import {
 	describeList,
@@ -44,8 +45,7 @@ export function describeResource(
 	document: OpenApiDocument,
 	path: string,
 ): ResourceDescription | undefined {
-	const inDocument = descriptionCache.get(document) ?? new Map<string, ResourceDescription | undefined>();
-	descriptionCache.set(document, inDocument);
+	const inDocument = getOrCreate(descriptionCache, document, () => new Map<string, ResourceDescription | undefined>());
 	if (!inDocument.has(path)) inDocument.set(path, readResource(document, path));
 	return inDocument.get(path);
 }

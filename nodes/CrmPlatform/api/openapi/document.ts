@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { parseOpenApi, type OpenApiDocument } from './openapi';
 import { isTooDeep } from './documentParts';
 import { isObject } from '../http/json';
+import { RecentMap } from '../http/maps';
 import type { Problem } from '../http/problem';
 import type { Clock } from '../http/clock';
 import { createSender } from '../http/request';
@@ -50,7 +51,7 @@ interface CachedDocument {
 
 // Each process of n8n fills its own cache, and an empty one costs one request. A document takes
 // megabytes, so credentials whose documents are the same share one.
-const cache = new Map<string, CachedDocument>();
+const cache = new RecentMap<string, CachedDocument>(maxCached);
 
 /**
  * Loads the service's description: from its address at most every five minutes, else, where it cannot
@@ -88,17 +89,10 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 
 /** Caches a document, or the equal one that is cached already. */
 function store(keys: string[], url: string, read: OpenApiDocument, now: number): OpenApiDocument {
-	const isSame = (cachedDocument: CachedDocument) => cachedDocument.url === url && contentOf(read) !== undefined && contentOf(cachedDocument.document) === contentOf(read);
+	const isSame = (cachedDocument: CachedDocument) =>
+		cachedDocument.url === url && contentOf(read) !== undefined && contentOf(cachedDocument.document) === contentOf(read);
 	const document = [...cache.values()].find(isSame)?.document ?? read;
-	for (const key of keys) {
-		cache.delete(key);
-		cache.set(key, { document, url, readAt: now });
-	}
-	// The least recently read.
-	for (const key of cache.keys()) {
-		if (cache.size <= maxCached) break;
-		cache.delete(key);
-	}
+	for (const key of keys) cache.set(key, { document, url, readAt: now });
 	return document;
 }
 

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../http/maps';
 import { countSteps, leaveOut } from './work';
 import { partReaders, type OpenApiDocument, type OpenApiOperation, type PathItem } from './openapi';
 
@@ -9,8 +10,7 @@ const parsedCache = new WeakMap<object, Map<string, unknown>>();
 /** A part of a document, parsed once; undefined where it cannot be read. */
 function parsedAs<Kind extends keyof Referable>(kind: Kind, json: unknown): Referable[Kind] | undefined {
 	if (!isObjectOrList(json)) return parse(kind, json);
-	const parsedByKind = parsedCache.get(json) ?? new Map<string, unknown>();
-	parsedCache.set(json, parsedByKind);
+	const parsedByKind = getOrCreate(parsedCache, json, () => new Map<string, unknown>());
 	if (!parsedByKind.has(kind)) parsedByKind.set(kind, parse(kind, json));
 	return parsedByKind.get(kind) as Referable[Kind] | undefined;
 }
@@ -44,7 +44,8 @@ export function operationOf(
 }
 
 /** The answer of an operation that succeeds. */
-export const successOf = ({ responses = {} }: OpenApiOperation): unknown => responses['200'] ?? responses['206'] ?? responses['2XX'] ?? responses.default;
+export const successOf = ({ responses = {} }: OpenApiOperation): unknown =>
+	responses['200'] ?? responses['206'] ?? responses['2XX'] ?? responses.default;
 
 /** Reads a part of the document, references followed; an object that says nothing where it cannot be read. */
 export function readPart<Kind extends keyof Referable>(
@@ -93,8 +94,7 @@ const pointerCache = new WeakMap<OpenApiDocument, Map<string, unknown>>();
 /** The JSON at `#/components/schemas/Contact/properties/address`, references on the way followed. */
 function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unknown {
 	if (!reference.startsWith('#/') || depth > maxReferences) return undefined;
-	const cachedValues = pointerCache.get(document) ?? new Map<string, unknown>();
-	pointerCache.set(document, cachedValues);
+	const cachedValues = getOrCreate(pointerCache, document, () => new Map<string, unknown>());
 	if (cachedValues.has(reference)) return cachedValues.get(reference);
 	countSteps(document, 1);
 	// It leads nowhere until it is resolved, as it may refer to itself.

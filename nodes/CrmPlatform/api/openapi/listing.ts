@@ -63,7 +63,10 @@ export function describeList(
 		const { names, suits = () => true }: Role = roles[role];
 		return names
 			.flatMap((name) => query.filter((parameter) => parameter.name === name))
-			.find((parameter) => fieldKinds[parameterField(document, parameter).kind].listRoles.includes(role) && suits(parameterChoices(document, parameter)));
+			.find((parameter) => {
+				const { kind } = parameterField(document, parameter);
+				return fieldKinds[kind].listRoles.includes(role) && suits(parameterChoices(document, parameter));
+			});
 	};
 
 	const names = query.map(({ name = '' }) => name);
@@ -82,14 +85,7 @@ export function describeList(
 	else if (link && 'unread' in link) description.unread = link.unread;
 	const { [pageSize?.name ?? '']: linkedSize, ...fixed } = linked?.fixed ?? {};
 	if (Object.keys(fixed).length > 0) description.fixed = fixed;
-	if (pageSize?.name !== undefined) {
-		const schema = flatten(document, pageSize.schema ?? {});
-		const maximum = maxNumber(schema) ?? defaultPageSize;
-		description.pageSize = { name: pageSize.name, maximum };
-		if (Number(linkedSize) >= 1) description.pageSize.maximum = Number(linkedSize);
-		const sizes = (linkedSize === undefined ? (schema.enum ?? []) : [linkedSize]).map(Number).filter((size) => size >= 1);
-		if (sizes.length > 0) description.pageSize.sizes = sizes.sort((a, b) => a - b);
-	}
+	if (pageSize?.name !== undefined) description.pageSize = describePageSize(document, pageSize, linkedSize);
 	if (sort?.name !== undefined) {
 		description.sort = { name: sort.name, values: parameterChoices(document, sort) };
 		const { default: usual } = flatten(document, sort.schema ?? {});
@@ -98,21 +94,37 @@ export function describeList(
 	if (search !== undefined) description.search = search;
 	if (fields !== undefined) description.fields = fields;
 	const reservedParameters = [...pagingParameters(description), sort?.name, fields];
-	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
-	description.filters = query
-		.filter(({ name }) => !reservedParameters.includes(name))
-		.map((parameter) => {
-			const filter = parameterField(document, parameter);
-			const isTitled = (parameter.schema ?? jsonSchema(parameter))?.title !== undefined;
-			const label = isTitled ? undefined : labels.get(comparedBy(filter.name).name);
-			return label === undefined ? filter : { ...filter, label };
-		});
+	description.filters = describeFilters(document, operation, query.filter(({ name }) => !reservedParameters.includes(name)));
 	if (operation['x-custom-fields'] !== undefined) description.takesCustomFields = true;
 	const custom = operation['x-custom-field-filters'];
 	if (custom !== undefined) description.customComparisons = custom;
 	const lists = operation['x-custom-field-lists'];
 	if (lists !== undefined) description.customLists = lists;
 	return description;
+}
+
+/** @param linkedSize the size in the description's link to the next page, which all pages have */
+function describePageSize(
+	document: OpenApiDocument,
+	{ name = '', schema: parameterSchema = {} }: OpenApiParameter,
+	linkedSize: string | number | boolean | undefined,
+): Required<ListDescription>['pageSize'] {
+	const schema = flatten(document, parameterSchema);
+	const maximum = Number(linkedSize) >= 1 ? Number(linkedSize) : (maxNumber(schema) ?? defaultPageSize);
+	const allSizes = linkedSize === undefined ? (schema.enum ?? []) : [linkedSize];
+	const sizes = allSizes.map(Number).filter((size) => size >= 1);
+	return { name, maximum, ...(sizes.length > 0 && { sizes: sizes.sort((a, b) => a - b) }) };
+}
+
+/** Filters without a title are labelled as the fields of the records are. */
+function describeFilters(document: OpenApiDocument, operation: OpenApiOperation, parameters: OpenApiParameter[]): Field[] {
+	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
+	return parameters.map((parameter) => {
+		const filter = parameterField(document, parameter);
+		const isTitled = (parameter.schema ?? jsonSchema(parameter))?.title !== undefined;
+		const label = isTitled ? undefined : labels.get(comparedBy(filter.name).name);
+		return label === undefined ? filter : { ...filter, label };
+	});
 }
 
 /** A query parameter as a field. */

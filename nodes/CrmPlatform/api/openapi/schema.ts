@@ -48,7 +48,7 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Parts, dep
 function isRead(document: OpenApiDocument, parts: Parts, depth: number): boolean {
 	parts.left -= 1;
 	const isWithin = parts.left >= 0 && depth < maxDepth;
-	if (!isWithin) leaveOut(document, `schemas with more than ${maxParts} parts, or nested more than ${maxDepth} levels deep (a test quotes it)`);
+	if (!isWithin) leaveOut(document, `schemas with more than ${maxParts} parts, or nested more than ${maxDepth} levels deep`);
 	return isWithin;
 }
 
@@ -112,7 +112,9 @@ export function namedValues(document: OpenApiDocument, schema: Schema): Array<st
 	const flatSchema = flatten(document, schema);
 	const named = flatSchema.enum ?? (flatSchema.const === undefined ? undefined : [flatSchema.const]);
 	const isAlternative = flatSchema.anyOf ?? flatSchema.oneOf;
-	const values = named ?? (isAlternative ? alternativesOf(document, flatSchema).flatMap((alternative) => alternative.enum ?? alternative.const ?? []) : []);
+	const inAlternatives = () =>
+		alternativesOf(document, flatSchema).flatMap((alternative) => alternative.enum ?? alternative.const ?? []);
+	const values = named ?? (isAlternative ? inAlternatives() : []);
 	return [...new Set(values)].filter(
 		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
 	);

@@ -71,7 +71,9 @@ export function field(
 	if (places.length > 0) result.lowerCase = places;
 	if (values.length > 0) {
 		const alternatives = [...(chosen.oneOf ?? []), ...(chosen.anyOf ?? [])].map((alternative) => flatten(document, alternative));
-		const titled = alternatives.flatMap(({ const: value, title }): Array<[string, string]> => (value === undefined || title === undefined ? [] : [[String(value), title]]));
+		const titled = alternatives.flatMap(({ const: value, title }): Array<[string, string]> =>
+			value === undefined || title === undefined ? [] : [[String(value), title]],
+		);
 		const labels = new Map([...titled, ...Object.entries(chosen['x-enum-labels'] ?? {})]);
 		result.choices = values.map((value) => ({
 			label: labels.get(String(value)) ?? labelFor(String(value)),

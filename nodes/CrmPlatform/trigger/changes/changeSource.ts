@@ -1,9 +1,11 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { chunks } from '../../api/batchRequest';
 import type { Connection } from '../../api/connection';
 import { tellsOrigin, type CrmEvent } from '../../api/crmEvent';
 import { unshared, eventIdentity, type EventLog, type Share } from '../../api/eventLog';
+import { isAnsweredWith } from '../../api/fetchRecord';
+import { refusedCursor } from '../../api/http/statuses';
 import { noOrigin } from '../origin';
 import { groupOfEvents, groupOfRecords, identitiesOf } from './group';
 import { LogWatch, noteNewest } from './logWatch';
@@ -166,8 +168,7 @@ export class ChangeSource {
 		const { cursor, last, begun, reread = '' } = backfill;
 		let { from } = backfill;
 		const page = await records.page({ cursor, from }, size).catch(async (error: unknown) => {
-			const isRefused = error instanceof NodeApiError && ['400', '404', '410', '422'].includes(error.httpCode ?? '');
-			if (!isRefused || cursor === '') throw error;
+			if (!isAnsweredWith(error, ...refusedCursor) || cursor === '') throw error;
 			// The cursor has expired; the last record read shows its position.
 			from = last?.created;
 			return await records.page({ cursor: '', from }, size);

@@ -6,6 +6,8 @@ import { eventIdentity, type EventLog } from '../../api/eventLog';
 import { isWebPage } from '../../api/fetchRecord';
 import type { KeyOrigin } from '../../api/http/idempotency';
 import { retryPolicy } from '../../api/http/retry';
+import { inParallel } from '../../api/inParallel';
+import { unauthorized } from '../../api/http/statuses';
 import { eventOutput } from '../eventOutput';
 import type { Group } from './position';
 import { RecordBehindError, type RecordReader } from './records';
@@ -36,9 +38,6 @@ interface LoadOptions {
 	cache: { readonly events: Map<string, CrmEvent>; readonly pages: Map<string, IDataObject[]> };
 }
 
-/** Requests for current records at a time. */
-const recordsAtOnce = 5;
-
 /** Number of reads that may return records older than their events; they take longer than a replica may lag. */
 const maxBehind = 2;
 
@@ -62,16 +61,7 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 
 /** One item for each event, in their order, a few at a time. */
 async function each(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDataObject>): Promise<Loaded> {
-	const results: Loaded[] = [];
-	let next = 0;
-	const worker = async () => {
-		for (let i = next++; i < events.length; i = next++) {
-			const event = events[i]!;
-			results[i] = await reading([event.id], async () => [await output(event)]);
-		}
-	};
-	await Promise.all(Array.from({ length: Math.min(recordsAtOnce, events.length) }, worker));
-	return joined(results);
+	return joined(await inParallel(events, async (event) => await reading([event.id], async () => [await output(event)])));
 }
 
 /** One item for each record; where the service refuses a list, one by one those that it does not refuse. */
@@ -102,7 +92,7 @@ function isRefusal(error: unknown): boolean {
 	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
 	if (isWebPage(error)) return false;
 	const status = Number(error.httpCode);
-	return status >= 400 && status < 500 && ![401, ...retryPolicy.statuses].includes(status);
+	return status >= 400 && status < 500 && ![unauthorized, ...retryPolicy.statuses].includes(status);
 }
 
 const asLoaded = (found: IDataObject[]): Loaded => ({ items: found.map((json) => ({ json })), failures: [] });

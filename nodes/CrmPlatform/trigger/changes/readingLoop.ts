@@ -1,8 +1,10 @@
-import { NodeApiError, NodeOperationError, type ITriggerFunctions, type ITriggerResponse } from 'n8n-workflow';
+import { NodeOperationError, type ITriggerFunctions, type ITriggerResponse } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import type { EventLog } from '../../api/eventLog';
+import { isAnsweredWith } from '../../api/fetchRecord';
 import type { Clock } from '../../api/http/clock';
+import { unauthorized } from '../../api/http/statuses';
 import type { EventChoice } from '../eventProperties';
 import { maxTimeUnstored } from '../unwritable';
 import { ChangeSource } from './changeSource';
@@ -110,7 +112,7 @@ class ReadingLoop {
 				this.failures = 0;
 			} catch (error) {
 				if (signal.aborted) return;
-				const isRefused = error instanceof NodeApiError && error.httpCode === '401';
+				const isRefused = isAnsweredWith(error, unauthorized);
 				if (isRefused && (await reopen().catch(() => false))) return;
 				// Reported once per outage; the position stays, so nothing is lost.
 				if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));

@@ -5,7 +5,8 @@ import type { Connection } from '../../api/connection';
 import { isAnsweredWith, isNotFound, isWebPage } from '../../api/fetchRecord';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
-import { newKeyFor, refusalStatuses, subscriptionPath } from '../../api/webhookSubscriptions';
+import { refusedSubscription, unauthorized, unsupported } from '../../api/http/statuses';
+import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readWholeNumber } from '../../values/readers';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
 import { isAddress, type FoundSubscription, type Subscription } from './subscription';
@@ -97,8 +98,8 @@ const unrecovered: Gap = { before: Infinity, reason: 'because the service does n
  * @throws NodeOperationError where the service refuses it, otherwise the error itself
  */
 function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
-	if (isAnsweredWith(error, 405, 501) || isNotFound(error)) return false;
-	if (!isAnsweredWith(error, ...refusalStatuses) || isWebPage(error)) throw error;
+	if (isAnsweredWith(error, ...unsupported) || isNotFound(error)) return false;
+	if (!isAnsweredWith(error, ...refusedSubscription) || isWebPage(error)) throw error;
 	throw new NodeOperationError(n8n.getNode(), `The service refuses to recover missed events: ${error.message}`, {
 		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
 	});
@@ -120,7 +121,7 @@ export async function isFailing(api: Connection, subscription: Subscription): Pr
 async function isRefused(api: Connection, subscription: Subscription): Promise<boolean> {
 	let read = 0;
 	for await (const record of undelivered(api, subscription, ['pending'])) {
-		if (delivery.safeParse(record).data?.attempts.at(-1)?.response_status === 401) return true;
+		if (delivery.safeParse(record).data?.attempts.at(-1)?.response_status === unauthorized) return true;
 		if (++read >= maxSearched) return false;
 	}
 	return false;

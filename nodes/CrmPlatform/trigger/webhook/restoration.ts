@@ -2,7 +2,8 @@ import { NodeOperationError, type IDataObject, type IHookFunctions, type ITrigge
 
 import type { Connection } from '../../api/connection';
 import { isAnsweredWith } from '../../api/fetchRecord';
-import { deleteSubscription, newKeyFor, refusalStatuses, subscriptionPath } from '../../api/webhookSubscriptions';
+import { refusedSubscription } from '../../api/http/statuses';
+import { deleteSubscription, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import {
 	areEvents,
 	isAddress,
@@ -38,7 +39,7 @@ export async function updateSubscription(
 
 async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined> {
 	return await request.catch((error: unknown) => {
-		if (isAnsweredWith(error, ...refusalStatuses)) return undefined;
+		if (isAnsweredWith(error, ...refusedSubscription)) return undefined;
 		throw error;
 	});
 }
@@ -101,7 +102,7 @@ export async function renewSecret(
 
 /** @throws NodeOperationError where the service refuses a subscription in another one's place, otherwise the error itself */
 function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subscription, error: unknown): never {
-	if (!isAnsweredWith(error, ...refusalStatuses)) throw error;
+	if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
 	throw new NodeOperationError(
 		n8n.getNode(),
 		`No event reaches this trigger: the service refuses to change the webhook ${id} or to create another (${error.message})`,

@@ -1,0 +1,38 @@
+interface MapLike<Key, Value> {
+	get(key: Key): Value | undefined;
+	set(key: Key, value: Value): unknown;
+}
+
+/** The value of a key, which is made if the map has none. */
+export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, create: () => Value): Value {
+	const existing = map.get(key);
+	if (existing !== undefined) return existing;
+	const value = create();
+	map.set(key, value);
+	return value;
+}
+
+/** A map that forgets its oldest entries. A key that is set again counts as new. */
+export class RecentMap<Key, Value> {
+	private readonly entries = new Map<Key, Value>();
+	private readonly capacity: number;
+
+	constructor(capacity: number) {
+		this.capacity = capacity;
+	}
+
+	get(key: Key): Value | undefined {
+		return this.entries.get(key);
+	}
+
+	set(key: Key, value: Value): void {
+		this.entries.delete(key);
+		this.entries.set(key, value);
+		const [oldest] = this.entries.keys();
+		if (this.entries.size > this.capacity) this.entries.delete(oldest as Key);
+	}
+
+	values(): IterableIterator<Value> {
+		return this.entries.values();
+	}
+}

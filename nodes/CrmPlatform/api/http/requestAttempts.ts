@@ -1,0 +1,170 @@
+import { failedAttempt, readAnswer, type FailedAnswer, type SuccessfulAnswer } from './answer';
+import type { Clock } from './clock';
+import type { Priority } from './fairQueue';
+import { rateLimitProblem, saysNotFound, uncertainProblem, type Problem } from './problem';
+import type { QueueOptions, QueueTimeout, RequestQueue } from './requestQueue';
+import {
+	asksToWait,
+	decideRetry,
+	isOutcomeUnknown,
+	type FailedAttempt,
+	type RetryDecision,
+	type RetryPolicy,
+} from './retry';
+import type { HttpRequest, Transport } from './transport';
+import { rateLimited } from './statuses';
+
+export type RequestAnswer = SuccessfulAnswer | { ok: false; problem: Problem };
+
+/** What all requests of a sender share. */
+export interface SenderContext {
+	transport: Transport;
+	/** Aborts waits; the transport aborts requests in flight. */
+	signal?: AbortSignal | undefined;
+	clock: Clock;
+	policy: RetryPolicy;
+	/** The address in error messages. */
+	shownAddress: string;
+	queueOptions?: QueueOptions;
+	queue(): RequestQueue;
+	execution: unknown;
+	currentPriority(): Priority;
+	/**
+	 * Called before each wait with its expected length in milliseconds and the number of other workflows that
+	 * wait. The returned function is called when the wait ends.
+	 */
+	onWait?(ms: number, otherWorkflows: number): () => void;
+}
+
+interface AttemptedRequest {
+	http: HttpRequest;
+	/** Whether the request can be repeated without effect. */
+	isRepeatable: boolean;
+	/** Whether it has an idempotency key, even one that the service may ignore. */
+	hasKey: boolean;
+}
+
+/** The attempts of one request, until it succeeds or another attempt is pointless. */
+export class RequestAttempts {
+	private readonly sender: SenderContext;
+	private readonly request: AttemptedRequest;
+	/** Whether any attempt may have been carried out. */
+	private mayBeDone = false;
+	/** Whether the last attempt may have been carried out: for a repeatable write, only that matters. */
+	private isUnknown = false;
+	/** Milliseconds between attempts. */
+	private waited = 0;
+	/** Milliseconds in the queue. */
+	private queued = 0;
+	private tries = 1;
+	/** How often the service has asked to wait. */
+	private deferrals = 0;
+	/** Of the last attempt. */
+	private problem: Problem | undefined;
+
+	constructor(sender: SenderContext, request: AttemptedRequest) {
+		this.sender = sender;
+		this.request = request;
+	}
+
+	async send(): Promise<RequestAnswer> {
+		const { signal, shownAddress, policy, queueOptions } = this.sender;
+		const { method } = this.request.http;
+		for (;;) {
+			signal?.throwIfAborted();
+			const priority = this.sender.currentPriority();
+			const maxRateLimitWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
+			const response = await this.sendQueued(priority, maxRateLimitWait);
+			// Another attempt would only be refused, at the cost of the shared plan.
+			if ('retryAt' in response) return failed(this.problem ? this.finalProblem(this.problem) : rateLimitProblem(), response.retryAt);
+			// A request aborted by a canceled execution is not a connection failure.
+			if (!('headers' in response)) signal?.throwIfAborted();
+			const answer = readAnswer(response, shownAddress, method);
+			if (answer.ok) return answer;
+			const failure = failedAttempt(response, answer);
+			// An earlier attempt, whose response was lost, has deleted the record.
+			if (this.mayBeDone && method === 'DELETE' && saysNotFound(failure.status, answer.problem.details)) {
+				return { ok: true, response: { status: 204, headers: failure.headers, body: undefined } };
+			}
+			const problem = this.recordFailure(failure, answer);
+			const isLast = 'isOverdue' in response || answer.isFinal === true;
+			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxRateLimitWait);
+			if (!decision.retry) return failed(this.finalProblem(problem), decision.retryAt);
+			if (decision.isCountedTry) this.tries += 1;
+			await this.wait(decision.delay);
+		}
+	}
+
+	private async sendQueued(priority: Priority, maxWait: number): Promise<Awaited<ReturnType<Transport>> | QueueTimeout> {
+		const { clock, queue, queueOptions, signal, execution, onWait, transport } = this.sender;
+		const { http } = this.request;
+		const { workflow = '' } = queueOptions ?? {};
+		const enqueuedAt = clock.now();
+		const reserve = priority === 'bulk' ? (queueOptions?.reserve ?? 0) : 0;
+		let onWaitEnd = onWait?.(queue().expectedDelay(reserve), queue().countOtherWorkflows(workflow));
+		const endWait = () => {
+			onWaitEnd?.();
+			onWaitEnd = undefined;
+		};
+		const queuedRequest = {
+			priority,
+			workflow,
+			execution,
+			timeoutAt: enqueuedAt + maxWait - this.waited - this.queued,
+			reserve,
+			totalTimeout: http.totalTimeout,
+			isRetry: this.deferrals > 0,
+			signal,
+		};
+		const send = async () => {
+			endWait();
+			this.queued += clock.now() - enqueuedAt;
+			return await transport(http);
+		};
+		return await queue().enqueue(queuedRequest, send).finally(endWait);
+	}
+
+	/** @returns the problem, with what earlier attempts may have done */
+	private recordFailure(failure: FailedAttempt, { problem, isFinal }: FailedAnswer): Problem {
+		// A success without readable data does not show what became of the record.
+		const isWithoutRecord = (failure.status ?? 500) < 300 && !isFinal;
+		this.isUnknown = isWithoutRecord || isOutcomeUnknown(failure, this.request.hasKey);
+		this.mayBeDone ||= this.isUnknown;
+		if (asksToWait(failure)) this.deferrals += 1;
+		this.problem = { ...problem, mayBeDone: this.mayBeDone || problem.mayBeDone === true };
+		return this.problem;
+	}
+
+	private decide(failure: FailedAttempt, maxRateLimitWait: number): RetryDecision {
+		const { clock, policy } = this.sender;
+		const { tries, deferrals, waited } = this;
+		const { isRepeatable: repeatable, hasKey } = this.request;
+		return decideRetry(
+			failure,
+			{ tries, deferrals, waited, repeatable, hasKey, now: clock.now(), random: clock.random() },
+			failure.status === rateLimited ? { ...policy, maxWait: maxRateLimitWait } : policy,
+		);
+	}
+
+	/** Adds a hint if the write may have been carried out. */
+	private finalProblem(problem: Problem): Problem {
+		const { http, isRepeatable } = this.request;
+		const isUncertain = http.method !== 'GET' && (isRepeatable ? this.isUnknown : this.mayBeDone);
+		return isUncertain ? uncertainProblem(problem, isRepeatable) : problem;
+	}
+
+	private async wait(ms: number): Promise<void> {
+		if (ms <= 0) return;
+		const { clock, signal, onWait } = this.sender;
+		const onWaitEnd = onWait?.(ms, 0);
+		await clock.sleep(ms, signal).finally(onWaitEnd);
+		this.waited += ms;
+	}
+}
+
+function failed(problem: Problem, retryAt?: number): RequestAnswer {
+	if (retryAt === undefined) return { ok: false, problem };
+	const when = `The service accepts requests again at ${new Date(retryAt).toISOString()}.`;
+	const description = `${problem.description}\n${when}`;
+	return { ok: false, problem: { ...problem, description, retryAt } };
+}

@@ -1,0 +1,63 @@
+import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
+
+import type { Clock } from './http/clock';
+import { withoutSecrets } from './http/secrets';
+import { describeRequest } from './openapi/describedRequest';
+import { describeResource, type ResourceDescription } from './openapi/description';
+import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
+import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
+import type { IdempotencyHeader } from './openapi/idempotencyHeader';
+import type { OpenApiDocument } from './openapi/openapi';
+import { wrongBaseUrl } from './openapi/paths';
+import { leftOutOf } from './openapi/work';
+
+/** What the service says of itself. Its document is loaded when it is first needed. */
+export interface ServiceDescription {
+	/** What the service offers for the records at `path` (`/contacts`); undefined where it does not know it. */
+	describe(path: string): Promise<ResourceDescription | undefined>;
+	/** How the operation at a path takes idempotency keys; undefined where it is not described. */
+	describeRequest(method: string, path: string): Promise<IdempotencyHeader | undefined>;
+	/** Which events the service reports. */
+	describeEvents(): Promise<EventCatalog>;
+	/** Whether the description is the service's own, and not the packaged one; true before it is loaded. */
+	isSelfDescribed(): boolean;
+	/** @throws Error in the user's words where `feature` needs the service's description, which could not be read */
+	requireDescription(feature: string): void;
+	/** Notice for the user if the description could not be read, or only in part. */
+	descriptionNotice(): string | undefined;
+}
+
+/** @param onLoaded called each time the document is used */
+export function openDescription(
+	n8n: IAllExecuteFunctions,
+	source: DocumentSource,
+	{ clock, secrets, onLoaded }: { clock: Clock; secrets: string[]; onLoaded(): void },
+): ServiceDescription {
+	let loading: Promise<LoadedDocument> | undefined;
+	let loaded: LoadedDocument | undefined;
+	const readDocument = async (): Promise<OpenApiDocument> => {
+		loading ??= loadDocument(source, clock);
+		loaded = await loading;
+		onLoaded();
+		return loaded.document;
+	};
+	return {
+		async describe(path) {
+			const document = await readDocument();
+			const wrong = wrongBaseUrl(document, path, source.address, source.url);
+			if (wrong !== undefined) throw new NodeOperationError(n8n.getNode(), wrong);
+			return describeResource(document, path);
+		},
+		describeRequest: async (method, path) => describeRequest(await readDocument(), method, path),
+		describeEvents: async () => readEventCatalog(await readDocument()),
+		isSelfDescribed: () => loaded?.isPackaged !== true,
+		requireDescription(feature) {
+			if (loaded?.unread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.unread, secrets)}`);
+		},
+		descriptionNotice() {
+			// Parts of a description are read when they are needed, so a later call may find more left out.
+			const notice = loaded && (loaded.notice ?? leftOutOf(loaded.document));
+			return notice && withoutSecrets(notice, secrets);
+		},
+	};
+}

@@ -1,0 +1,130 @@
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
+
+import type { FileRecords } from '../files/rows';
+import type { Execution } from '../model';
+import type { ImportPlan, PlannedRow } from './importPlan';
+import { reportFiles, type ReportFiles } from './importReport';
+
+/** Number of mapped rows that a preview shows. */
+const sampleSize = 5;
+
+/** Number of rows whose reason is in the item, to save opening a file; the files have all of them. */
+const reasonsShown = 3;
+
+type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown', number>;
+
+/** What has become of the rows of a file so far. */
+export class ImportProgress {
+	/** Ids of the jobs, in the order in which they became known. */
+	readonly jobs: string[] = [];
+	private readonly execution: Execution;
+	private readonly plan: ImportPlan;
+	private readonly file: FileRecords;
+	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0 };
+	private readonly samples: IDataObject[] = [];
+	private readonly reasons: IDataObject[] = [];
+	private report: ReportFiles | undefined;
+	private lastRow = 0;
+
+	constructor(execution: Execution, plan: ImportPlan, file: FileRecords) {
+		this.execution = execution;
+		this.plan = plan;
+		this.file = file;
+	}
+
+	/** Writes the outcome of the rows of one job. */
+	async record(rows: PlannedRow[]): Promise<void> {
+		this.report ??= reportFiles(this.execution.n8n, this.file.columns);
+		for (const planned of rows) this.count(planned);
+		await this.report.add(rows);
+		this.log('');
+	}
+
+	private count({ row, done, refusal, line }: PlannedRow): void {
+		const { counts, reasons, samples } = this;
+		counts.rows += 1;
+		this.lastRow = row;
+		if (done) {
+			counts.done += 1;
+			counts[done.action] += 1;
+		} else if (refusal) {
+			const { field, message, isUnknown } = refusal;
+			counts[isUnknown ? 'unknown' : 'failed'] += 1;
+			if (reasons.length < reasonsShown) reasons.push({ row, ...(field !== undefined && { field }), message });
+		} else if (samples.length < sampleSize && line !== undefined) {
+			samples.push(JSON.parse(line) as IDataObject);
+		}
+	}
+
+	private log(news: string): void {
+		const { n8n } = this.execution;
+		n8n.logger.info(`${n8n.getNode().name}: ${this.counts.done} rows imported, ${this.counts.failed} refused${news}`);
+	}
+
+	/** @param fileProblem why the file was not read to its end */
+	async end(fileProblem: string | undefined): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
+		const { execution, plan, counts } = this;
+		if (counts.rows === 0) throw new Error('The file has no records. Nothing was written.');
+		const problem = fileProblem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${fileProblem}`;
+		const files = await this.report!.end();
+		if (plan.isPreview) {
+			execution.api.notices.add('Preview: nothing was written. Turn off Preview to import the file.');
+			delete files.done;
+			if (counts.failed === 0) delete files.failed;
+		}
+		noteOutcome(execution, counts, { unnamed: this.file.unnamed, problem, isPreview: plan.isPreview });
+		noteMissingColumns(execution, plan);
+		return { json: this.result(problem), files };
+	}
+
+	private result(problem: string | undefined): IDataObject {
+		const { counts, jobs, samples, reasons } = this;
+		const { rows, failed } = counts;
+		const ending = problem === undefined ? { complete: true } : { complete: false, problem };
+		if (!this.plan.isPreview) return { preview: false, ...ending, ...counts, reasons, jobs };
+		return { preview: true, ...ending, rows, ready: rows - failed, failed, reasons, samples };
+	}
+
+	/** Says how far an import came that failed. */
+	async abandon(): Promise<void> {
+		const { counts, jobs } = this;
+		await this.report?.end().catch(() => undefined);
+		// n8n shows nothing else of a canceled execution.
+		if (jobs.length > 0) this.log('; stopped. Running jobs will finish');
+		if (counts.rows > 0) {
+			this.execution.api.notices.add(
+				`${counts.done} rows were written and ${counts.failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
+			);
+		}
+	}
+}
+
+function noteMissingColumns({ api }: Execution, { unseen }: ImportPlan): void {
+	if (!unseen?.size) return;
+	const names = [...unseen].map((name) => `“${name}”`).join(', ');
+	api.notices.add(`Not imported because no row has this column: ${names}. Correct the name in Columns, or in the file, and import it again with Create or Update.`);
+}
+
+function noteOutcome(
+	{ api }: Execution,
+	{ rows, failed, unknown }: Counts,
+	{ unnamed, problem, isPreview }: { unnamed: Set<number>; problem: string | undefined; isPreview: boolean },
+): void {
+	if (failed > 0) {
+		api.notices.add(
+			isPreview
+				? `${failed} of ${rows} rows would be refused. The file “failed” has them with the reasons.`
+				: `${failed} of ${rows} rows were refused. The file “failed” has them with the reasons: correct it and import it again.`,
+		);
+	}
+	if (unknown > 0) {
+		api.notices.add(
+			`For ${unknown} of ${rows} rows, the service does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
+		);
+	}
+	if (unnamed.size > 0) {
+		const columns = [...unnamed].sort((a, b) => a - b).join(', ');
+		api.notices.add(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
+	}
+	if (problem !== undefined) api.notices.add(problem);
+}

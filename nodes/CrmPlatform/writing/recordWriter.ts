@@ -1,0 +1,157 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { sendBatch, type BatchAnswer } from '../api/batchRequest';
+import { isAnsweredWith } from '../api/fetchRecord';
+import { rateLimited, tooLarge, unavailable } from '../api/http/statuses';
+import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
+import type { Execution, GoesOn, Result, Results } from '../model';
+import { etagOf, isReadFirst, writeAsRead } from './replace';
+import { fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './runState';
+import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
+import { sharesRecord, type Write } from './writeOrder';
+
+/** Makes the item's result of the record the service answered with, the status and what was sent. */
+export type ResultFrom = (record: IDataObject, item: number, answer: { status: number; body: IDataObject | undefined }) => Result;
+
+interface WriterOptions {
+	/** Undefined if each record is sent with a request of its own. */
+	batch: BatchDescription | undefined;
+	usesBatches: boolean;
+	resultFrom: ResultFrom;
+	/** The result of an item whose write failed. */
+	onRefusal(error: Error, item: number): Result | Error;
+}
+
+/** Sends the writes of a run's items, alone or in batches. */
+export class RecordWriter {
+	/** Which items were sent together, by this attempt and earlier ones. */
+	readonly requestLog: SentRequests;
+	private readonly execution: Execution;
+	private readonly description: WriteDescription;
+	private readonly options: WriterOptions;
+
+	constructor(execution: Execution, description: WriteDescription, options: WriterOptions) {
+		this.execution = execution;
+		this.description = description;
+		this.options = options;
+		this.requestLog = sentRequests(execution);
+	}
+
+	/** Writes a record with a request of its own. */
+	async writeAlone(write: Write, item: number): Promise<Result | Error> {
+		const { execution, description } = this;
+		const { batch, resultFrom, onRefusal } = this.options;
+		const { version, body } = write;
+		fixBatching(execution);
+		try {
+			if (isReadFirst(description, write)) {
+				const { record, status } = await writeAsRead(execution, description, write, [item]);
+				return resultFrom(record, item, { status, body });
+			}
+			const isVersionOnlyInBatch = version !== undefined && !description.takesIfMatch && batch?.takesVersion;
+			if (isVersionOnlyInBatch) {
+				const [answer] = await this.sendBatch(batch, [write], [item]);
+				return this.resultOf(answer!, write, item);
+			}
+			const headers = version !== undefined && description.takesIfMatch ? { headers: { 'if-match': etagOf(version) } } : {};
+			const { record, status } = await writeOne(execution, description, { ...write, ...headers }, [item]);
+			return resultFrom(record, item, { status, body });
+		} catch (error) {
+			return onRefusal(error as Error, item);
+		}
+	}
+
+	/** Writes records that share path and query, with one request if the service takes a batch of them. */
+	async writeTogether(writes: Write[], items: number[], goesOn: GoesOn): Promise<Results> {
+		const [first] = writes;
+		if (!first) return [];
+		const { batch, usesBatches, onRefusal } = this.options;
+		fixBatching(this.execution);
+		if (usesBatches) this.requestLog.add(items);
+		try {
+			if (!batch || writes.length === 1) return [await this.writeAlone(first, items[0] ?? 0)];
+			return await this.resultsOf(await this.sendBatch(batch, writes, items), writes, items, goesOn);
+		} catch (error) {
+			if (!isAnsweredWith(error, tooLarge) || writes.length === 1) return items.map((item) => onRefusal(error as Error, item));
+			this.requestLog.remove(items);
+			return await this.writeInHalves(writes, items, goesOn);
+		}
+	}
+
+	private async writeInHalves(writes: Write[], items: number[], goesOn: GoesOn): Promise<Results> {
+		const half = Math.ceil(writes.length / 2);
+		const results = await this.writeTogether(writes.slice(0, half), items.slice(0, half), goesOn);
+		if (!goesOn(results)) return results;
+		return [...results, ...(await this.writeTogether(writes.slice(half), items.slice(half), goesOn))];
+	}
+
+	private async sendBatch(batch: BatchDescription, writes: Write[], items: number[]): Promise<Array<BatchAnswer | Error>> {
+		const { execution, description } = this;
+		const [first] = writes;
+		const path = first!.collection + batch.path;
+		const idempotency = idempotencyOf(execution, keyHeaderOf(execution, description, 'batch'), items);
+		warnOfRetries(execution, { method: 'POST', path, ...idempotency });
+		return await sendBatch(execution.api.send, {
+			description: batch,
+			path,
+			items: writes.map((write) => batchItem(write, batch)),
+			areNew: writes.every(({ id, mayExist }) => id === undefined && mayExist !== true),
+			...(first!.query && { query: first!.query }),
+			...idempotency,
+		});
+	}
+
+	/**
+	 * The result of each item of a batch. An item that the service deferred is sent alone, unless that could
+	 * write it twice: it waits, and is retried under its own key, because the batch's key would always return
+	 * the same response. If the service defers that request as well, the remaining items are not tried: each
+	 * would wait as long.
+	 */
+	private async resultsOf(
+		answers: Array<BatchAnswer | Error>,
+		writes: Write[],
+		items: number[],
+		goesOn: GoesOn,
+	): Promise<Results> {
+		let maySendAlone = keyHeaderOf(this.execution, this.description, 'single')?.isPromised === true;
+		const results = answers.map((answer, index) =>
+			this.isDeferred(answer, writes[index]!, writes) ? undefined : this.resultOf(answer, writes[index]!, items[index]!),
+		);
+		for (const [index, write] of writes.entries()) {
+			if (results[index]) continue;
+			if (maySendAlone && goesOn(results)) {
+				results[index] = await this.writeAlone(write, items[index]!);
+				maySendAlone = !isAnsweredWith(results[index], rateLimited, unavailable);
+			} else {
+				results[index] = this.resultOf(answers[index]!, write, items[index]!);
+			}
+		}
+		return results;
+	}
+
+	/** Whether the service asks to send an item of a batch later, which cannot write it twice. */
+	private isDeferred(answer: BatchAnswer | Error, write: Write, writes: Write[]): boolean {
+		if (!('problem' in answer) || sharesRecord(write, writes)) return false;
+		const { status } = answer.problem;
+		return status === rateLimited || (status === unavailable && isSafeToRepeat(this.description, write));
+	}
+
+	private resultOf(answer: BatchAnswer | Error, { id, body }: Write, item: number): Result | Error {
+		const { batch, resultFrom, onRefusal } = this.options;
+		if (answer instanceof Error) return onRefusal(answer, item);
+		if ('problem' in answer) return onRefusal(this.execution.api.failure(answer.problem), item);
+		const record = writtenRecord(this.execution, { ...this.description, answersId: batch?.answersId }, id, answer);
+		return record instanceof Error ? onRefusal(record, item) : resultFrom(record, item, { status: answer.status, body });
+	}
+}
+
+function batchItem({ id, version, body }: Write, { takesVersion }: BatchDescription): IDataObject {
+	return { ...body, ...(id !== undefined && { id }), ...(version !== undefined && takesVersion && { version }) };
+}
+
+/**
+ * Whether a change that may have been made can be repeated with the same effect. Not a change of a specific
+ * version, which would have changed, nor a deletion, whose record would be missing.
+ */
+const isSafeToRepeat = ({ method }: WriteDescription, { version }: Write): boolean =>
+	(method === 'PUT' || method === 'PATCH') && version === undefined;
