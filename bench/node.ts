@@ -34,7 +34,7 @@ const sandboxWith = (count: number) => [
 ];
 
 const at = (ms: number, rows: Row[]): Row[] =>
-	rows.map((row) => ({ ...row, what: `${row.label}, at ${ms} ms` }));
+	rows.map((row) => ({ ...row, label: `${row.label}, at ${ms} ms` }));
 
 /** @param args of Node.js */
 async function withServer(
