@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { baseUrl, descriptionUrl, leaveRoom } from './serviceProperties';
+import { baseUrlProperty, descriptionUrlProperty, leaveRoomProperty } from './serviceProperties';
 
 export class CrmPlatformApi implements ICredentialType {
 	name = 'crmPlatformApi';
@@ -22,7 +22,7 @@ export class CrmPlatformApi implements ICredentialType {
 		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform/blob/main/docs/credentials.md#api-key';
 
 	properties: INodeProperties[] = [
-		baseUrl,
+		baseUrlProperty,
 		{
 			displayName: 'API Key',
 			name: 'apiKey',
@@ -32,8 +32,8 @@ export class CrmPlatformApi implements ICredentialType {
 			required: true,
 			description: 'Generated in the platform’s settings, under API and integrations',
 		},
-		descriptionUrl,
-		leaveRoom,
+		descriptionUrlProperty,
+		leaveRoomProperty,
 	];
 
 	/** A function, since n8n evaluates the declarative form anew for each request. */

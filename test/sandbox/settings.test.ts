@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { submitAndFollow, shownOnce } from './browser.ts';
+import { submitAndFollow, shownOnce } from './scripted-browser.ts';
 import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
 
 const settings = '/settings/api';

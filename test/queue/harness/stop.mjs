@@ -1,1 +1,1 @@
-export { stopWorld as default } from './world.ts';
+export { stopWorld as default } from './queue-world.ts';
