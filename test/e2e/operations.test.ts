@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { byId, mapped } from '../integration/parameters.ts';
 import { filterBy, fromInput, resources } from './harness/resources.ts';
-import { runNode } from './harness/run-node.ts';
-import type { NodeResult } from './harness/run-node.ts';
+import { type NodeResult, runNode } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 describe.each(resources)('In a real n8n, on a $value,', (resource) => {

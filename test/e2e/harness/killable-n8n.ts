@@ -1,16 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { IDataObject, INode } from 'n8n-workflow';
-import { installCommunityPackage } from '../../../demo/community-package.ts';
-import { N8nClient } from '../../../demo/n8n-client.ts';
-import { type N8nProcess, startN8n } from '../../../demo/n8n-process.ts';
-import { freePort } from '../../../demo/ports.ts';
+import type { N8nClient } from '../../../demo/n8n-client.ts';
+import type { N8nProcess } from '../../../demo/n8n-process.ts';
 import { workflowNode } from '../../../demo/workflow-node.ts';
-import { startSandbox, type Sandbox } from '../../../sandbox/serve.ts';
-import { installN8n } from '../../../tools/n8n.mjs';
-import { packBuilt } from './built-package.ts';
+import type { Sandbox } from '../../../sandbox/serve.ts';
+import { prepareN8n, signInAsOwner, singleProcess } from './new-n8n.ts';
 
 /** A row of n8n's table of executions. */
 export interface ExecutionRow {
@@ -60,76 +55,60 @@ export interface SingleN8n extends KillableN8n {
 }
 
 export async function startKillableN8n(): Promise<SingleN8n> {
-	const folder = mkdtempSync(join(tmpdir(), 'n8n-killed-'));
-	const closers: Array<() => unknown> = [() => rmSync(folder, { recursive: true, force: true })];
-	const close = async () => {
-		for (const closer of closers.splice(0).reverse()) await closer();
+	await using closers = new AsyncDisposableStack();
+	const setup = await prepareN8n(closers, 0);
+	// What is pruned cannot be counted.
+	const startProcess = await singleProcess(setup, { EXECUTIONS_DATA_PRUNE: 'false' });
+	let starts = 0;
+	let n8n: N8nProcess;
+	const start = async () => {
+		n8n = startProcess(resolve('.tmp', 'e2e', `${basename(setup.folder)}-${(starts += 1)}.log`));
+		await n8n.ready;
 	};
-	try {
-		const installation = await installN8n();
-		const tarball = await packBuilt(join(folder, 'package'));
-		await installCommunityPackage(folder, 'n8n-nodes-crm-platform', tarball);
-		const sandbox = await startSandbox({ contacts: 0, plan: 'enterprise', allowPrivateWebhooks: true });
-		closers.push(() => sandbox.close());
-		const ports = { port: await freePort(), brokerPort: await freePort() };
-		// What is pruned cannot be counted.
-		const settings = { EXECUTIONS_DATA_PRUNE: 'false' };
-		const place = { userFolder: folder, encryptionKey: 'for one run', settings, ...ports };
-		let starts = 0;
-		let n8n: N8nProcess;
-		const begin = async () => {
-			n8n = startN8n(installation, place, resolve('.tmp', 'e2e', `${basename(folder)}-${(starts += 1)}.log`));
-			await n8n.ready;
-		};
-		closers.push(() => n8n.kill());
-		await begin();
+	closers.defer(() => n8n.kill());
+	await start();
 
-		const { client, credentialId } = await firstSession(n8n!.url, sandbox);
+	const query = <Row>(sql: string): Row[] => {
+		const database = new DatabaseSync(join(setup.folder, '.n8n', 'database.sqlite'), { readOnly: true });
+		try {
+			return database.prepare(sql).all() as unknown as Row[];
+		} finally {
+			database.close();
+		}
+	};
 
-		const query = <Row>(sql: string): Row[] => {
-			const database = new DatabaseSync(join(folder, '.n8n', 'database.sqlite'), { readOnly: true });
-			try {
-				return database.prepare(sql).all() as unknown as Row[];
-			} finally {
-				database.close();
-			}
-		};
-
-		// n8n 2.41 leaves some of the executions that were killed as running.
-		const abandoned = new Set<number>();
-		return {
-			client,
-			credentialId,
-			call: serviceCaller(sandbox),
-			rows: () =>
-				query<ExecutionRow & { id: number }>('SELECT id, deduplicationKey, status, workflowId FROM execution_entity').map(
-					({ id, ...row }) => (abandoned.has(id) && row.status === 'running' ? { ...row, status: 'crashed' } : row),
-				),
-			countRows: () => query<{ count: number }>('SELECT count(*) AS count FROM execution_entity')[0]!.count,
-			reports: () => query<TriggerReport>(selectReports),
-			stop: async () => await n8n.stop(),
-			start: begin,
-			async killAndStart() {
-				await n8n.kill();
-				const running = query<{ id: number }>("SELECT id FROM execution_entity WHERE status = 'running'");
-				for (const { id } of running) abandoned.add(id);
-				await begin();
-			},
-			close,
-		};
-	} catch (error) {
-		await close();
-		throw error;
-	}
+	// n8n 2.41 leaves some of the executions that were killed as running.
+	const abandoned = new Set<number>();
+	return {
+		...(await killableBeside(setup.sandbox, n8n!.url, closers)),
+		rows: () =>
+			query<ExecutionRow & { id: number }>('SELECT id, deduplicationKey, status, workflowId FROM execution_entity').map(
+				({ id, ...row }) => (abandoned.has(id) && row.status === 'running' ? { ...row, status: 'crashed' } : row),
+			),
+		countRows: () => query<{ count: number }>('SELECT count(*) AS count FROM execution_entity')[0]!.count,
+		reports: () => query<TriggerReport>(selectReports),
+		stop: async () => await n8n.stop(),
+		start,
+		async killAndStart() {
+			await n8n.kill();
+			const running = query<{ id: number }>("SELECT id FROM execution_entity WHERE status = 'running'");
+			for (const { id } of running) abandoned.add(id);
+			await start();
+		},
+	};
 }
 
-/** Signs in to an n8n that nobody has signed in to, and gives it a credential for a sandbox. */
-export async function firstSession(n8nUrl: string, { url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>) {
-	const client = new N8nClient(n8nUrl);
-	await client.signIn({ email: 'owner@example.com', password: 'For-1-run-only' });
-	const data = { baseUrl: url, apiKey, descriptionUrl: '' };
+/**
+ * What each n8n that may be killed has: a session, a credential for the sandbox, and its end.
+ *
+ * @param closers have nothing left to close: that is for `close`
+ */
+export async function killableBeside(sandbox: Sandbox, n8nUrl: string, closers: AsyncDisposableStack) {
+	const client = await signInAsOwner(n8nUrl);
+	const data = { baseUrl: sandbox.url, apiKey: sandbox.apiKey, descriptionUrl: '' };
 	const credentialId = await client.createCredential({ name: 'Sandbox', type: 'crmPlatformApi', data });
-	return { client, credentialId };
+	const moved = closers.move();
+	return { client, credentialId, call: serviceCaller(sandbox), close: async () => await moved.disposeAsync() };
 }
 
 /** Calls a sandbox, and gives the body it answers with. */

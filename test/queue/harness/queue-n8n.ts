@@ -3,7 +3,11 @@ import { installCommunityPackage } from '../../../demo/community-package.ts';
 import { n8nUrl } from '../../../demo/n8n-environment.ts';
 import { type N8nProcess, startN8n } from '../../../demo/n8n-process.ts';
 import { freePort } from '../../../demo/ports.ts';
-import { DATABASE_USER } from './postgres.ts';
+import { findProgram, postgres, redis } from '../../../tools/system-program.ts';
+import type { N8nSetup } from '../../e2e/harness/new-n8n.ts';
+import { DATABASE_USER, startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
+import type { Server } from './server.ts';
 
 const ENCRYPTION_KEY = 'for one run';
 
@@ -19,26 +23,41 @@ interface QueueN8n {
 	kill(name: string): Promise<void>;
 	/** Starts a process that was killed, as on another machine: with nothing of what it kept for itself. */
 	replace(name: string): Promise<void>;
-	stop(): Promise<void>;
+	/** The database of n8n. */
+	database: Server;
+	queue: Server;
 }
 
-interface Place {
-	/** The folder whose node_modules hold n8n. */
-	installation: string;
-	tarball: string;
-	/** What each process keeps for itself goes into a folder of its own in here. */
-	folder: string;
-	/** Where the logs go. */
-	output: string;
-	postgresPort: number;
-	redisPort: number;
+/** The programs that n8n needs in queue mode. */
+interface QueuePrograms {
+	redisProgram: string;
+	postgresProgram: string;
 }
 
-/** Starts one main process, two that receive webhooks and two workers, and waits for all of them. */
-export async function startQueueN8n(place: Place): Promise<QueueN8n> {
-	const { installation, tarball, folder, output } = place;
+/** Undefined if Redis or PostgreSQL is missing. */
+export function findQueuePrograms(): QueuePrograms | undefined {
+	const redisProgram = findProgram(redis);
+	const postgresProgram = findProgram(postgres);
+	return redisProgram && postgresProgram ? { redisProgram, postgresProgram } : undefined;
+}
+
+/**
+ * Starts Redis and PostgreSQL, and of n8n one main process, two that receive webhooks and two workers. Waits for all.
+ *
+ * @param output a folder for the logs
+ */
+export async function startQueueN8n(
+	closers: AsyncDisposableStack,
+	{ installation, tarball, folder }: N8nSetup,
+	{ redisProgram, postgresProgram }: QueuePrograms,
+	output: string,
+): Promise<QueueN8n> {
+	const queue = await startRedis(redisProgram, join(output, 'redis.log'));
+	closers.defer(() => queue.stop());
+	const database = await startPostgres(postgresProgram, join(output, 'postgres.log'));
+	closers.defer(() => database.stop());
 	const webhookPort = await freePort();
-	const settings = queueSettings(place, n8nUrl(webhookPort));
+	const settings = queueSettings(queue.port, database.port, n8nUrl(webhookPort));
 	const started = new Map<string, N8nProcess>();
 	const replacements = new Map<string, () => Promise<{ ready: Promise<void> }>>();
 	const start = async (name: string, command: string[], port: number, machine = 1) => {
@@ -63,38 +82,32 @@ export async function startQueueN8n(place: Place): Promise<QueueN8n> {
 		replacements.set(name, async () => await start(name, command, port, machine + 1));
 		return { url: n8n.url, log, ready: n8n.ready };
 	};
-	const stop = async () => {
-		await Promise.all([...started.values()].map(async (n8n) => await n8n.stop()));
-	};
+	closers.defer(async () => void (await Promise.all([...started.values()].map(async (n8n) => await n8n.stop()))));
 
-	try {
-		const worker = ['worker', '--concurrency=5'];
-		const main = await start('main', ['start'], await freePort());
-		const webhooks = [
-			await start('webhook-1', ['webhook'], webhookPort),
-			await start('webhook-2', ['webhook'], await freePort()),
-		];
-		const workers = [
-			await start('worker-1', worker, await freePort()),
-			await start('worker-2', worker, await freePort()),
-		];
-		await Promise.all([main, ...webhooks, ...workers].map(async ({ ready }) => await ready));
-		return {
-			mainUrl: main.url,
-			webhookUrls: webhooks.map(({ url }) => url),
-			workerLogs: workers.map(({ log }) => log),
-			kill: async (name) => await started.get(name)!.kill(),
-			replace: async (name) => await (await replacements.get(name)!()).ready,
-			stop,
-		};
-	} catch (error) {
-		await stop();
-		throw error;
-	}
+	const worker = ['worker', '--concurrency=5'];
+	const main = await start('main', ['start'], await freePort());
+	const webhooks = [
+		await start('webhook-1', ['webhook'], webhookPort),
+		await start('webhook-2', ['webhook'], await freePort()),
+	];
+	const workers = [
+		await start('worker-1', worker, await freePort()),
+		await start('worker-2', worker, await freePort()),
+	];
+	await Promise.all([main, ...webhooks, ...workers].map(async ({ ready }) => await ready));
+	return {
+		mainUrl: main.url,
+		webhookUrls: webhooks.map(({ url }) => url),
+		workerLogs: workers.map(({ log }) => log),
+		kill: async (name) => await started.get(name)!.kill(),
+		replace: async (name) => await (await replacements.get(name)!()).ready,
+		database,
+		queue,
+	};
 }
 
-/** @param webhookUrl where the service reaches n8n; on a server, a load balancer's address. */
-function queueSettings({ postgresPort, redisPort }: Place, webhookUrl: string) {
+/** @param webhookUrl where the service reaches n8n; on a server, a load balancer's address */
+function queueSettings(redisPort: number, postgresPort: number, webhookUrl: string) {
 	return {
 		EXECUTIONS_MODE: 'queue',
 		QUEUE_BULL_REDIS_HOST: '127.0.0.1',
