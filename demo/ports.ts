@@ -18,8 +18,8 @@ let next = randomInt(FIRST, LAST);
 /**
  * Finds a free TCP port on the loopback interface. It stays free while nobody asks for just that port.
  *
- * @param preferred taken if it is free.
- * @throws Error in the user's words when there is none.
+ * @param preferred taken if it is free
+ * @throws Error in the user's words when there is none
  */
 export async function freePort(preferred?: number): Promise<number> {
 	if (preferred !== undefined && (await isFree(preferred))) return preferred;

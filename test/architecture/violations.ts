@@ -53,7 +53,7 @@ export function cycles(imports: Import[]): string[] {
 /**
  * Every name that a file exports and another one has, too, with the files.
  *
- * @param counted what the other one does with it: declares it, for itself or for others, or exports it, too.
+ * @param counted what the other one does with it: declares it, for itself or for others, or exports it, too
  */
 export function repeatedExports(sources: Sources, counted: 'declared' | 'exported' = 'declared'): string[] {
 	const exporters = new Map<string, string>();
