@@ -8,11 +8,11 @@ import { recordJson } from '../sandbox/core/store/records/record-json.ts';
 import { Store } from '../sandbox/core/store/store.ts';
 
 /**
- * A bare loop of what creating contacts cannot do without: validate each, and insert its row, its event
- * and its entry in the index for search, in transactions of many, and count it. The database is one that
- * the sandbox has made, with all its indexes; each record has its own time and place in them.
+ * The minimum of creating contacts, in a bare loop: validate each, count it, and insert its row, its event
+ * and its entry in the search index, many in one transaction. The sandbox has created the database, with all
+ * its indexes; each record has its own time and place in them.
  *
- * @param path of the file to make
+ * @param path of the file to create
  */
 export function bareInserts(path: string, alreadyThere: number, perTransaction: number) {
 	const store = new Store(path);
@@ -25,7 +25,7 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
 		PRAGMA wal_autocheckpoint = 8192; PRAGMA temp_store = MEMORY;
 	`);
-	// The sandbox merges parts of the index in the background, and has turned off that it merges by itself.
+	// The sandbox merges parts of the index in the background, and has turned off automatic merges.
 	database.exec("INSERT INTO contacts_words (contacts_words, rank) VALUES ('automerge', 4)");
 	const marks = (count: number) => Array(count).fill('?').join();
 	const row = database.prepare('SELECT * FROM contacts WHERE id = ?').get(sample!.id)!;
@@ -71,7 +71,7 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 			inTransactions(items, (item) => documents.push(createOne(item)));
 			return documents;
 		},
-		/** Like a job, which outlives a restart: each line is stored before, and its result is afterwards. */
+		/** Like a job, which survives a restart: it stores each line before, and its result afterwards. */
 		createFromLines(items: string[]): void {
 			const job = `job_${createdCount}`;
 			inTransactions(items, (item, i) => line.run(job, i, item));

@@ -1,7 +1,7 @@
 import { bareContacts } from './bare-loop.ts';
 import type { Server } from './server-process.ts';
 
-/** The fields that a person is compared by. */
+/** The fields that are compared. */
 export const compared = ['external_id', 'last_name', 'job_title', 'lead_source'] as const;
 
 export interface Person {
@@ -12,7 +12,7 @@ export interface Person {
 	lead_source: string | null;
 }
 
-/** Everybody in the service. */
+/** All contacts of the service. */
 export const people = async (server: Server) =>
 	(await bareContacts(server, `limit=500&fields=${compared.join(',')}`)) as Person[];
 

@@ -8,13 +8,13 @@ export interface Person {
 	lead_source: string | null;
 }
 
-/** Everybody in the service. */
+/** All contacts of the service. */
 export const people = async (server: Server) =>
 	((await bareContacts(server, 'limit=500&sort=id&fields=job_title,lead_source')) as Person[]).map(
 		({ id, job_title, lead_source }): Person => ({ id, job_title, lead_source }),
 	);
 
-/** Writes in batches, a few of them at once. */
+/** Writes in batches, a few at a time. */
 export async function bareUpdates(server: Server, items: object[]): Promise<void> {
 	await inBatches(items, async (batch) => {
 		const key = { 'Idempotency-Key': randomUUID() };

@@ -14,7 +14,7 @@ import { benchTools } from './tools/index.ts';
 import { benchTriggers } from './triggers.ts';
 import { benchUndo } from './undo.ts';
 
-/** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one, `npm run bench undo 5000` a smaller one. */
+/** The benchmarks: `npm run bench` runs all, `npm run bench sandbox` one, `npm run bench undo 5000` a smaller one. */
 const benchmarks: Record<string, (size?: number) => Promise<void>> = {
 	sandbox: async () => {
 		publish({ name: 'sandbox', ours: 'sandbox', bare: 'bare server', rows: await benchSandbox() });

@@ -6,10 +6,10 @@ import { mappings, writes, writesFar } from './node-writing.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const contacts = 100_000;
-/** Milliseconds there and back, in the rows that say so. */
+/** Round-trip milliseconds, in the rows that say so. */
 const distance = 50;
 
-/** The node beside a loop that does the same over kept connections, with the same sandbox. */
+/** The node beside a loop that does the same over kept-alive connections, with the same sandbox. */
 export async function benchNode(): Promise<Row[]> {
 	await buildConnector();
 	console.log(`Sandboxes with ${contacts} and ${2 * contacts} contacts are filled; it takes minutes.`);

@@ -8,7 +8,7 @@ import { type Server, startServer } from './server-process.ts';
 import type { SyncTask } from './sync-process.ts';
 
 const contacts = 100_000;
-/** Milliseconds there and back. */
+/** Round-trip milliseconds. */
 const distance = 50;
 
 /** CRM Platform Sync beside a loop that reads all contacts, compares them and writes what differs. */
@@ -36,7 +36,7 @@ async function number(server: Server): Promise<void> {
 
 let rounds = 0;
 
-/** The source, with one percent of the people in another position than before. */
+/** The source, in which one percent of the people have a new position. */
 function changed(source: Person[]): Person[] {
 	const title = `Position ${++rounds}`;
 	return source.map((person, i) => (i % 100 === 0 ? { ...person, job_title: title } : person));
@@ -55,7 +55,7 @@ async function all(server: Server, source: Person[]): Promise<Row> {
 	return { ...rowOf(label, 'ms', pair), max: { ratio: 1.5 } };
 }
 
-/** Records that Compare Datasets compares within a minute: it looks through the list for each of them. */
+/** Records that Compare Datasets compares within a minute, as it searches the list for each of them. */
 const smallCount = 20_000;
 
 /** The comparison alone, beside n8n's node for it. */
@@ -76,7 +76,7 @@ async function comparisons(source: Person[]): Promise<Row[]> {
 	];
 }
 
-/** By how much a process grows while it brings all in step, at its highest. */
+/** The peak growth of a process during the sync. */
 function memory(server: Server, source: Person[]): Row {
 	const memoryGrowth = (which: SyncTask['which']): number => {
 		const task: SyncTask = { url: server.url, which, source: changed(source) };
@@ -86,7 +86,7 @@ function memory(server: Server, source: Person[]): Row {
 	return { label: 'memory, the same', unit: 'MB', ours: memoryGrowth('ours'), bare: memoryGrowth('bare'), max: { value: 250 } };
 }
 
-/** How many requests it takes to bring ten people in step. */
+/** The number of requests for syncing ten people. */
 async function requestsForTen(server: Server, source: Person[]): Promise<Row> {
 	const items = itemsOf(source.slice(0, 10)).map((person) => ({ ...person, job_title: 'One of ten' }));
 	await server.ask('DELETE', '/_sandbox/requests');

@@ -8,9 +8,9 @@ import { type Row, time } from './measure.ts';
 import { type Server, startServer } from './server-process.ts';
 import type { UndoTask } from './undo-process.ts';
 
-/** Each contact is changed so often. */
+/** How often each contact is changed. */
 const rounds = 2;
-/** Milliseconds there and back. */
+/** Round-trip milliseconds. */
 const distance = 50;
 /** MB. */
 const heapLimit = 350;
@@ -33,7 +33,7 @@ export async function benchUndo(contacts = 50_000): Promise<Row[]> {
 
 let executions = 0;
 
-/** An execution that changes everybody. @returns its number, and when it began */
+/** An execution that changes all contacts. @returns its number, and when it began */
 async function wrongImport(server: Server, before: Person[]): Promise<{ execution: string; since: string }> {
 	const execution = `${++executions}`;
 	const since = new Date().toISOString();
@@ -46,7 +46,7 @@ async function wrongImport(server: Server, before: Person[]): Promise<{ executio
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Up to 100,000 records at once, which is quicker than batches. */
+/** Up to 100,000 records in one job, which is faster than batches. */
 async function updateInJob(server: Server, items: object[], key: string): Promise<void> {
 	const headers = { 'Content-Type': 'application/x-ndjson', 'Idempotency-Key': key };
 	const lines = items.map((item) => JSON.stringify(item)).join('\n');
@@ -78,7 +78,7 @@ async function all(near: Server, far: Server, before: Person[]): Promise<Row> {
 	return { label, unit: 'ms', ours: await measureTime('ours'), bare: await measureTime('bare'), max: { ratio: 1.5 } };
 }
 
-/** By how much a process with a small heap grows while it undoes, at its highest. */
+/** The peak growth of a process with a small heap during the undo. */
 async function memory(near: Server, before: Person[]): Promise<Row> {
 	const memoryGrowth = async (which: 'ours' | 'bare'): Promise<number> => {
 		const task: UndoTask = { url: near.url, which, before, ...(await wrongImport(near, before)) };

@@ -17,7 +17,7 @@ const far: Network = { ms: 50, tls: true };
 const freshCount = 100_000;
 const plan = { requests: 20, windowMs: 3_000 };
 
-/** The node beside others of n8n, on one engine and one server; writes bench/results and bench/peers.md. */
+/** Measures the node beside other nodes of n8n, on one engine and one server; writes bench/results and bench/peers.md. */
 export async function benchPeers(): Promise<void> {
 	await buildPackage();
 	const networks = [true, false].flatMap((tls) => distances.map((ms) => ({ ms, tls })));
@@ -41,7 +41,7 @@ export async function benchPeers(): Promise<void> {
 	}
 }
 
-/** All work over all networks, by workers that stay. */
+/** All work over all networks, by workers that stay alive. */
 async function measureWorks(laboratory: Laboratory, networks: Network[]): Promise<Work[]> {
 	const workers = new Map<Subject, Worker>();
 	for (const subject of subjects) workers.set(subject, await laboratory.hire(subject));

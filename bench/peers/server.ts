@@ -7,9 +7,9 @@ import { type ServiceRequest, type Body, isPage, type Service, services } from '
 import { Plan } from './plan.ts';
 
 /**
- * The neutral server: every service of the benchmark at once, told apart by the host that is asked,
- * with the same contacts and nothing behind them. It listens plainly, with TLS, and for the settings;
- * what is sent there is a `Settings`, and the answer tells what was seen.
+ * The neutral server: all services of the benchmark, told apart by host, with the same contacts and
+ * nothing behind them. It listens without TLS, with TLS, and for `Settings`, which it answers with what
+ * each host has received.
  *
  * Arguments: the built package's description, the certificate and its key.
  */
@@ -19,13 +19,13 @@ export interface Settings {
 	plan?: { requests: number; windowMs: number };
 }
 
-/** What a service has seen since the settings were last given. */
+/** What a service has received since the last settings. */
 export interface Seen {
 	requests: number;
 	refused: number;
 	/** Records of all POST requests, in batches or one by one. */
 	posted: number;
-	/** How long the plan makes them take at least, in milliseconds. */
+	/** The least time the plan allows for them, in milliseconds. */
 	leastMs: number;
 }
 

@@ -13,7 +13,7 @@ const starter = promised.plan;
 const pro: Plan = { ...starter, name: '5,000 a minute', requests: 5_000 };
 const small: Plan = { ...starter, name: '100 in 10 s', requests: 100, windowMs: 10_000 };
 
-/** Simulates the connector's queue on a clock of its own, and writes the figures into docs/scale.md. */
+/** Simulates the connector's queue on a simulated clock, and writes the figures into docs/scale.md. */
 export async function benchScale(): Promise<void> {
 	await buildPackage();
 	const http = (file: string): object =>
@@ -67,7 +67,7 @@ function cells({ refusals, use, failed, fairness, awaited, bulk }: Figures): str
 	return [refusals.toFixed(3), `${(use * 100).toFixed(1)} %`, `${(failed * 100).toFixed(1)} %`, fairness.toFixed(2), waits(awaited), waits(bulk)];
 }
 
-/** Between the marks of the page. */
+/** Between the markers of the page. */
 function write(parts: string[]): void {
 	const page = readFileSync('docs/scale.md', 'utf8');
 	const [before, , after] = page.split(/<!-- figures: npm run bench scale -->|<!-- end of figures -->/);

@@ -14,7 +14,7 @@ export interface Answer {
 	text: string;
 }
 
-/** A service that does nothing but count, some 50 to 250 ms away. */
+/** A service that only counts requests, 50 to 250 ms away. */
 export class SimulatedService {
 	accepted = 0;
 	refused = 0;
@@ -66,7 +66,7 @@ export class SimulatedService {
 			this.times = from < 0 ? [] : this.times.slice(from);
 			const isAccepted = this.times.length < requests;
 			if (isAccepted) this.times.push(now);
-			// The oldest request that counts is the next to be forgotten.
+			// The oldest request in the window is the next to leave it.
 			return { isAccepted, remaining: requests - this.times.length, resetsAt: (this.times[0] ?? now) + windowMs };
 		}
 		const perMs = requests / windowMs;

@@ -4,7 +4,7 @@ import { has, isOne, type Step, type TaskMaker } from './task.ts';
 const trap = (tool: 'change' | 'act', right: Step['right'], sees: RegExp): Step => ({ tool, right, sees, isTrap: true });
 const always = async () => true;
 
-/** Chains of three, and traps: where the right end is that nothing is written. */
+/** Chains of three steps, and traps, in which nothing must be written. */
 export const hardTasks: TaskMaker[] = [
 	async (crm, mark) => {
 		const user = await anyUser(crm);

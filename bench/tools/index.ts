@@ -13,7 +13,7 @@ import { writingTasks } from './writing-tasks.ts';
 
 const allTasks = [...readingTasks, ...writingTasks, ...hardTasks];
 
-/** What became of all tasks, by one policy on one surface. */
+/** The results of all tasks, by one policy on one surface. */
 interface Score {
 	toolset: string;
 	surface: string;
@@ -26,7 +26,7 @@ interface Score {
 	wrongWrites: number;
 	doubleWrites: number;
 	missed: string[];
-	/** What each task took, by its name. */
+	/** The cost of each task, by its name. */
 	efforts: Map<string, Effort>;
 }
 
@@ -36,7 +36,7 @@ interface Effort {
 	answers: number;
 }
 
-/** Tasks on made-up records, by scripted models that know much, little or are careless. */
+/** Runs tasks on made-up records with scripted models: an expert, a newcomer and a sloppy one. */
 export async function benchTools(): Promise<void> {
 	const world = await startToolsWorld();
 	try {
@@ -60,7 +60,7 @@ export async function benchTools(): Promise<void> {
 
 const noScore = (toolset: string, surface: string): Score => ({ toolset, surface, policy: 'expert', tasks: 0, done: 0, calls: 0, schemas: 0, answers: 0, wrongWrites: 0, doubleWrites: 0, missed: [], efforts: new Map() });
 
-/** What the model is told of the tools before it uses any. */
+/** The descriptions of the tools that the model reads. */
 async function schemasAlone(toolset: string, surface: Surface): Promise<Score> {
 	await surface.run((async function* () {})());
 	if (surface.schemas() === 0) throw new Error(`${toolset}: the model was told of no tools.`);
@@ -93,7 +93,7 @@ async function score(world: ToolsWorld, toolset: string, dialect: Dialect, surfa
 	return total;
 }
 
-/** Writes on records that the task is not about are wrong; more than it takes are double. */
+/** Writes to records of other tasks are wrong; more writes than the task takes are double. */
 function judge({ writes, targets }: Task, done: ServiceWrite[]): { wrong: number; double: number; isComplete: boolean } {
 	const created = new Set(done.flatMap(({ types, ids }) => ids.filter((_, i) => types[i]!.endsWith('.created'))));
 	const wrong = done.filter(({ ids }) => ids.some((id) => !targets.includes(id) && !created.has(id))).length;
@@ -132,7 +132,7 @@ function publishScores(scores: Score[]): void {
 	console.log(`\n${text}`);
 }
 
-/** The tasks that all of these do, which alone can be compared: what is not possible takes no calls. */
+/** The tasks that all surfaces can do, which alone are comparable: an impossible task takes no calls. */
 function besideEachOther(scores: Score[]): string {
 	const rows = policies.flatMap((policy) => {
 		const all = scores.filter((entry) => entry.tasks > 0 && entry.policy === policy && entry.surface === 'AI Agent 3.1');
