@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { bareContacts, inBatches } from './bare-loop.ts';
 import type { Server } from './server-process.ts';
 
-export interface Person {
+export interface FormerValues {
 	id: string;
 	job_title: string | null;
 	lead_source: string | null;
 }
 
 /** All contacts of the service. */
-export const people = async (server: Server) =>
-	((await bareContacts(server, 'limit=500&sort=id&fields=job_title,lead_source')) as Person[]).map(
-		({ id, job_title, lead_source }): Person => ({ id, job_title, lead_source }),
+export const readFormerValues = async (server: Server) =>
+	((await bareContacts(server, 'limit=500&sort=id&fields=job_title,lead_source')) as FormerValues[]).map(
+		({ id, job_title, lead_source }): FormerValues => ({ id, job_title, lead_source }),
 	);
 
 /** Writes in batches, a few at a time. */

@@ -2,15 +2,15 @@ import { benchDefinitions } from './definitions.ts';
 import { benchFiles, benchFilesBesideN8n } from './files.ts';
 import { benchFirstRun } from './first-run.ts';
 import { benchNode } from './node.ts';
-import { benchPeers } from './peers/index.ts';
+import { benchPeers } from './peers/bench-peers.ts';
 import { publish } from './report.ts';
 import { benchBulk } from './sandbox-bulk.ts';
 import { benchBeside } from './sandbox-beside.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
-import { benchScale } from './scale/index.ts';
+import { benchScale } from './scale/bench-scale.ts';
 import { benchSync } from './sync.ts';
-import { benchTools } from './tools/index.ts';
+import { benchTools } from './tools/bench-tools.ts';
 import { benchTriggers } from './triggers.ts';
 import { benchUndo } from './undo.ts';
 

@@ -3,7 +3,7 @@ import { connectorTo, type Reading } from './connector.ts';
 import { serverAt } from './server-process.ts';
 
 /** Its only argument, as JSON. */
-export interface Task {
+export interface MemoryTask {
 	url: string;
 	reading: Reading;
 	/** The bare loop's query; without it, the node reads. */
@@ -21,7 +21,7 @@ export interface MemoryGrowth {
 }
 
 /** Reads all contacts in a separate process, which was started with `--expose-gc`. */
-const { url, reading, query } = JSON.parse(process.argv[2]!) as Task;
+const { url, reading, query } = JSON.parse(process.argv[2]!) as MemoryTask;
 const connector = connectorTo(url);
 
 // The memory of what the first request loads is not the records'.

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { bareContacts } from './bare-loop.ts';
 import { connectorTo, type Reading } from './connector.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
-import type { MemoryGrowth, Task } from './memory.ts';
+import type { MemoryGrowth, MemoryTask } from './memory.ts';
 import type { Server } from './server-process.ts';
 
 const simplified: Reading = {};
@@ -11,7 +11,7 @@ const raw: Reading = { simplify: false };
 const byOne = (reading: Reading): Reading => ({ ...reading, options: { parallelReads: 1 } });
 
 /** The memory of the records that were read. */
-export async function memory(sandbox: Server, count: number): Promise<Row[]> {
+export async function readMemory(sandbox: Server, count: number): Promise<Row[]> {
 	return [...(await memoryGrowth(sandbox, simplified, count)), ...(await memoryGrowth(sandbox, raw, count))];
 }
 
@@ -54,7 +54,7 @@ const records = (count: number, { simplify = true }: Reading) =>
 
 /** In separate processes, since a process keeps memory it will use again. */
 async function memoryGrowth(sandbox: Server, reading: Reading, count: number): Promise<[Row, Row]> {
-	const run = (task: Task) => {
+	const run = (task: MemoryTask) => {
 		const args = ['--expose-gc', resolve('bench', 'memory.ts'), JSON.stringify(task)];
 		const result = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as MemoryGrowth;
 		assertComplete(result.count, count);

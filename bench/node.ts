@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { buildConnector } from './connector.ts';
 import type { Row } from './measure.ts';
-import { larger, memory, reads, readsFar } from './node-reading.ts';
+import { larger, readMemory, reads, readsFar } from './node-reading.ts';
 import { mappings, writes, writesFar } from './node-writing.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
@@ -16,7 +16,7 @@ export async function benchNode(): Promise<Row[]> {
 	return [
 		...(await withServer(sandboxWith(contacts), (near) =>
 			withServer([resolve('bench', 'distance.ts'), near.url, `${distance}`], async (far) => [
-				...(await memory(near, contacts)),
+				...(await readMemory(near, contacts)),
 				...(await reads(near, contacts)),
 				...at(distance, await readsFar(far, contacts)),
 				...(await writes(near)),

@@ -7,7 +7,7 @@ import type { Server } from './server-process.ts';
 /** A slow activity of a client; `round` differs each time. */
 export type Slow = (server: Server, round: number) => Promise<unknown>;
 
-export type Order = 'begin' | 'pause';
+export type ClientOrder = 'begin' | 'pause';
 
 /** Another client, in a separate process. */
 interface OtherClient {
@@ -28,7 +28,7 @@ export function otherClient({ url }: Server, activity: string): OtherClient {
 	const child = fork(resolve('bench', 'slow-client.ts'), [url, activity]);
 	const exit = once(child, 'exit');
 	setPriority(child.pid!, constants.priority.PRIORITY_LOW);
-	const send = (message: Order) => child.send(message);
+	const send = (message: ClientOrder) => child.send(message);
 	return {
 		begin: () => void send('begin'),
 		async pause() {

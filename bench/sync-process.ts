@@ -1,5 +1,5 @@
 import { json } from 'node:stream/consumers';
-import { bareSync, itemsOf, type Person } from './bare-sync.ts';
+import { bareSync, itemsOf, type SyncedPerson } from './bare-sync.ts';
 import { connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
 import { serverAt } from './server-process.ts';
@@ -8,7 +8,7 @@ import { serverAt } from './server-process.ts';
 export interface SyncTask {
 	url: string;
 	which: 'ours' | 'bare';
-	source: Person[];
+	source: SyncedPerson[];
 }
 
 /** Syncs all people in a separate process, which was started with `--expose-gc`. Prints how many MB it grew by. */

@@ -1,5 +1,5 @@
 import { json } from 'node:stream/consumers';
-import { bareUpdates, type Person } from './bare-undo.ts';
+import { bareUpdates, type FormerValues } from './bare-undo.ts';
 import { connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
 import { serverAt } from './server-process.ts';
@@ -8,7 +8,7 @@ import { serverAt } from './server-process.ts';
 export interface UndoTask {
 	url: string;
 	which: 'ours' | 'bare';
-	before: Person[];
+	before: FormerValues[];
 	execution: string;
 	since: string;
 }

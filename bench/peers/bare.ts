@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:https';
 import { bareContacts } from '../bare-loop.ts';
 import type { Server } from '../server-process.ts';
-import type { Task } from './subjects.ts';
+import type { PeerTask } from './subjects.ts';
 
 /** The connector's limit, so that both do the same. */
 const batchSize = 100;
@@ -11,7 +11,7 @@ const batchesAtOnce = 4;
 const host = 'https://api.bare-loop.example';
 
 /** A few lines of script that do what the connector does, over kept-alive connections. */
-export function bareLoop(): (task: Task, items: object[]) => Promise<unknown[]> {
+export function bareLoop(): (task: PeerTask, items: object[]) => Promise<unknown[]> {
 	let agent = new Agent({ keepAlive: true });
 	const ask: Server['ask'] = (method, path, body, more = {}) =>
 		new Promise((resolve, reject) => {

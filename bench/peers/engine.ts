@@ -15,7 +15,7 @@ import type {
 	Workflow,
 } from 'n8n-workflow';
 import { type BuildAgents, keepAgents } from './kept-agents.ts';
-import type { Peer, Task } from './subjects.ts';
+import type { Peer, PeerTask } from './subjects.ts';
 
 /** How a run of a node ended. */
 export interface Ended {
@@ -34,7 +34,7 @@ interface Engine {
 }
 
 export interface Loaded {
-	run(task: Task, items: IDataObject[]): Promise<Ended>;
+	run(task: PeerTask, items: IDataObject[]): Promise<Ended>;
 }
 
 /** Classes of the n8n in the machine's cache; we do not depend on its types. */
@@ -121,7 +121,7 @@ interface Parts {
 	peer: Peer;
 }
 
-async function runNode(parts: Parts, task: Task, items: IDataObject[]): Promise<Ended> {
+async function runNode(parts: Parts, task: PeerTask, items: IDataObject[]): Promise<Ended> {
 	const { core, workflow, type, credentialsHelper, peer } = parts;
 	const node: INode = {
 		...{ id: 'node', name: 'Node', type: peer.type, typeVersion: peer.typeVersion },

@@ -1,5 +1,5 @@
 import { connectionsPage } from './connections-tables.ts';
-import { plot } from './plot.ts';
+import { plot } from './bar-plot.ts';
 import type { PeerResults } from './results.ts';
 import { figuresPage } from './tables.ts';
 
@@ -22,7 +22,7 @@ function fillSection(page: string, place: string, text: string): string {
 }
 
 /** The page's picture: figures for a service in the same region. */
-export function plotOf({ works }: PeerResults): string {
+export function peersPlot({ works }: PeerResults): string {
 	const chartedWorks = works.filter(({ network }) => network.tls && network.ms === 5);
 	return plot(
 		'Seconds, at 5 ms over TLS (logarithmic)',

@@ -1,5 +1,5 @@
 /** A plan that allows a number of requests per fixed window; the first window begins with the first request. */
-export class Plan {
+export class FixedWindowPlan {
 	readonly #requests: number;
 	readonly #windowMs: number;
 	#firstAt: number | undefined;

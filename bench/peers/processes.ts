@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path';
 import { installN8n } from '../../tools/n8n.mjs';
 import type { Call, Called, CallerStart } from './caller.ts';
 import type { Route } from './route.ts';
-import type { Seen, Settings } from './server.ts';
+import type { Seen, ServerSettings } from './server.ts';
 import { services } from './services.ts';
 import type { Subject } from './subjects.ts';
-import type { Measured, Order, Start } from './worker.ts';
+import type { Measured, WorkerOrder, Start } from './worker.ts';
 
 /** A network to the server: its distance, and whether it is encrypted. */
 export interface Network {
@@ -25,7 +25,7 @@ interface Process<Message, Answer> {
 }
 
 /** A process that loads one subject and measures it. */
-export type Worker = Process<Order, Measured>;
+export type Worker = Process<WorkerOrder, Measured>;
 
 /** What all measurements share. */
 export interface Laboratory {
@@ -33,7 +33,7 @@ export interface Laboratory {
 	n8n: string;
 	routeOver(network: Network): Route;
 	/** Also resets the counts. */
-	set(settings: Settings): Promise<void>;
+	set(settings: ServerSettings): Promise<void>;
 	/** What the hosts have received since. */
 	seen(): Promise<{ connections: number; open: number; hosts: Record<string, Seen | undefined> }>;
 	hire(subject: Subject, keepConnections?: boolean): Promise<Worker>;

@@ -1,6 +1,6 @@
 import type { Gain, WayFigure } from './connections.ts';
 import type { Network } from './processes.ts';
-import type { Subject, Task } from './subjects.ts';
+import type { Subject, PeerTask } from './subjects.ts';
 
 /** The cost of one piece of work by one subject: medians. */
 export interface Figure {
@@ -17,7 +17,7 @@ export interface Figure {
 
 /** One piece of work by all subjects, in processes that have worked before. */
 export interface Work {
-	task: Task;
+	task: PeerTask;
 	/** Records. */
 	count: number;
 	network: Network;
@@ -38,7 +38,7 @@ export interface Fresh {
 
 /** Work that needs more requests than the plan allows at once; one run. */
 export interface UsedUp {
-	task: Task;
+	task: PeerTask;
 	/** Records handed in, or to be read. */
 	count: number;
 	/** Records that the node returned. */

@@ -14,7 +14,7 @@ export const subjects = [
 export type Subject = (typeof subjects)[number];
 
 /** The tasks of each. */
-export type Task = 'list' | 'create' | 'update' | 'delete';
+export type PeerTask = 'list' | 'create' | 'update' | 'delete';
 
 /** A node, and its parameters for each task. */
 export interface Peer {
@@ -28,7 +28,7 @@ export interface Peer {
 	type: string;
 	typeVersion: number;
 	credential: { type: string; file?: string; className: string; data: Record<string, string> };
-	parameters: Record<Task, INodeParameters>;
+	parameters: Record<PeerTask, INodeParameters>;
 }
 
 const fieldExpression = (name: string) => `={{ $json.${name} }}`;

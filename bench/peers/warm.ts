@@ -1,7 +1,7 @@
 import { median } from '../measure.ts';
 import type { Laboratory, Network, Worker } from './processes.ts';
 import type { Figure, Work } from './results.ts';
-import { pageSizeOf, type Subject, subjects, type Task } from './subjects.ts';
+import { pageSizeOf, type Subject, subjects, type PeerTask } from './subjects.ts';
 
 const rounds = 3;
 /** The longest measurement, in milliseconds; longer work is measured in part. */
@@ -72,7 +72,7 @@ interface Samples {
 /** Finds out how much of the work fits the budget; also warms up. */
 async function partsOf(
 	subject: Subject,
-	task: Task,
+	task: PeerTask,
 	count: number,
 	measure: (subject: Subject, records: number) => Promise<Sample>,
 ): Promise<Parts> {
@@ -106,7 +106,7 @@ function figureOf({ unit, fullRuns }: Samples, parts: Parts, count: number): Fig
 async function sample(
 	laboratory: Laboratory,
 	worker: Worker,
-	{ subject, task, records, network }: { subject: Subject; task: Task; records: number; network: Network },
+	{ subject, task, records, network }: { subject: Subject; task: PeerTask; records: number; network: Network },
 ): Promise<Sample> {
 	await laboratory.set({ contacts: records });
 	const route = laboratory.routeOver(network);

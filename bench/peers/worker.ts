@@ -3,7 +3,7 @@ import { bareLoop } from './bare.ts';
 import { contactNumber } from './contacts.ts';
 import { loadEngine } from './engine.ts';
 import { type Route, routeAll } from './route.ts';
-import { peers, type Subject, type Task } from './subjects.ts';
+import { peers, type Subject, type PeerTask } from './subjects.ts';
 
 /** A worker's only argument, as JSON. */
 export interface Start {
@@ -17,9 +17,9 @@ export interface Start {
 }
 
 /** A measurement, requested by message. */
-export interface Order {
+export interface WorkerOrder {
 	route: Route;
-	task: Task;
+	task: PeerTask;
 	/** The number of input items, or of a list's expected records. */
 	count: number;
 }
@@ -42,15 +42,15 @@ const engine = loadEngine(n8n, ours);
 if (keepConnections) engine.keepConnections();
 globalThis.gc!();
 const before = process.memoryUsage().rss / 1e6;
-let run: ((task: Task, items: IDataObject[]) => Promise<{ records: number; error?: string }>) | undefined;
+let run: ((task: PeerTask, items: IDataObject[]) => Promise<{ records: number; error?: string }>) | undefined;
 
-process.on('message', (order: Order) => {
+process.on('message', (order: WorkerOrder) => {
 	void measured(order).then((result) => process.send!(result));
 });
 process.on('disconnect', () => process.exit());
 process.send!('ready');
 
-async function measured({ route, task, count }: Order): Promise<Measured> {
+async function measured({ route, task, count }: WorkerOrder): Promise<Measured> {
 	changeRoute(route);
 	const items = task === 'list' ? [{}] : Array.from({ length: count }, (_, i) => itemNumber(i + 1, task));
 	globalThis.gc!();
@@ -89,7 +89,7 @@ function runner(): NonNullable<typeof run> {
 const recordsInPages = (items: Array<{ json: IDataObject }>): number =>
 	items.reduce((sum, { json }) => sum + ((json['data'] as unknown[] | undefined)?.length ?? 0), 0);
 
-function itemNumber(number: number, task: Task): IDataObject {
+function itemNumber(number: number, task: PeerTask): IDataObject {
 	const { firstName, lastName, email, phone, jobTitle } = contactNumber(number);
 	return {
 		...(task !== 'create' && { id: idOf(number) }),

@@ -4,7 +4,7 @@ import type { latestWindow, rateWindow, RateWindow } from '../../nodes/CrmPlatfo
 import type { Caller, ClientMaker } from './simulate.ts';
 
 /** What is simulated is the connector's own code. */
-export interface Connector {
+export interface SimulatedConnector {
 	createSender: typeof createSender;
 	decideRetry: typeof decideRetry;
 	latestWindow: typeof latestWindow;
@@ -16,7 +16,7 @@ const maxWait = 5 * 60_000;
 
 /** The connector: all executions in a process share a queue. */
 export const queued =
-	({ createSender: create }: Connector): ClientMaker =>
+	({ createSender: create }: SimulatedConnector): ClientMaker =>
 	({ process, workflow, isAwaited, clock, transport }) => {
 		const send = create({
 			transport,
@@ -36,7 +36,7 @@ export const queued =
 
 /** The connector as it was: each execution follows the rate-limit headers of its own responses. */
 export const eachByItself =
-	({ decideRetry: decide, latestWindow: latest, rateWindow: read }: Connector): ClientMaker =>
+	({ decideRetry: decide, latestWindow: latest, rateWindow: read }: SimulatedConnector): ClientMaker =>
 	({ clock, transport }) => {
 		let window: RateWindow | undefined;
 		return async () => {

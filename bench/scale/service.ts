@@ -1,14 +1,14 @@
 import type { SimulatedClock } from './clock.ts';
 
 /** How a service counts the requests of an account. */
-export interface Plan {
+export interface SimulatedPlan {
 	name: string;
 	requests: number;
 	windowMs: number;
 	counts: 'fixed window' | 'sliding window' | 'token bucket';
 }
 
-export interface Answer {
+export interface SimulatedAnswer {
 	status: number;
 	headers: Record<string, string | undefined>;
 	text: string;
@@ -19,7 +19,7 @@ export class SimulatedService {
 	accepted = 0;
 	refused = 0;
 	private readonly clock: SimulatedClock;
-	private readonly plan: Plan;
+	private readonly plan: SimulatedPlan;
 	private readonly start: number;
 	private count = 0;
 	private window = 0;
@@ -27,14 +27,14 @@ export class SimulatedService {
 	private tokens: number;
 	private filledAt: number;
 
-	constructor(clock: SimulatedClock, plan: Plan) {
+	constructor(clock: SimulatedClock, plan: SimulatedPlan) {
 		this.clock = clock;
 		this.plan = plan;
 		this.start = this.filledAt = clock.now();
 		this.tokens = plan.requests;
 	}
 
-	readonly transport = async (): Promise<Answer> => {
+	readonly transport = async (): Promise<SimulatedAnswer> => {
 		const distance = 25 + 100 * this.clock.random();
 		await this.clock.sleep(distance);
 		const now = this.clock.now();
@@ -42,7 +42,7 @@ export class SimulatedService {
 		if (isAccepted) this.accepted += 1;
 		else this.refused += 1;
 		await this.clock.sleep(distance);
-		const headers: Answer['headers'] = {
+		const headers: SimulatedAnswer['headers'] = {
 			date: new Date(now).toUTCString(),
 			'x-ratelimit-remaining': `${remaining}`,
 			'x-ratelimit-reset': `${Math.ceil(resetsAt / 1000)}`,

@@ -1,5 +1,5 @@
 import { SimulatedClock } from './clock.ts';
-import { SimulatedService, type Answer, type Plan } from './service.ts';
+import { SimulatedService, type SimulatedAnswer, type SimulatedPlan } from './service.ts';
 
 /** Who sends a request. */
 export interface Caller {
@@ -7,14 +7,14 @@ export interface Caller {
 	workflow: number;
 	isAwaited: boolean;
 	clock: SimulatedClock;
-	transport: () => Promise<Answer>;
+	transport: () => Promise<SimulatedAnswer>;
 }
 
 /** Creates the sender of one execution's requests, which resolves to whether a request succeeded. */
 export type ClientMaker = (caller: Caller) => () => Promise<boolean>;
 
 export interface Scenario {
-	plan: Plan;
+	plan: SimulatedPlan;
 	executions: number;
 	processes: number;
 	workflows?: number;

@@ -1,20 +1,20 @@
 import type { Toolset } from './dialects.ts';
-import type { ToolUse } from './policies.ts';
+import type { FindingToolUse } from './policies.ts';
 
 const byModel = (name: string, description: string, type = 'string') => `$fromAI('${name}', '${description}', '${type}')`;
 const alone = (expression: string) => `={{ ${expression} }}`;
 
 type Values = Record<string, unknown>;
 
-const ask = (Method: string, Path: string, Body: Values = {}): ToolUse => ({ tool: 'HTTP', input: { Method, Path, Body } });
+const ask = (Method: string, Path: string, Body: Values = {}): FindingToolUse => ({ tool: 'HTTP', input: { Method, Path, Body } });
 
 /** Fields with ids that people know by name, and where to look them up. */
 const lists: Record<string, string> = { owner_id: 'users', assignee_id: 'users', company_id: 'companies', stage_id: 'pipelines', assignee: 'users', stage: 'pipelines' };
 const isId = (value: unknown): boolean => /^[a-z]{3}_\w{20,}$/.test(String(value));
 
 /** The values with ids instead of names, and the calls that find them. */
-function withIds(values: Values): { lookUps: ToolUse[]; values: Values } {
-	const lookUps: ToolUse[] = [];
+function withIds(values: Values): { lookUps: FindingToolUse[]; values: Values } {
+	const lookUps: FindingToolUse[] = [];
 	const entries = Object.entries(values).map(([name, value]) => {
 		const list = lists[name];
 		const field = name.endsWith('_id') || list === undefined ? name : `${name}_id`;

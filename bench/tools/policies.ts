@@ -1,31 +1,31 @@
 import type { Move } from '../../demo/scripted-model.ts';
-import type { Step, Task } from './task.ts';
+import type { AgentStep, AgentTask } from './task.ts';
 
 /** How a model approaches a task. */
 export const policies = ['expert', 'newcomer', 'sloppy'] as const;
 export type Policy = (typeof policies)[number];
 
 /** A call of a tool, and the name in its answer whose id the calls after it write as `{0}`, `{1}`, …. */
-export type ToolUse = Extract<Move, { tool: string }> & { finds?: string };
+export type FindingToolUse = Extract<Move, { tool: string }> & { finds?: string };
 
 /** A step as calls of tools, of which the last performs it; none if there is no tool for it. */
-export type Dialect = (step: Step, values: Step['right']) => ToolUse[];
+export type Dialect = (step: AgentStep, values: AgentStep['right']) => FindingToolUse[];
 
 /** The faults that a policy causes. */
-export interface Network {
+export interface ToolFaults {
 	/** The next write succeeds, but its answer is lost. */
 	loseNextAnswer(): Promise<void>;
 	heal(): Promise<void>;
 }
 
 interface Attempt {
-	values: Step['right'];
+	values: AgentStep['right'];
 	/** Whether it follows from the answer to the previous attempt. */
 	isLearned?: boolean;
 	isLost?: boolean;
 }
 
-function attemptsOf(policy: Policy, { tool, right, guess }: Step): Attempt[] {
+function attemptsOf(policy: Policy, { tool, right, guess }: AgentStep): Attempt[] {
 	const first = guess && policy !== 'expert' ? [{ values: guess }] : [];
 	if (policy === 'expert') return [{ values: right }];
 	if (policy === 'newcomer') return [...first, { values: right, isLearned: first.length > 0 }];
@@ -44,7 +44,7 @@ export interface Played {
 }
 
 /** Plays a task: yields calls and receives the answers. */
-export async function* play(task: Task, policy: Policy, dialect: Dialect, network: Network, played: Played): AsyncGenerator<Move, void, string> {
+export async function* play(task: AgentTask, policy: Policy, dialect: Dialect, network: ToolFaults, played: Played): AsyncGenerator<Move, void, string> {
 	for (const step of task.steps) {
 		let answer = '';
 		for (const { values, isLearned, isLost } of attemptsOf(policy, step)) {

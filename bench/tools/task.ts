@@ -9,7 +9,7 @@ export type CrmRecord = Record<string, unknown> & { id: string };
 type Values = Record<string, unknown>;
 
 /** One step of a task, as an expert would put it. */
-export interface Step {
+export interface AgentStep {
 	tool: 'search' | 'get' | 'count' | 'change' | 'act';
 	/** The arguments of the six tools. */
 	right: Values;
@@ -24,9 +24,9 @@ export interface Step {
 }
 
 /** A task with its own records, and their right state afterwards. */
-export interface Task {
+export interface AgentTask {
 	name: string;
-	steps: Step[];
+	steps: AgentStep[];
 	/** How often records are written. */
 	writes: number;
 	/** The records that may be written; those that are created have other ids. */
@@ -35,7 +35,7 @@ export interface Task {
 	isDone(): Promise<boolean>;
 }
 
-export type TaskMaker = (crm: Crm, mark: string) => Promise<Task>;
+export type TaskMaker = (crm: Crm, mark: string) => Promise<AgentTask>;
 
 /** Whether a record has these values. */
 export async function has(crm: Crm, path: string, values: Values): Promise<boolean> {

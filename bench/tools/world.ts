@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type RealN8n, startRealN8n } from '../real-n8n.ts';
 import { type ServerProcess, startServer } from '../server-process.ts';
-import type { Network } from './policies.ts';
+import type { ToolFaults } from './policies.ts';
 import type { Crm, CrmRecord } from './task.ts';
 
 /** A write of the service: the events of one request. */
@@ -14,7 +14,7 @@ export interface ServiceWrite {
 export interface ToolsWorld {
 	n8n: RealN8n;
 	url: string;
-	crm: Crm & Network;
+	crm: Crm & ToolFaults;
 	/** The writes since the last call. */
 	writes(): Promise<ServiceWrite[]>;
 	stop(): Promise<void>;

@@ -41,8 +41,11 @@ test.each([
 	expect(repeatedExports(within(areas))).toEqual([]);
 });
 
-test('no two files of the tests export one name', () => {
-	expect(repeatedExports(within(/^test\//), 'exported')).toEqual([]);
+test.each([
+	['the tests', /^test\//],
+	['the tools', /^(tools|demo|bench)\//],
+])('no two files of %s export one name', (_, areas) => {
+	expect(repeatedExports(within(areas), 'exported')).toEqual([]);
 });
 
 /** File names that two files have still. A name leaves this list when one of them is renamed; none is added. */
@@ -55,6 +58,7 @@ const stillRepeated = [
 test.each([
 	['the package', /^(nodes|credentials)\//],
 	['the sandbox', /^sandbox\//],
+	['the tools', /^(tools|demo|bench)\//],
 	// A subject is tested at several levels, by files of one name, and each configuration has its entry points.
 	['what tests share', /^test\/.*(?<!\.test|\/run|\/start|\/stop)\.m?ts$/],
 ])('one file name means one thing in %s', (_, areas) => {

@@ -29,7 +29,7 @@ export async function openFuzzedSandbox(): Promise<FuzzedSandbox> {
 	const store = new Store(join(folder, 'sandbox.db'));
 	seed(store, 20, { day: '2025-07-01' });
 	store.apiKeys.add('key_fuzz', apiKey, { now });
-	const tokens = tokensOf(store);
+	const filledIn = placeholdersOf(store);
 	const app = createApp({ store, requestsPerMinute: 1_000_000_000, now: () => now });
 	const contents = watchContents(join(folder, 'sandbox.db'));
 
@@ -48,17 +48,6 @@ export async function openFuzzedSandbox(): Promise<FuzzedSandbox> {
 		const { total } = await read('/v1/jobs?status=failed');
 		return total === 0 ? [] : ['no job makes the service fail'];
 	};
-
-	const filledIn = (text: string) =>
-		text.replace(/«([^:»]+)(?::(\d+))?»/g, (_, name: string, n: string) => {
-			if (name === 'key') return apiKey;
-			if (name === 'code' || name === 'refresh') return tokens[name];
-			const records = store.table(name)?.findAll([], 100) ?? [];
-			return records[Number(n) % records.length]?.id ?? 'none';
-		});
-
-	const bodyFilledIn = (body: NonNullable<Draft['body']>) =>
-		typeof body === 'string' ? filledIn(body) : body;
 
 	for (const status of ['paused', 'paused', 'active']) {
 		// Private, so that nothing is ever sent.
@@ -79,7 +68,7 @@ export async function openFuzzedSandbox(): Promise<FuzzedSandbox> {
 					Object.entries(headers).map(([name, value]) => [name, filledIn(value)]),
 				),
 				// No client sends one with the others.
-				...(body !== undefined && !['GET', 'HEAD'].includes(method) && { body: bodyFilledIn(body) }),
+				...(body !== undefined && !['GET', 'HEAD'].includes(method) && { body: typeof body === 'string' ? filledIn(body) : body }),
 			});
 			const broken = brokenAnswerPromises(method, address, answer);
 			if (answer.status < 400) return { broken: [...broken, ...(await settle())], answer };
@@ -92,6 +81,18 @@ export async function openFuzzedSandbox(): Promise<FuzzedSandbox> {
 			rmSync(folder, { recursive: true });
 		},
 	};
+}
+
+/** Fills in what a draft leaves open: keys, tokens and ids of records. */
+function placeholdersOf(store: Store): (text: string) => string {
+	const tokens = tokensOf(store);
+	return (text) =>
+		text.replace(/«([^:»]+)(?::(\d+))?»/g, (_, name: string, n: string) => {
+			if (name === 'key') return apiKey;
+			if (name === 'code' || name === 'refresh') return tokens[name];
+			const records = store.table(name)?.findAll([], 100) ?? [];
+			return records[Number(n) % records.length]?.id ?? 'none';
+		});
 }
 
 /** A code and a refresh token that a user let the application have. */

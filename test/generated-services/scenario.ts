@@ -142,30 +142,7 @@ export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): st
 		return broken;
 	}
 	const wasTold = words.some((message) => /Retry On Fail may write|may have (been )?(carried|written)|could not be read/.test(message));
-	for (const [item, values] of input.entries()) {
-		const output = last.error ? undefined : last.items[item];
-		const isDone = output !== undefined && !isFailure(output);
-		const target = String(values.target);
-		const effects = service.effects.filter((effect) =>
-			operation === 'delete' ? effect.id === target : ownValue(effect.values, text) === ownValue(values, text),
-		);
-		if (operation !== 'delete') {
-			if (isDone && effects.length === 0) broken.push(`item ${item} is said to be written and was not`);
-			const creations = effects.filter(({ kind }) => kind === 'create');
-			for (const [attempt] of attempts.entries()) {
-				if (creations.filter((creation) => creation.attempt === attempt).length > 1) broken.push(`item ${item} was written twice in attempt ${attempt}`);
-			}
-			const isPromised = creations.every((creation) => creation.isPromised);
-			if (creations.length > 1 && (isPromised || !wasTold)) broken.push(`item ${item} was written ${creations.length} times`);
-			if (isDone && typeof output.id === 'string' && !effects.some(({ id }) => id === output.id)) {
-				broken.push(`item ${item} is said to be ${String(output.id)}, and was written to another`);
-			}
-			if (isDone && ownValue(output, text) !== undefined && ownValue(output, text) !== ownValue(values, text)) broken.push(`item ${item} has the output of ${String(ownValue(output, text))}`);
-		} else if (isDone && service.records.has(target)) {
-			broken.push(`item ${item} is said to be deleted and is there`);
-		}
-		if (operation === 'update' && effects.some(({ id }) => id !== target)) broken.push(`item ${item} changed another record`);
-	}
+	for (const item of input.keys()) broken.push(...brokenItemPromises(scenario, outcome, item, wasTold));
 	for (const { values, kind } of service.effects) {
 		if (kind !== 'delete' && ownValue(values, text) === undefined) broken.push(`written without what the items have: ${JSON.stringify(values)}`);
 	}
@@ -184,6 +161,37 @@ export function brokenScenarioPromises(scenario: Scenario, outcome: Outcome): st
 		}
 	}
 	if (!last.error && last.items.length !== count) broken.push(`${last.items.length} outputs for ${count} items`);
+	return broken;
+}
+
+/** @param wasTold whether a message says that an item may have been written without an answer */
+function brokenItemPromises({ operation, dialect }: Scenario, { service, attempts, input }: Outcome, item: number, wasTold: boolean): string[] {
+	const { text } = dialect.names;
+	const broken: string[] = [];
+	const last = attempts.at(-1)!;
+	const values = input[item]!;
+	const output = last.error ? undefined : last.items[item];
+	const isDone = output !== undefined && !isFailure(output);
+	const target = String(values.target);
+	const effects = service.effects.filter((effect) =>
+		operation === 'delete' ? effect.id === target : ownValue(effect.values, text) === ownValue(values, text),
+	);
+	if (operation !== 'delete') {
+		if (isDone && effects.length === 0) broken.push(`item ${item} is said to be written and was not`);
+		const creations = effects.filter(({ kind }) => kind === 'create');
+		for (const [attempt] of attempts.entries()) {
+			if (creations.filter((creation) => creation.attempt === attempt).length > 1) broken.push(`item ${item} was written twice in attempt ${attempt}`);
+		}
+		const isPromised = creations.every((creation) => creation.isPromised);
+		if (creations.length > 1 && (isPromised || !wasTold)) broken.push(`item ${item} was written ${creations.length} times`);
+		if (isDone && typeof output.id === 'string' && !effects.some(({ id }) => id === output.id)) {
+			broken.push(`item ${item} is said to be ${String(output.id)}, and was written to another`);
+		}
+		if (isDone && ownValue(output, text) !== undefined && ownValue(output, text) !== ownValue(values, text)) broken.push(`item ${item} has the output of ${String(ownValue(output, text))}`);
+	} else if (isDone && service.records.has(target)) {
+		broken.push(`item ${item} is said to be deleted and is there`);
+	}
+	if (operation === 'update' && effects.some(({ id }) => id !== target)) broken.push(`item ${item} changed another record`);
 	return broken;
 }
 

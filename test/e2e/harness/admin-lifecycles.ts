@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
+import type { Link } from './chain.ts';
 import { type Lifecycle, idFrom } from './lifecycle.ts';
 import { byId, mapped } from '../../integration/parameters.ts';
 import { postJob } from './sandbox-calls.ts';
@@ -10,138 +11,58 @@ async function startLongJob(): Promise<IDataObject[]> {
 	return [{ id: (await postJob('resource=tags&operation=create', lines)).id }];
 }
 
-/** What is done with all that is no ordinary record. */
+/** A link that is named like its operation. */
+const link = (resource: string, operation: string, parameters: IDataObject = {}): Link => ({ name: operation, resource, operation, parameters });
+
+const oneOfMany = { returnAll: false, limit: 1, simplify: false };
+
+function webhookLinks(): Link[] {
+	const webhook = { recordId: idFrom('create') };
+	return [
+		link('webhook', 'create', { fields: mapped({ url: 'http://127.0.0.1:9/hook', events: 'contact.created' }) }),
+		link('webhook', 'get', { ...webhook, simplify: false }),
+		link('webhook', 'update', { ...webhook, fields: mapped({ description: 'B' }) }),
+		link('webhook', 'getMany', { ...oneOfMany, simplify: true }),
+		link('webhook', 'rotateSecret', webhook),
+		link('webhook', 'test', webhook),
+		...['getMany', 'get', 'retry'].map((operation) => ({
+			...link('webhookDelivery', operation, {
+				webhookId: idFrom('create'),
+				recordId: idFrom('delivery: getMany'),
+				...oneOfMany,
+			}),
+			name: `delivery: ${operation}`,
+		})),
+		link('webhook', 'recover', { ...webhook, fields: mapped({ since: new Date().toISOString() }) }),
+		link('webhook', 'delete', webhook),
+	];
+}
+
+/** Lifecycles of everything that is not an ordinary record. */
 export function adminLifecycles(): Lifecycle[] {
 	return [
 		{
 			resource: 'job',
 			links: [
-				{ name: 'cancel', resource: 'job', operation: 'cancel', parameters: { recordId: byId('={{ $json.id }}') } },
-				{
-					name: 'get',
-					resource: 'job',
-					operation: 'get',
-					parameters: { recordId: idFrom('cancel'), simplify: false },
-				},
-				{
-					name: 'getMany',
-					resource: 'job',
-					operation: 'getMany',
-					parameters: { returnAll: false, limit: 1, simplify: false },
-				},
+				link('job', 'cancel', { recordId: byId('={{ $json.id }}') }),
+				link('job', 'get', { recordId: idFrom('cancel'), simplify: false }),
+				link('job', 'getMany', oneOfMany),
 			],
 			input: startLongJob,
 		},
-		{
-			resource: 'webhook',
-			links: [
-				{
-					name: 'create',
-					resource: 'webhook',
-					operation: 'create',
-					parameters: {
-						fields: mapped({ url: 'http://127.0.0.1:9/hook', events: 'contact.created' }),
-					},
-				},
-				{
-					name: 'get',
-					resource: 'webhook',
-					operation: 'get',
-					parameters: { recordId: idFrom('create'), simplify: false },
-				},
-				{
-					name: 'update',
-					resource: 'webhook',
-					operation: 'update',
-					parameters: { recordId: idFrom('create'), fields: mapped({ description: 'B' }) },
-				},
-				{
-					name: 'getMany',
-					resource: 'webhook',
-					operation: 'getMany',
-					parameters: { returnAll: false, limit: 1, simplify: true },
-				},
-				{
-					name: 'rotateSecret',
-					resource: 'webhook',
-					operation: 'rotateSecret',
-					parameters: { recordId: idFrom('create') },
-				},
-				{
-					name: 'test',
-					resource: 'webhook',
-					operation: 'test',
-					parameters: { recordId: idFrom('create') },
-				},
-				...['getMany', 'get', 'retry'].map((operation) => ({
-					name: `delivery: ${operation}`,
-					resource: 'webhookDelivery',
-					operation,
-					parameters: {
-						webhookId: idFrom('create'),
-						recordId: idFrom('delivery: getMany'),
-						returnAll: false,
-						limit: 1,
-						simplify: false,
-					},
-				})),
-				{
-					name: 'recover',
-					resource: 'webhook',
-					operation: 'recover',
-					parameters: {
-						recordId: idFrom('create'),
-						fields: mapped({ since: new Date().toISOString() }),
-					},
-				},
-				{
-					name: 'delete',
-					resource: 'webhook',
-					operation: 'delete',
-					parameters: { recordId: idFrom('create') },
-				},
-			],
-		},
+		{ resource: 'webhook', links: webhookLinks() },
 		{
 			resource: 'event',
-			links: [
-				{
-					name: 'getMany',
-					resource: 'event',
-					operation: 'getMany',
-					parameters: { returnAll: false, limit: 1, simplify: false },
-				},
-				{
-					name: 'get',
-					resource: 'event',
-					operation: 'get',
-					parameters: { recordId: idFrom('getMany'), simplify: false },
-				},
-			],
+			links: [link('event', 'getMany', oneOfMany), link('event', 'get', { recordId: idFrom('getMany'), simplify: false })],
 		},
 		{
 			resource: 'change',
 			links: [
-				{ name: 'create', resource: 'company', operation: 'create', parameters: { fields: mapped({ name: randomUUID() }) } },
-				{
-					name: 'undo',
-					resource: 'change',
-					operation: 'undo',
-					parameters: { preview: false, undoOf: 'execution', undoId: { __rl: true, mode: 'id', value: '={{ $execution.id }}' } },
-				},
+				link('company', 'create', { fields: mapped({ name: randomUUID() }) }),
+				link('change', 'undo', { preview: false, undoOf: 'execution', undoId: byId('={{ $execution.id }}') }),
 			],
 		},
-		{ resource: 'account', links: [{ name: 'get', resource: 'account', operation: 'get' }] },
-		{
-			resource: 'apiRequest',
-			links: [
-				{
-					name: 'send',
-					resource: 'apiRequest',
-					operation: 'send',
-					parameters: { method: 'GET', path: '/v1/users/me' },
-				},
-			],
-		},
+		{ resource: 'account', links: [link('account', 'get')] },
+		{ resource: 'apiRequest', links: [link('apiRequest', 'send', { method: 'GET', path: '/v1/users/me' })] },
 	];
 }

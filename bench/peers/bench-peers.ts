@@ -4,10 +4,10 @@ import { buildPackage } from '../../tools/build.ts';
 import { machine } from '../report.ts';
 import { measureConnections, measureGains } from './connections.ts';
 import { measureFresh, measureUsedUp } from './fresh.ts';
-import { pageWith, plotOf } from './page.ts';
+import { pageWith, peersPlot } from './page.ts';
 import { type Laboratory, type Network, openLaboratory, type Worker } from './processes.ts';
 import type { PeerResults, Work } from './results.ts';
-import { peers, type Subject, subjects, type Task } from './subjects.ts';
+import { peers, type Subject, subjects, type PeerTask } from './subjects.ts';
 import { figuresPage } from './tables.ts';
 import { measureWork } from './warm.ts';
 
@@ -56,18 +56,18 @@ async function measureWorks(laboratory: Laboratory, networks: Network[]): Promis
 	return works;
 }
 
-function tasksOver({ ms, tls }: Network): Array<[Task, number]> {
-	const baseTasks: Array<[Task, number]> = [
+function tasksOver({ ms, tls }: Network): Array<[PeerTask, number]> {
+	const baseTasks: Array<[PeerTask, number]> = [
 		['list', 10_000],
 		['create', 10_000],
 	];
 	if (!tls) return baseTasks;
-	const extraTasks: Array<[Task, number]> = [
+	const extraTasks: Array<[PeerTask, number]> = [
 		['update', 10_000],
 		['delete', 10_000],
 		['create', 1],
 	];
-	return [...(ms > 0 ? ([['list', 100_000]] as Array<[Task, number]>) : []), ...baseTasks, ...extraTasks];
+	return [...(ms > 0 ? ([['list', 100_000]] as Array<[PeerTask, number]>) : []), ...baseTasks, ...extraTasks];
 }
 
 function write(results: PeerResults): void {
@@ -77,5 +77,5 @@ function write(results: PeerResults): void {
 	console.log(`\n${figuresPage(results)}`);
 	const page = resolve('bench', 'peers.md');
 	writeFileSync(page, pageWith(results, readFileSync(page, 'utf8')));
-	writeFileSync(resolve('bench', 'peers.svg'), plotOf(results));
+	writeFileSync(resolve('bench', 'peers.svg'), peersPlot(results));
 }

@@ -12,7 +12,7 @@ export interface Line {
 }
 
 /** Lines over the number of executions, both axes logarithmic. What is below the lowest tick is drawn on it. */
-export function plotOf(title: string, lines: Line[]): string {
+export function linePlot(title: string, lines: Line[]): string {
 	const xs = [1, 10, 100, 1_000, 10_000];
 	const ys = [0.001, 0.01, 0.1, 1, 10, 100];
 	const x = (value: number) => left + (Math.log10(value) / 4) * (width - left - right);

@@ -7,7 +7,7 @@ import { httpRequest, hubSpot } from './other-nodes.ts';
 import { play, policies, type Dialect, type Played, type Policy } from './policies.ts';
 import { readingTasks } from './reading-tasks.ts';
 import { agentSurface, mcpSurface, type Surface } from './surfaces.ts';
-import type { Task } from './task.ts';
+import type { AgentTask } from './task.ts';
 import { startToolsWorld, type ServiceWrite, type ToolsWorld } from './world.ts';
 import { writingTasks } from './writing-tasks.ts';
 
@@ -94,7 +94,7 @@ async function score(world: ToolsWorld, toolset: string, dialect: Dialect, surfa
 }
 
 /** Writes to records of other tasks are wrong; more writes than the task takes are double. */
-function judge({ writes, targets }: Task, done: ServiceWrite[]): { wrong: number; double: number; isComplete: boolean } {
+function judge({ writes, targets }: AgentTask, done: ServiceWrite[]): { wrong: number; double: number; isComplete: boolean } {
 	const created = new Set(done.flatMap(({ types, ids }) => ids.filter((_, i) => types[i]!.endsWith('.created'))));
 	const wrong = done.filter(({ ids }) => ids.some((id) => !targets.includes(id) && !created.has(id))).length;
 	const others = done.length - wrong;

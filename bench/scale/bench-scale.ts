@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import { buildPackage } from '../../tools/build.ts';
 import { modulesFolder } from '../../tools/link.ts';
 import { markdownTable } from '../peers/markdown.ts';
-import { aimd, awsAdaptive, type Connector, eachByItself, fullJitter, queued } from './clients.ts';
-import { plotOf } from './plot.ts';
-import type { Plan } from './service.ts';
+import { aimd, awsAdaptive, type SimulatedConnector, eachByItself, fullJitter, queued } from './clients.ts';
+import { linePlot } from './line-plot.ts';
+import type { SimulatedPlan } from './service.ts';
 import { type ClientMaker, type Figures, promised, simulate } from './simulate.ts';
 
 const starter = promised.plan;
-const pro: Plan = { ...starter, name: '5,000 a minute', requests: 5_000 };
-const small: Plan = { ...starter, name: '100 in 10 s', requests: 100, windowMs: 10_000 };
+const pro: SimulatedPlan = { ...starter, name: '5,000 a minute', requests: 5_000 };
+const small: SimulatedPlan = { ...starter, name: '100 in 10 s', requests: 100, windowMs: 10_000 };
 
 /** Simulates the connector's queue on a simulated clock, and writes the figures into docs/scale.md. */
 export async function benchScale(): Promise<void> {
 	await buildPackage();
 	const http = (file: string): object =>
 		createRequire(import.meta.url)(join(modulesFolder, 'nodes/CrmPlatform/api/http', `${file}.js`)) as object;
-	const connector = { ...http('request'), ...http('retry'), ...http('pace') } as Connector;
+	const connector = { ...http('request'), ...http('retry'), ...http('pace') } as SimulatedConnector;
 	const ours = queued(connector);
 
 	const rules: Array<[string, ClientMaker]> = [
@@ -51,7 +51,7 @@ export async function benchScale(): Promise<void> {
 		}
 		lines.push({ name, points });
 	}
-	writeFileSync('bench/scale.svg', plotOf('Refusals per request that passes, 1,000 requests a minute', lines));
+	writeFileSync('bench/scale.svg', linePlot('Refusals per request that passes, 1,000 requests a minute', lines));
 	write([
 		`${promised.executions.toLocaleString('en')} executions in ${promised.processes} processes, ${starter.name}, ten windows:`,
 		markdownTable([['', ...heads], ...comparisonRows]),
