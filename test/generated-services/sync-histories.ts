@@ -122,6 +122,19 @@ interface Played {
 	editedId: string | undefined;
 }
 
+function repeatedKeys(service: SyncService): string[] {
+	const broken: string[] = [];
+	for (const name of ['external_id', 'email'] as const) {
+		const counts = new Map<string, number>();
+		for (const record of service.records.values()) {
+			const key = keyOf(record[name]);
+			if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+		}
+		for (const [key, count] of counts) if (count > 1) broken.push(`${count} records have the ${name} ${key}`);
+	}
+	return broken;
+}
+
 function brokenPromises(history: SyncHistory, service: SyncService, { before, items, done, preview, editedId }: Played): string[] {
 	const broken: string[] = [];
 	const { rules, edit } = history;
@@ -156,7 +169,6 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 		if (!now) continue;
 		const isEdited = id === editedId && edit?.field === 'note';
 		if (now.note !== (isEdited ? edited : was.note)) broken.push(`${id} has lost what the source does not have: ${String(now.note)}`);
-		if (rules.missingInSource === 'leave' || !('last_name' in was)) continue;
 	}
 
 	if (editedId !== undefined && edit && service.records.has(editedId)) {
@@ -167,14 +179,7 @@ function brokenPromises(history: SyncHistory, service: SyncService, { before, it
 		if (!isKept && !isTold(edited) && !isUnprotected && isReadBefore) broken.push(`an edit of ${editedId} was overwritten, and nobody was told`);
 	}
 
-	for (const name of ['external_id', 'email'] as const) {
-		const counts = new Map<string, number>();
-		for (const record of service.records.values()) {
-			const key = keyOf(record[name]);
-			if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
-		}
-		for (const [key, count] of counts) if (count > 1) broken.push(`${count} records have the ${name} ${key}`);
-	}
+	broken.push(...repeatedKeys(service));
 
 	if (done instanceof Error || preview instanceof Error) {
 		if (preview instanceof Error) broken.push(`the preview failed: ${preview.message}`);
