@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { baseUrlProperty, descriptionUrlProperty, leaveRoomProperty } from './serviceProperties';
+import { baseUrl, apiDescriptionUrl, leaveRoom } from './serviceProperties';
 
 export class CrmPlatformApi implements ICredentialType {
 	name = 'crmPlatformApi';
@@ -22,7 +22,7 @@ export class CrmPlatformApi implements ICredentialType {
 		'https://github.com/n8n-nodes-crm-platform/n8n-nodes-crm-platform/blob/main/docs/credentials.md#api-key';
 
 	properties: INodeProperties[] = [
-		baseUrlProperty,
+		baseUrl,
 		{
 			displayName: 'API Key',
 			name: 'apiKey',
@@ -32,8 +32,8 @@ export class CrmPlatformApi implements ICredentialType {
 			required: true,
 			description: 'Generated in the platform’s settings, under API and integrations',
 		},
-		descriptionUrlProperty,
-		leaveRoomProperty,
+		apiDescriptionUrl,
+		leaveRoom,
 	];
 
 	/** A function, since n8n evaluates the declarative form anew for each request. */

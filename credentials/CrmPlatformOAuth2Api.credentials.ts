@@ -1,7 +1,7 @@
 import type { Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 
 import offered from '../contract/scopes.json';
-import { baseUrlProperty, descriptionUrlProperty, leaveRoomProperty } from './serviceProperties';
+import { baseUrl, apiDescriptionUrl, leaveRoom } from './serviceProperties';
 
 /** The base URL as `serviceAddress` of the nodes reads it, where n8n allows nothing but expressions. */
 const address = String.raw`$self["baseUrl"].trim().replace(/(\/+v1)?\/*$/i, "")`;
@@ -40,7 +40,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			default: '',
 			description: 'Leave empty for a public client, which has none',
 		},
-		baseUrlProperty,
+		baseUrl,
 		{
 			displayName: 'Access',
 			name: 'access',
@@ -122,7 +122,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			default: '',
 		},
 		{ displayName: 'Authentication', name: 'authentication', type: 'hidden', default: 'header' },
-		descriptionUrlProperty,
-		leaveRoomProperty,
+		apiDescriptionUrl,
+		leaveRoom,
 	];
 }

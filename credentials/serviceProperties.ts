@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 /** Where the service is: asked for by every credential. */
-export const baseUrlProperty: INodeProperties = {
+export const baseUrl: INodeProperties = {
 	displayName: 'Base URL',
 	name: 'baseUrl',
 	type: 'string',
@@ -11,7 +11,7 @@ export const baseUrlProperty: INodeProperties = {
 	description: 'The address of the API, with or without /v1 at the end',
 };
 
-export const descriptionUrlProperty: INodeProperties = {
+export const apiDescriptionUrl: INodeProperties = {
 	displayName: 'API Description URL',
 	name: 'descriptionUrl',
 	type: 'string',
@@ -21,7 +21,7 @@ export const descriptionUrlProperty: INodeProperties = {
 		'Where the service publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
 };
 
-export const leaveRoomProperty: INodeProperties = {
+export const leaveRoom: INodeProperties = {
 	displayName: 'Leave Room for Others (%)',
 	name: 'leaveRoom',
 	type: 'number',
