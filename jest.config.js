@@ -7,10 +7,10 @@ module.exports = {
 	testEnvironment: '<rootDir>/test/environment.cjs',
 	setupFiles: ['<rootDir>/test/setup.ts'],
 	modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/\\.demo', '<rootDir>/\\.tmp'],
-	// An ES module, which jest's loader does not take as it is.
-	transformIgnorePatterns: ['/node_modules/(?!oauth4webapi/)'],
+	// ES modules, which jest's loader does not take as they are.
+	transformIgnorePatterns: ['/node_modules/(?!(get-port|oauth4webapi)/)'],
 	transform: {
-		'^.+\\.(ts|mjs)$|/oauth4webapi/.+\\.js$': [
+		'^.+\\.(ts|mjs)$|/(get-port|oauth4webapi)/.+\\.js$': [
 			'@swc/jest',
 			{
 				jsc: { parser: { syntax: 'typescript' }, target: 'es2022' },

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { bareInserts } from './bare-inserts.ts';
 
 /**
- * A server with nothing but the bare loop behind it. It takes a batch or a job of contacts as the sandbox
- * does and answers with the records or the job; it checks no key, and answers nobody while it writes.
+ * A server with only the bare loop behind it. Like the sandbox, it takes a batch or a job of contacts and
+ * returns the records or the job; it checks no key and answers no other requests while it writes.
  */
 const [path, alreadyThere, perTransaction] = process.argv.slice(2) as [string, string, string];
 const bare = bareInserts(path, Number(alreadyThere), Number(perTransaction));

@@ -7,16 +7,10 @@ import { cellOf, columnsOf, searchText } from '../sandbox/core/store/records/col
 import { recordJson } from '../sandbox/core/store/records/record-json.ts';
 import { Store } from '../sandbox/core/store/store.ts';
 
-/**
- * A bare loop of what creating contacts cannot do without: validate each, and insert its row, its event
- * and its entry in the index for search, in transactions of many, and count it. The database is one that
- * the sandbox has made, with all its indexes; each record has its own time and place in them.
- *
- * @param path of the file to make
- */
-export function bareInserts(path: string, alreadyThere: number, perTransaction: number) {
+/** A database that the sandbox has made, and one of its contacts. */
+function openSandboxDatabase(path: string, contactCount: number): { database: DatabaseSync; sample: StoredRecord } {
 	const store = new Store(path);
-	seed(store, alreadyThere);
+	seed(store, contactCount);
 	const [sample] = store.table(contacts.name)!.findAll([], 1);
 	store.events.add({ ...sampleEvent, audience: everyone, data: `{"object":${recordJson(sample!)}}` });
 	store.close();
@@ -25,10 +19,22 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
 		PRAGMA wal_autocheckpoint = 8192; PRAGMA temp_store = MEMORY;
 	`);
-	// The sandbox merges parts of the index in the background, and has turned off that it merges by itself.
+	// The sandbox merges parts of the index in the background, and has turned off automatic merges.
 	database.exec("INSERT INTO contacts_words (contacts_words, rank) VALUES ('automerge', 4)");
+	return { database, sample: sample! };
+}
+
+/**
+ * The minimum of creating contacts, in a bare loop: validate each, count it, and insert its row, its event
+ * and its entry in the search index, many in one transaction. The sandbox has created the database, with all
+ * its indexes; each record has its own time and place in them.
+ *
+ * @param path of the file to create
+ */
+export function bareInserts(path: string, alreadyThere: number, perTransaction: number) {
+	const { database, sample } = openSandboxDatabase(path, alreadyThere);
 	const marks = (count: number) => Array(count).fill('?').join();
-	const row = database.prepare('SELECT * FROM contacts WHERE id = ?').get(sample!.id)!;
+	const row = database.prepare('SELECT * FROM contacts WHERE id = ?').get(sample.id)!;
 	const insert = database.prepare(`INSERT INTO contacts VALUES (${marks(Object.keys(row).length)})`);
 	const index = database.prepare('INSERT INTO contacts_words (rowid, search) VALUES (?, ?)');
 	const { sequence: _, ...event } = database.prepare('SELECT * FROM events').get()!;
@@ -46,7 +52,7 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 		const at = new Date().toISOString();
 		const values = contacts.input.parse(item) as StoredRecord;
 		const name = `${String(values['first_name'])} ${String(values['last_name'])}`;
-		const record: StoredRecord = { ...sample!, ...values, id, name, created_at: at, updated_at: at };
+		const record: StoredRecord = { ...sample, ...values, id, name, created_at: at, updated_at: at };
 		const document = JSON.stringify(record);
 		const search = searchText(contacts, record);
 		const cells = columns.map((column) => cellOf(column, record));
@@ -71,7 +77,7 @@ export function bareInserts(path: string, alreadyThere: number, perTransaction: 
 			inTransactions(items, (item) => documents.push(createOne(item)));
 			return documents;
 		},
-		/** Like a job, which outlives a restart: each line is stored before, and its result is afterwards. */
+		/** Like a job, which survives a restart: it stores each line before, and its result afterwards. */
 		createFromLines(items: string[]): void {
 			const job = `job_${createdCount}`;
 			inTransactions(items, (item, i) => line.run(job, i, item));

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Server } from './server-process.ts';
 
-/** What the connector allows itself, so that both do the same. */
+/** The connector's limit, so that both do the same. */
 const batchSize = 100;
 const batchesAtOnce = 4;
 
 /**
- * Reads all contacts as a few lines of script do: page after page over a kept connection.
+ * Reads all contacts as a few lines of script would: page after page over a kept-alive connection.
  *
  * @param query of the first page, such as `limit=500`
  */
@@ -23,7 +23,7 @@ export async function bareContacts(server: Server, query: string): Promise<unkno
 	return records;
 }
 
-/** Creates contacts in batches, a few of them at once, and gives the records. */
+/** Creates contacts in batches, a few at a time, and returns the records. */
 export async function bareCreates(server: Server, items: unknown[]): Promise<unknown[]> {
 	const records: unknown[] = [];
 	await inBatches(items, async (batch) => {
@@ -36,7 +36,7 @@ export async function bareCreates(server: Server, items: unknown[]): Promise<unk
 	return records;
 }
 
-/** Sends items in batches, a few of them at once. */
+/** Sends items in batches, a few at a time. */
 export async function inBatches<Item>(items: Item[], send: (batch: Item[]) => Promise<void>): Promise<void> {
 	let next = 0;
 	const lane = async () => {

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * A server with nothing behind it: it reads requests and answers with bytes that it was given, by
- * method. Its only argument is a JSON file with them.
+ * A server with nothing behind it: it reads requests and answers each method with fixed bytes, which
+ * are in the JSON file that is its only argument.
  */
 const answers = JSON.parse(readFileSync(process.argv[2]!, 'utf8')) as Record<string, string>;
 

@@ -1,10 +1,10 @@
 import { bareContacts } from './bare-loop.ts';
 import type { Server } from './server-process.ts';
 
-/** The fields that a person is compared by. */
+/** The fields that are compared. */
 export const compared = ['external_id', 'last_name', 'job_title', 'lead_source'] as const;
 
-export interface Person {
+export interface SyncedPerson {
 	id: string;
 	external_id: string | null;
 	last_name: string | null;
@@ -12,16 +12,16 @@ export interface Person {
 	lead_source: string | null;
 }
 
-/** Everybody in the service. */
-export const people = async (server: Server) =>
-	(await bareContacts(server, `limit=500&fields=${compared.join(',')}`)) as Person[];
+/** All contacts of the service. */
+export const readPeople = async (server: Server) =>
+	(await bareContacts(server, `limit=500&fields=${compared.join(',')}`)) as SyncedPerson[];
 
 /** The same people as items of another system. */
-export const itemsOf = (source: Person[]) => source.map(({ id: _, ...values }) => ({ ...values }));
+export const itemsOf = (source: SyncedPerson[]) => source.map(({ id: _, ...values }) => ({ ...values }));
 
 /** Reads with one cursor, compares by a hash of the key, and writes the differences. */
-export async function bareSync(server: Server, source: Person[]): Promise<number> {
-	const stored = new Map((await people(server)).map((person) => [person.external_id, person]));
+export async function bareSync(server: Server, source: SyncedPerson[]): Promise<number> {
+	const stored = new Map((await readPeople(server)).map((person) => [person.external_id, person]));
 	const updates = source.flatMap((person) => {
 		const before = stored.get(person.external_id);
 		const names = compared.filter((name) => before && before[name] !== person[name]);

@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { bareContacts, inBatches } from './bare-loop.ts';
 import type { Server } from './server-process.ts';
 
-export interface Person {
+export interface FormerValues {
 	id: string;
 	job_title: string | null;
 	lead_source: string | null;
 }
 
-/** Everybody in the service. */
-export const people = async (server: Server) =>
-	((await bareContacts(server, 'limit=500&sort=id&fields=job_title,lead_source')) as Person[]).map(
-		({ id, job_title, lead_source }): Person => ({ id, job_title, lead_source }),
+/** All contacts of the service. */
+export const readFormerValues = async (server: Server) =>
+	((await bareContacts(server, 'limit=500&sort=id&fields=job_title,lead_source')) as FormerValues[]).map(
+		({ id, job_title, lead_source }): FormerValues => ({ id, job_title, lead_source }),
 	);
 
-/** Writes in batches, a few of them at once. */
+/** Writes in batches, a few at a time. */
 export async function bareUpdates(server: Server, items: object[]): Promise<void> {
 	await inBatches(items, async (batch) => {
 		const key = { 'Idempotency-Key': randomUUID() };

@@ -7,16 +7,16 @@ const getsPerRound = 200;
 const atLeastMs = 500;
 
 /**
- * How long one client waits for a single record while another one does something slow, beside how long it
- * waits alone. Both are measured in turns, and the rows are of the round whose ratio is the median, because
- * one round in which the machine does something else would decide about the slowest of all.
+ * How long one client waits for a single record while another does something slow, beside how long it waits
+ * alone. Both are measured in turns. The rows are those of the round with the median ratio; otherwise one
+ * round in which the machine was busy would decide the slowest value.
  *
- * @param activity the name of something slow
+ * @param activity the name of a slow activity
  */
 export async function beside(server: ServerProcess, activity: string): Promise<Row[]> {
 	const other = otherClient(server, activity);
 	try {
-		// The first time, indexes and pages of the database are read.
+		// The first time reads indexes and pages of the database.
 		other.begin();
 		await other.pause();
 		const measured: Pair[] = [];
@@ -33,7 +33,7 @@ export async function beside(server: ServerProcess, activity: string): Promise<R
 	}
 }
 
-/** So long, so many: with it, something slow is met more than once; alone, the pauses of both processes are. */
+/** Long enough to meet the slow activity more than once, and, alone, the pauses of both processes. */
 export async function timesOfGets({ ask }: ServerProcess): Promise<number[]> {
 	const page = await ask('GET', '/v1/contacts?limit=100');
 	const ids = (JSON.parse(page) as { data: Array<{ id: string }> }).data.map(({ id }) => id);
@@ -45,7 +45,7 @@ export async function timesOfGets({ ask }: ServerProcess): Promise<number[]> {
 	return times;
 }
 
-/** A get beside it takes five times as long as alone, at most. */
+/** Beside it, a get takes at most five times as long as alone. */
 export function rowsOf(label: string, measured: Pair[]): Row[] {
 	const row = (share: number): Row => {
 		const figures = measured.map(({ ours, bare }) => ({ ours: percentile(ours, share), bare: percentile(bare, share) }));

@@ -5,7 +5,7 @@ import { modulesFolder } from '../tools/link.ts';
 import { installN8n } from '../tools/n8n.mjs';
 import { time } from './measure.ts';
 
-/** The changed records of two lists, found in one way or another. */
+/** A way to find the changed records of two lists. */
 type Compare = (source: IDataObject[], stored: IDataObject[]) => Promise<number>;
 
 /** n8n's node Compare Datasets, of the n8n that `npm start` runs. */
@@ -22,7 +22,7 @@ export async function compareDatasets(key: string): Promise<Compare> {
 	};
 	return async (source, stored) => {
 		const inputs = [source, stored].map((records) => records.map((json) => ({ json })));
-		// All that the node asks of n8n.
+		// The only parts of n8n that the node uses.
 		const n8n = {
 			getNodeParameter: (name: string, _item: number, otherwise: unknown) => parameters[name] ?? otherwise,
 			getNode: () => ({ typeVersion: 2.3 }),

@@ -13,31 +13,31 @@ import { contextIn, type Parts, runIn } from '../tools/node-context.ts';
 
 /** The connector as n8n runs it: the built package in n8n-core's own execution context. */
 export interface Connector {
-	/** @returns the contacts there are, all of them */
+	/** @returns all contacts */
 	contacts(reading?: Reading): Promise<INodeExecutionData[]>;
 	/** @param fields how the items are mapped */
 	create(items: IDataObject[], fields: IDataObject, engine?: ExpressionEngine): Promise<INodeExecutionData[]>;
-	/** Undoes what an execution has changed since a time. */
+	/** Undoes the changes of an execution since a time. */
 	undo(execution: string, since: string): Promise<INodeExecutionData[]>;
-	/** Keeps contacts in step with the items. @returns how many items each output has */
+	/** Syncs contacts with the items. @returns the number of items of each output */
 	sync(items: IDataObject[], more: IDataObject): Promise<number[]>;
 }
 
-/** What n8n evaluates expressions with: `vm` by default, in an isolate of its own. */
+/** The engine with which n8n evaluates expressions: by default `vm`, in an isolate. */
 export type ExpressionEngine = 'legacy' | 'vm';
 
 export interface Reading {
-	/** Whether records come with their main fields only, as by default. */
+	/** Whether records have their main fields only, which is the default. */
 	simplify?: boolean;
-	/** What a user adds under Options. */
+	/** The user's Options. */
 	options?: IDataObject;
 }
 
-/** The id of the n8n that runs the connector. */
+/** The instance id of the n8n that runs the connector. */
 export const instanceId = (): string =>
 	contextIn(connectorParts(), { credential: { baseUrl: '', apiKey: '' }, parameters: {} }).context.getInstanceId();
 
-/** The input's own values are the fields. */
+/** Maps the input's values automatically. */
 export const automatic = {
 	mappingMode: 'autoMapInputData',
 	value: null,
@@ -45,14 +45,14 @@ export const automatic = {
 	schema: [],
 };
 
-/** Every field by hand, plain or an expression. */
+/** Maps each field by hand, with a plain value or an expression. */
 export const mapped = (value: Record<string, string>) => ({
 	...automatic,
 	mappingMode: 'defineBelow',
 	value,
 });
 
-/** @param baseUrl of the service, as a user gives it in the credential */
+/** @param baseUrl of the service, as in the credential */
 export function connectorTo(baseUrl: string): Connector {
 	const run = async (parameters: INodeParameters, items?: IDataObject[]) => {
 		const credential = { baseUrl, apiKey: 'KEY' };
@@ -115,7 +115,7 @@ let loaded: Parts | undefined;
 /** n8n-core and the built connector. */
 export function connectorParts(): Parts {
 	if (loaded) return loaded;
-	// n8n-core writes into the user's home unless told otherwise, and reads this when it loads.
+	// n8n-core writes into the user's home by default, and reads this variable when it loads.
 	process.env['N8N_USER_FOLDER'] ??= join(process.cwd(), '.tmp', 'n8n-core-bench');
 	process.env['N8N_ENCRYPTION_KEY'] ??= 'benchmark';
 	process.env['N8N_LOG_LEVEL'] ??= 'silent';

@@ -13,7 +13,7 @@ const [begin, end] = ['<!-- definitions, written by npm run bench definitions --
 const others = ['Hubspot/Hubspot', 'Pipedrive/Pipedrive', 'Salesforce/Salesforce', 'Airtable/Airtable'];
 const ours = ['', 'Admin', 'Sync', 'Tools', 'PollTrigger', 'Trigger'].map((name) => `CrmPlatform${name}`);
 
-/** What AI builders and the editor read of each node, beside other nodes of n8n, into docs/agents.md. */
+/** Writes into docs/agents.md how much AI builders and the editor read of each node, beside other nodes of n8n. */
 export async function benchDefinitions(): Promise<void> {
 	await buildPackage();
 	const n8n = await installN8n();

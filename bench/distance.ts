@@ -1,10 +1,10 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * A service far away: passes everything on to the server at an address (first argument), half of
- * some milliseconds later (second argument), and its answers the other half. A process of its own,
- * so that the distance stays the same however busy the server is. A new connection costs nothing,
- * unless a third argument, `handshakes`, says that it takes a round trip as in a network.
+ * A network distance: forwards everything to the server at an address (first argument) and its answers
+ * back, each after half of some milliseconds (second argument). It is a separate process, so that the
+ * distance is the same however busy the server is. A new connection costs nothing, unless the third
+ * argument is `handshakes`: then it takes a round trip, as in a network.
  */
 const target = new URL(process.argv[2]!);
 const half = Number(process.argv[3]) / 2;
@@ -19,7 +19,7 @@ server.listen(0, '127.0.0.1', () => {
 	console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });
 
-/** Timers of the same length end in the order they began in, so the bytes stay in theirs. */
+/** Timers of one length end in the order in which they began, so the bytes stay in order. */
 function pass(from: Socket, to: Socket): void {
 	from.on('data', (chunk) => setTimeout(() => to.write(chunk), half));
 	from.on('end', () => setTimeout(() => to.end(), half));

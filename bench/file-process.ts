@@ -7,35 +7,35 @@ import { type Parts, runIn } from '../tools/node-context.ts';
 import { automatic, connectorParts, connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
 
-/** What it is told, as JSON in its only argument. */
+/** Its only argument, as JSON. */
 export interface FileTask {
 	url: string;
-	/** `extract` is n8n's own way: Extract from File, then batches of Create. */
+	/** `extract` is what n8n has without our node: Extract from File, then batches of Create. */
 	work: 'import' | 'export' | 'extract';
-	/** The CSV file, and a small one to warm up with, where files are read. */
+	/** When reading: the CSV file, and a small one to warm up with. */
 	file?: string;
 	warmUp?: string;
 	/** Where n8n is installed, for its own nodes. */
 	n8n?: string;
 }
 
-/** What it prints, as JSON. */
+/** Its output, as JSON. */
 export interface FileWork {
 	/** Records written or exported. */
 	count: number;
 	milliseconds: number;
-	/** Resident memory at its highest, above what n8n-core and the node take, in MB. */
+	/** Peak resident memory above that of n8n-core and the node, in MB. */
 	growth: number;
 }
 
-/** n8n's own class, as far as it is needed here. */
+/** The part of n8n's class that is used here. */
 interface Store {
 	config: { mode: string; localStoragePath: string };
 	init(): Promise<void>;
 	store(location: object, content: unknown, data: IBinaryData): Promise<IBinaryData>;
 }
 
-/** Works on one file in a process of its own, which was started with `--expose-gc`. */
+/** Processes one file in a separate process, which was started with `--expose-gc`. */
 const task = JSON.parse(process.argv[2]!) as FileTask;
 const parts = connectorParts();
 const load = createRequire(resolve('package.json')) as (name: string) => unknown;

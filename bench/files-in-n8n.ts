@@ -9,18 +9,18 @@ import { growthOf } from './peak-memory.ts';
 import { type RealN8n, startRealN8n } from './real-n8n.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** Megabytes above n8n's own that a file of any size may take. */
+/** Megabytes that a file of any size may add. */
 const maxMemory = 150;
 
 /**
- * Megabytes of V8's old generation, of which n8n 2.41 takes some 210 by itself. Left alone, V8 puts off its
- * full collections until the heap is five times as large, and what a process takes says nothing of what it needs.
+ * Megabytes of V8's old generation, of which n8n 2.41 needs about 210. Without a limit, V8 postpones full
+ * collections until the heap is five times as large, so that memory use says nothing about what is needed.
  */
 const heapLimit = 350;
 
 /**
- * By how much the process of a real n8n grows while a file goes through it, at its highest, when its heap is
- * limited: all that n8n itself does is part of it. Files are kept on the disk.
+ * The peak growth of a real n8n with a limited heap while a file goes through it, including everything that
+ * n8n itself does. Files are stored on disk.
  *
  * @param rows of the file to import; all contacts are exported then
  */
@@ -63,10 +63,10 @@ const connector = 'n8n-nodes-crm-platform.crmPlatform';
 const node = (type: string, typeVersion: number, parameters: IDataObject): INode => workflowNode(type, type, typeVersion, parameters);
 
 /**
- * Runs nodes one after another. Its end is seen in n8n's database: polling n8n for the execution a few times
- * a second makes it grow by 10 MB a second.
+ * Runs nodes one after another. It looks for the end in n8n's database, since polling n8n for the execution a
+ * few times a second would make n8n grow by 10 MB a second.
  *
- * @returns the items of the last
+ * @returns the items of the last node
  */
 async function run({ client, query }: RealN8n, credentialId: string, steps: INode[]) {
 	const credentials = { crmPlatformApi: { id: credentialId, name: 'Sandbox' } };

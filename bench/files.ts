@@ -15,7 +15,7 @@ import type { ServerProcess } from './server-process.ts';
 // BENCH_FILE_ROWS=1000 to see that it works.
 const rows = Number(process.env['BENCH_FILE_ROWS'] ?? 100_000);
 const rounds = 2;
-/** What the connector allows itself, so that both do the same. */
+/** The connector's limit, so that both do the same. */
 const perJob = 5_000;
 const jobsAtOnce = 3;
 
@@ -48,7 +48,7 @@ export async function benchFiles(): Promise<Row[]> {
 	});
 }
 
-/** Import File beside what n8n has without it: Extract from File, then batches of Create. */
+/** Import File beside n8n's alternative: Extract from File, then batches of Create. */
 export async function benchFilesBesideN8n(): Promise<Row[]> {
 	await buildConnector();
 	const n8n = await installN8n();
@@ -114,7 +114,7 @@ function csvFile(folder: string, name: string, people: Person[]): string {
 	return path;
 }
 
-/** Jobs of so many lines, a few at once; the results are read as text. */
+/** Jobs of a given number of lines, a few at a time; the results are read as text. */
 async function bareImport(server: ServerProcess, people: Person[]): Promise<void> {
 	server.leave();
 	let next = 0;
@@ -129,7 +129,7 @@ async function bareImport(server: ServerProcess, people: Person[]): Promise<void
 	await Promise.all(Array.from({ length: jobsAtOnce }, lane));
 }
 
-/** One job, whose results become rows of CSV: a column for each member of a record. */
+/** One job, whose results become rows of CSV with a column for each member of a record. */
 async function bareExport(server: ServerProcess, path: string): Promise<void> {
 	server.leave();
 	const id = await startJob(server, 'resource=contacts&operation=export', '');

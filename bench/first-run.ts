@@ -4,7 +4,7 @@ import { openLaboratory } from './peers/processes.ts';
 
 const rounds = 9;
 
-/** One record by a process that has just begun, loading the node included, beside HubSpot's node. */
+/** A new process creates one record, which includes loading the node, beside HubSpot's node. */
 export async function benchFirstRun(): Promise<Row> {
 	await buildPackage();
 	const near = { ms: 0, tls: true };

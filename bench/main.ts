@@ -2,19 +2,19 @@ import { benchDefinitions } from './definitions.ts';
 import { benchFiles, benchFilesBesideN8n } from './files.ts';
 import { benchFirstRun } from './first-run.ts';
 import { benchNode } from './node.ts';
-import { benchPeers } from './peers/index.ts';
+import { benchPeers } from './peers/bench-peers.ts';
 import { publish } from './report.ts';
 import { benchBulk } from './sandbox-bulk.ts';
 import { benchBeside } from './sandbox-beside.ts';
 import { benchLoad } from './sandbox-load.ts';
 import { benchSandbox } from './sandbox.ts';
-import { benchScale } from './scale/index.ts';
+import { benchScale } from './scale/bench-scale.ts';
 import { benchSync } from './sync.ts';
-import { benchTools } from './tools/index.ts';
+import { benchTools } from './tools/bench-tools.ts';
 import { benchTriggers } from './triggers.ts';
 import { benchUndo } from './undo.ts';
 
-/** Every benchmark by name: `npm run bench` runs all, `npm run bench sandbox` one, `npm run bench undo 5000` a smaller one. */
+/** The benchmarks: `npm run bench` runs all, `npm run bench sandbox` one, `npm run bench undo 5000` a smaller one. */
 const benchmarks: Record<string, (size?: number) => Promise<void>> = {
 	sandbox: async () => {
 		publish({ name: 'sandbox', ours: 'sandbox', bare: 'bare server', rows: await benchSandbox() });

@@ -1,18 +1,18 @@
-/** One line of a report: what we measured of ours, and of the bare thing it stands beside. */
+/** One row of a report: the figure of ours, and that of its bare counterpart. */
 export interface Row {
 	/** `a page of 100 of 100,000, p50` */
 	label: string;
 	/** `ms`, `MB`, `per second` */
 	unit: string;
 	ours: number;
-	/** Doing the same with nothing around it, in the same run. */
+	/** The bare counterpart, measured in the same run. */
 	bare: number;
-	/** What is promised: at most so many times the bare thing's, or so much of the unit. */
+	/** The target: at most this multiple of the bare counterpart, or this value. */
 	max?: { ratio: number } | { value: number };
 }
 
 /**
- * The value below which a share of all values lies (nearest rank).
+ * A percentile of the values (nearest rank).
  *
  * @param values at least one
  * @param share from 0 to 1
@@ -32,18 +32,18 @@ export async function time(work: () => Promise<unknown>): Promise<number> {
 	return performance.now() - start;
 }
 
-/** Two things, the same number of times. */
+/** The values of two things, as many of each. */
 export interface Pair {
 	ours: number[];
 	bare: number[];
 }
 
 /**
- * Measures two things in turns, so that whatever else the machine does meets both alike. Who begins
- * changes from round to round; the first round only warms up.
+ * Measures two things in turns, so that other work of the machine affects both alike. The order alternates
+ * from round to round; the first round only warms up.
  *
- * @param rounds how many values each of them gets
- * @param measure gives one value of one of them
+ * @param rounds the number of values of each
+ * @param measure returns one value of either
  */
 export async function sideBySide(
 	rounds: number,
@@ -61,7 +61,7 @@ export async function sideBySide(
 	return values;
 }
 
-/** A row of one figure of both, such as the median. */
+/** A row with one figure of both, such as the median. */
 export const rowOf = (
 	label: string,
 	unit: string,
@@ -69,7 +69,7 @@ export const rowOf = (
 	figure: (values: number[]) => number = median,
 ): Row => ({ label, unit, ours: figure(ours), bare: figure(bare) });
 
-/** Whether what a row promises has been kept; a row without a promise keeps it. */
+/** Whether a row meets its target; a row without a target does. */
 export function isKept({ max, ours, bare }: Row): boolean {
 	if (max === undefined) return true;
 	return 'ratio' in max ? ours / bare <= max.ratio : ours <= max.value;

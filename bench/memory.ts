@@ -2,29 +2,29 @@ import { bareContacts } from './bare-loop.ts';
 import { connectorTo, type Reading } from './connector.ts';
 import { serverAt } from './server-process.ts';
 
-/** What it is told, as JSON in its only argument. */
-export interface Task {
+/** Its only argument, as JSON. */
+export interface MemoryTask {
 	url: string;
 	reading: Reading;
-	/** The bare loop's query; the node reads where there is none. */
+	/** The bare loop's query; without it, the node reads. */
 	query?: string;
 }
 
-/** What it prints, as JSON: by how many MB the process grew. */
+/** Its output, as JSON: how many MB the process grew by. */
 export interface MemoryGrowth {
 	/** Records read. */
 	count: number;
 	/** Heap and external memory, without garbage. */
 	retained: number;
-	/** What the system gave. */
+	/** Resident memory. */
 	resident: number;
 }
 
-/** Reads all contacts in a process of its own, which was started with `--expose-gc`. */
-const { url, reading, query } = JSON.parse(process.argv[2]!) as Task;
+/** Reads all contacts in a separate process, which was started with `--expose-gc`. */
+const { url, reading, query } = JSON.parse(process.argv[2]!) as MemoryTask;
 const connector = connectorTo(url);
 
-// What is loaded with the first request does not belong to the records.
+// The memory of what the first request loads is not the records'.
 if (query === undefined) await connector.contacts({ ...reading, options: { onePage: true } });
 const before = retainedMemory();
 const { rss } = process.memoryUsage();
@@ -41,7 +41,7 @@ console.log(JSON.stringify(growth));
 process.exit();
 
 function retainedMemory(): number {
-	// The texts that were read lie outside the heap: one collection finds them, the next frees them.
+	// The strings that were read are outside the heap: one collection finds them, the next frees them.
 	globalThis.gc!();
 	globalThis.gc!();
 	const { heapUsed, external } = process.memoryUsage();

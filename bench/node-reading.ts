@@ -3,15 +3,15 @@ import { resolve } from 'node:path';
 import { bareContacts } from './bare-loop.ts';
 import { connectorTo, type Reading } from './connector.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
-import type { MemoryGrowth, Task } from './memory.ts';
+import type { MemoryGrowth, MemoryTask } from './memory.ts';
 import type { Server } from './server-process.ts';
 
 const simplified: Reading = {};
 const raw: Reading = { simplify: false };
 const byOne = (reading: Reading): Reading => ({ ...reading, options: { parallelReads: 1 } });
 
-/** What the records hold that were read. */
-export async function memory(sandbox: Server, count: number): Promise<Row[]> {
+/** The memory of the records that were read. */
+export async function readMemory(sandbox: Server, count: number): Promise<Row[]> {
 	return [...(await memoryGrowth(sandbox, simplified, count)), ...(await memoryGrowth(sandbox, raw, count))];
 }
 
@@ -24,7 +24,7 @@ export async function reads(sandbox: Server, count: number): Promise<Row[]> {
 	];
 }
 
-/** The same, from a service that is far away. */
+/** The same, from a distant service. */
 export async function readsFar(sandbox: Server, count: number): Promise<Row[]> {
 	return [
 		{ ...(await reading(sandbox, byOne(simplified), count)), max: { ratio: 1.05 } },
@@ -32,7 +32,7 @@ export async function readsFar(sandbox: Server, count: number): Promise<Row[]> {
 	];
 }
 
-/** More than the 125,000 items at which nodes end that hand all of them to one push(). */
+/** More than the 125,000 items at which nodes fail that pass all of them to one push(). */
 export async function larger(sandbox: Server, count: number): Promise<Row[]> {
 	return [await reading(sandbox, simplified, count)];
 }
@@ -52,9 +52,9 @@ async function reading(sandbox: Server, readOptions: Reading, count: number): Pr
 const records = (count: number, { simplify = true }: Reading) =>
 	`${count.toLocaleString('en')} records, ${simplify ? 'simplified' : 'raw'}`;
 
-/** In processes of their own, since one that has worked before holds what it will use again. */
+/** In separate processes, since a process keeps memory it will use again. */
 async function memoryGrowth(sandbox: Server, reading: Reading, count: number): Promise<[Row, Row]> {
-	const run = (task: Task) => {
+	const run = (task: MemoryTask) => {
 		const args = ['--expose-gc', resolve('bench', 'memory.ts'), JSON.stringify(task)];
 		const result = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as MemoryGrowth;
 		assertComplete(result.count, count);
@@ -76,14 +76,14 @@ async function memoryGrowth(sandbox: Server, reading: Reading, count: number): P
 	];
 }
 
-/** What the node asks the sandbox for first: the bare loop asks the same. */
+/** The node's first query, which the bare loop uses, too. */
 async function firstQuery(sandbox: Server, reading: Reading): Promise<string> {
 	await connectorTo(sandbox.url).contacts({ ...reading, options: { onePage: true } });
 	const log = JSON.parse(await sandbox.ask('GET', '/_sandbox/requests')) as Array<{ query: string }>;
 	return log.at(-1)!.query;
 }
 
-/** @throws where some are missing: then nothing was measured */
+/** @throws if some are missing, as the measurement is then void */
 function assertComplete(actual: number, expected: number): void {
 	if (actual !== expected) throw new Error(`${actual} of ${expected} records came.`);
 }

@@ -15,12 +15,12 @@ export async function writes(sandbox: Server): Promise<Row[]> {
 	return [{ ...rowOf(label, 'ms', await create(sandbox, automatic)), max: { ratio: 3 } }];
 }
 
-/** The same, to a service that is far away. */
+/** The same, to a distant service. */
 export async function writesFar(sandbox: Server): Promise<Row[]> {
 	return [{ ...rowOf(label, 'ms', await create(sandbox, automatic)), max: { ratio: 1.3 } }];
 }
 
-/** Creates again, with nothing behind the server: what is left is the node's own work. */
+/** The same creates to a server with nothing behind it, which leaves the node's own work. */
 export async function mappings(sandbox: Server): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 	const answers = join(folder, 'answers.json');
@@ -50,7 +50,7 @@ export async function mappings(sandbox: Server): Promise<Row[]> {
 	}
 }
 
-/** @param fields how the node is told to map them; the bare loop sends them as they are */
+/** @param fields the node's mapping; the bare loop sends the values as they are */
 const create = (server: Server, fields: IDataObject, engine?: ExpressionEngine): Promise<Pair> =>
 	sideBySide(3, (which) => {
 		const items = people(creates);

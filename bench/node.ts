@@ -1,22 +1,22 @@
 import { resolve } from 'node:path';
 import { buildConnector } from './connector.ts';
 import type { Row } from './measure.ts';
-import { larger, memory, reads, readsFar } from './node-reading.ts';
+import { larger, readMemory, reads, readsFar } from './node-reading.ts';
 import { mappings, writes, writesFar } from './node-writing.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 const contacts = 100_000;
-/** Milliseconds there and back, in the rows that say so. */
+/** Round-trip milliseconds, in the rows that say so. */
 const distance = 50;
 
-/** The node beside a loop that does the same over kept connections, with the same sandbox. */
+/** The node beside a loop that does the same over kept-alive connections, with the same sandbox. */
 export async function benchNode(): Promise<Row[]> {
 	await buildConnector();
 	console.log(`Sandboxes with ${contacts} and ${2 * contacts} contacts are filled; it takes minutes.`);
 	return [
 		...(await withServer(sandboxWith(contacts), (near) =>
 			withServer([resolve('bench', 'distance.ts'), near.url, `${distance}`], async (far) => [
-				...(await memory(near, contacts)),
+				...(await readMemory(near, contacts)),
 				...(await reads(near, contacts)),
 				...at(distance, await readsFar(far, contacts)),
 				...(await writes(near)),
@@ -34,7 +34,7 @@ const sandboxWith = (count: number) => [
 ];
 
 const at = (ms: number, rows: Row[]): Row[] =>
-	rows.map((row) => ({ ...row, what: `${row.label}, at ${ms} ms` }));
+	rows.map((row) => ({ ...row, label: `${row.label}, at ${ms} ms` }));
 
 /** @param args of Node.js */
 async function withServer(

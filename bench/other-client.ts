@@ -4,31 +4,31 @@ import { constants, setPriority } from 'node:os';
 import { resolve } from 'node:path';
 import type { Server } from './server-process.ts';
 
-/** Something slow that a client does; `round` is another number each time. */
+/** A slow activity of a client; `round` differs each time. */
 export type Slow = (server: Server, round: number) => Promise<unknown>;
 
-export type Order = 'begin' | 'pause';
+export type ClientOrder = 'begin' | 'pause';
 
-/** Another client, in a process of its own. */
+/** Another client, in a separate process. */
 interface OtherClient {
-	/** Does something slow, once or more often, until it is to pause. */
+	/** Repeats something slow until it is told to pause. */
 	begin(): void;
-	/** @returns when what it does has ended */
+	/** @returns when its activity has ended */
 	pause(): Promise<void>;
 	stop(): Promise<void>;
 }
 
 /**
- * Starts another client. Reading its answers takes no time of this process, which would look as if the
- * server had let others wait; and as little as possible of the processors, as it would be on another machine.
+ * Starts another client in a process of low priority. Otherwise, reading its answers would take time of this
+ * process or of its processors, which would look as if the server had made others wait.
  *
- * @param activity the name of something slow
+ * @param activity the name of a slow activity
  */
 export function otherClient({ url }: Server, activity: string): OtherClient {
 	const child = fork(resolve('bench', 'slow-client.ts'), [url, activity]);
 	const exit = once(child, 'exit');
 	setPriority(child.pid!, constants.priority.PRIORITY_LOW);
-	const send = (message: Order) => child.send(message);
+	const send = (message: ClientOrder) => child.send(message);
 	return {
 		begin: () => void send('begin'),
 		async pause() {

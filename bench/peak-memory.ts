@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * By how much this process grows while something is done, at its highest. It was started with `--expose-gc`.
+ * The peak growth of this process, which was started with `--expose-gc`, during some work.
  *
- * @returns resident memory above what there was before, in MB
+ * @returns resident memory above that before, in MB
  */
 export async function peakGrowth(work: () => Promise<unknown>): Promise<number> {
 	globalThis.gc!();
@@ -11,11 +11,11 @@ export async function peakGrowth(work: () => Promise<unknown>): Promise<number> 
 }
 
 /**
- * By how much a process grows while something is done, at its highest.
+ * The peak growth of a process during some work.
  *
  * @param memory its resident memory, in MB
- * @param every milliseconds between two looks at it
- * @returns in MB, above what there was before
+ * @param every milliseconds between two measurements
+ * @returns MB above the memory before
  */
 export async function growthOf(memory: () => number, every: number, work: () => Promise<unknown>): Promise<number> {
 	const before = memory();

@@ -22,7 +22,7 @@ export interface RealN8n {
 	stop(): Promise<void>;
 }
 
-/** @param settings of n8n, by its names for them */
+/** @param settings of n8n, by n8n's names */
 export async function startRealN8n(settings: Record<string, string> = {}): Promise<RealN8n> {
 	const folder = mkdtempSync(join(tmpdir(), 'n8n-bench-'));
 	const remove = () => rmSync(folder, { recursive: true, force: true });

@@ -4,15 +4,15 @@ import { resolve } from 'node:path';
 import { isKept, type Row } from './measure.ts';
 
 export interface Report {
-	/** Also of the file: bench/results/<name>.md */
+	/** Also the file's name: bench/results/<name>.md */
 	name: string;
-	/** What stands in the columns. */
+	/** The headings of the columns. */
 	ours: string;
 	bare: string;
 	rows: Row[];
 }
 
-/** Prints a report and keeps it, so that another run can be compared (git diff bench/results). */
+/** Prints and saves a report, so that runs can be compared (git diff bench/results). */
 export function publish(report: Report): void {
 	const text = `# ${report.name}\n\n${machine()}\n\n${table(report)}\n`;
 	console.log(`\n${text}`);
@@ -23,7 +23,7 @@ export function publish(report: Report): void {
 	writeFileSync(resolve(folder, `${report.name}.json`), `${json}\n`);
 }
 
-/** As Markdown that is a table for people, too. */
+/** As Markdown that is readable as plain text. */
 export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
 	const isPromised = rows.some(({ max }) => max !== undefined);
 	const cells = [
@@ -50,14 +50,14 @@ export function table({ ours, bare, rows }: Omit<Report, 'name'>): string {
 	return [lines[0], `|${rule.join('|')}|`, ...lines.slice(1)].join('\n');
 }
 
-/** What a row promises, and a mark where that was not kept. */
+/** The target of a row, with a mark if it was missed. */
 function promise(row: Row): string {
 	if (row.max === undefined) return '';
 	const maxText = 'ratio' in row.max ? row.max.ratio.toFixed(2) : `${row.max.value} ${row.unit}`;
 	return isKept(row) ? maxText : `${maxText} ✗`;
 }
 
-/** Three digits say enough; what is smaller than the machine's noise would only look exact. */
+/** Three digits are enough: more would be smaller than the machine's noise. */
 function rounded(value: number): string {
 	if (value >= 100) return Math.round(value).toLocaleString('en');
 	return value.toPrecision(3);

@@ -13,7 +13,7 @@ const contacts = Number(process.env['BENCH_CONTACTS'] ?? 100_000);
 const largeMessages = 200;
 const roundsOfDueMessages = 3;
 
-/** How long one client waits for a single record while another one does something slow. */
+/** How long one client waits for a single record while another does something slow. */
 export async function benchBeside(): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 	console.log(`A sandbox with ${contacts.toLocaleString('en')} contacts is being filled.`);

@@ -17,8 +17,8 @@ const pollEveryMs = 50;
 type Create = (server: ServerProcess, items: string[]) => Promise<void>;
 
 /**
- * Records created in bulk over HTTP, beside a bare loop over HTTP: the same validation, the same inserts
- * and the records in the answer, and nothing else.
+ * Records created in bulk over HTTP, beside a bare loop over HTTP that does nothing but the same validation,
+ * the same inserts and the answer.
  */
 export async function benchBulk(): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
@@ -52,7 +52,7 @@ async function beside(
 
 /** One batch after another. */
 const inTurn: Create = async (server, items) => {
-	// The server has closed what stood idle during the other's turn.
+	// The server has closed the connections that were idle during the other's turn.
 	server.leave();
 	for (let i = 0; i < items.length; i += perBatch) {
 		const body = `{"items":[${items.slice(i, i + perBatch).join()}]}`;

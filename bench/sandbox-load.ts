@@ -9,8 +9,8 @@ import { searches } from './searches.ts';
 const contacts = 100_000;
 
 /**
- * How long one client waits for a single record while another one searches without pause, beside
- * how long it waits alone.
+ * How long one client waits for a single record while another searches without pause, beside how long
+ * it waits alone.
  */
 export async function benchLoad(): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));

@@ -15,7 +15,7 @@ export function startSandbox(
 
 let personCount = 0;
 
-/** A contact that nobody has yet. */
+/** A contact that does not exist yet. */
 export const person = () => ({
 	first_name: 'Ana',
 	last_name: 'Moreno',

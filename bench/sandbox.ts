@@ -9,7 +9,7 @@ const contacts = 100_000;
 const writers = 8;
 const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 
-/** The sandbox beside a bare server that answers with the very bytes the sandbox has answered with. */
+/** The sandbox beside a bare server that answers with the same bytes. */
 export async function benchSandbox(): Promise<Row[]> {
 	console.log(`A sandbox with ${contacts.toLocaleString('en')} contacts is being filled.`);
 	const ours = await startSandbox(folder, 'large', contacts);
@@ -44,14 +44,14 @@ const sampleAnswers = async (ours: ServerProcess) => ({
 	'POST /v1/contacts/batch/create': await ours.ask('POST', '/v1/contacts/batch/create', batch()),
 });
 
-/** Page after page, as a client that reads everything does. */
+/** Page after page, like a client that reads everything. */
 async function pages({ ours, bare }: Servers, limit: number, count: number): Promise<Row[]> {
 	let cursor = '';
 	const values = await sideBySide(count, (which) =>
 		time(async () => {
 			if (which === 'bare') return bare.ask('GET', `/v1/contacts/${limit}`);
 			const page = await ours.ask('GET', `/v1/contacts?limit=${limit}${cursor}`);
-			// What a client does with a page is not measured: the cursor is found without parsing it.
+			// Parsing a page is the client's work and not measured: the cursor is found without it.
 			const next = /"next_cursor":"([\w-]+)","total":\d+\}$/.exec(page.slice(-300))?.[1];
 			cursor = next === undefined ? '' : `&cursor=${next}`;
 			return page;
@@ -106,7 +106,7 @@ async function batches(servers: Servers): Promise<Row[]> {
 	return [rowOf('items of batches of 100', 'per second', values)];
 }
 
-/** With 200 contacts to begin with, as it is started by default, until it listens. */
+/** The start with 200 contacts, which is the default, until it listens. */
 async function starts(answers: string): Promise<Row[]> {
 	const values = await sideBySide(5, async (which, round) => {
 		let server: ServerProcess | undefined;

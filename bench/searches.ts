@@ -1,6 +1,6 @@
 import type { Slow } from './other-client.ts';
 
-/** Searches that find few, many and no records, by the index for search and without it. */
+/** Searches that find few, many and no records, with the search index and without it. */
 const queries = {
 	'searches words': ['q=moreno', 'q=purchasing%20ana', 'q=nobody-has-this', 'q=example'],
 	'searches two letters': ['q=an', 'q=zq'],
@@ -14,7 +14,7 @@ const queries = {
 	],
 };
 
-/** A filter that was not asked before, so that the total is not remembered. */
+/** A filter that was not used before, so that its total is not cached. */
 export const anew = (round: number) => `created_at[gt]=${new Date(Date.UTC(2000, 0, 1) + round).toISOString()}`;
 
 export const searches: Record<string, Slow> = Object.fromEntries(

@@ -3,22 +3,22 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { residentMemory } from './peak-memory.ts';
 
-/** A server that is asked over a few kept connections. */
+/** A server that is called over a few kept-alive connections. */
 export interface Server {
 	/** Where it listens, such as `http://127.0.0.1:4010`. */
 	url: string;
-	/** @returns the body of the answer, which has to be a good one */
+	/** @returns the body of the response, which must be a success */
 	ask(
 		method: string,
 		path: string,
 		body?: string,
 		headers?: Record<string, string>,
 	): Promise<string>;
-	/** Closes the kept connections. */
+	/** Closes the connections. */
 	leave(): void;
 }
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface ServerProcess extends Server {
 	/** Resident memory, in MB. */
 	memory(): number;
@@ -41,7 +41,7 @@ export async function startServer(args: string[]): Promise<ServerProcess> {
 	};
 }
 
-/** A server that runs already. */
+/** A server that is already running. */
 export function serverAt(url: string): Server {
 	const agent = new Agent({ keepAlive: true });
 	return {

@@ -1,4 +1,4 @@
-import type { Order } from './other-client.ts';
+import type { ClientOrder } from './other-client.ts';
 import { searches } from './searches.ts';
 import { serverAt } from './server-process.ts';
 import { slowThings } from './slow-things.ts';
@@ -18,7 +18,7 @@ async function repeat(): Promise<void> {
 	process.send!('paused');
 }
 
-process.on('message', (order: Order) => {
+process.on('message', (order: ClientOrder) => {
 	if (order === 'begin') void repeat();
 	else isPaused = true;
 });

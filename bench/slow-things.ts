@@ -9,7 +9,7 @@ const linesOfImport = 2000;
 export const listOfLargeMessages = '/v1/messages?channel=other&limit=500';
 
 export const slowThings: Record<string, Slow> = {
-	// First, because what it writes fills the log of events for the others.
+	// First, because it fills the event log for the others.
 	'imports records': async (server) => {
 		const lines = Array.from({ length: linesOfImport }, () => JSON.stringify(person())).join('\n');
 		const type = { 'Content-Type': 'application/x-ndjson' };
@@ -48,7 +48,7 @@ async function job({ ask }: Server, query: string, lines?: string, headers?: Rec
 	while (!(await hasEnded())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** It is refused because of its rows, of which there are as many as a form may have. */
+/** A form with as many rows as allowed, which is refused because of them. */
 async function sendLargeForm(server: Server): Promise<void> {
 	const headers = { Cookie: await signedIn(server) };
 	const page = await server.ask('GET', '/records/contacts/new', undefined, headers);

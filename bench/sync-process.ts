@@ -1,20 +1,20 @@
 import { json } from 'node:stream/consumers';
-import { bareSync, itemsOf, type Person } from './bare-sync.ts';
+import { bareSync, itemsOf, type SyncedPerson } from './bare-sync.ts';
 import { connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
 import { serverAt } from './server-process.ts';
 
-/** What it is told, as JSON on its standard input. */
+/** Its standard input, as JSON. */
 export interface SyncTask {
 	url: string;
 	which: 'ours' | 'bare';
-	source: Person[];
+	source: SyncedPerson[];
 }
 
-/** Brings all people in step in a process of its own, which was started with `--expose-gc`. Prints by how many MB it grew. */
+/** Syncs all people in a separate process, which was started with `--expose-gc`. Prints how many MB it grew by. */
 const { url, which, source } = (await json(process.stdin)) as SyncTask;
 const items = itemsOf(source);
-// What the first request loads does not count as the records' memory.
+// The memory of what the first request loads is not the records'.
 await connectorTo(url).contacts({ options: { onePage: true } });
 let updated: number | undefined = 0;
 const growth = await peakGrowth(async () => {

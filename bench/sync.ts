@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
-import { bareSync, compared, itemsOf, type Person, people, update } from './bare-sync.ts';
+import { bareSync, compared, itemsOf, type SyncedPerson, readPeople, update } from './bare-sync.ts';
 import { compareDatasets, ourComparison, timeOf } from './compare-datasets.ts';
 import { buildConnector, connectorTo } from './connector.ts';
 import { type Row, rowOf, sideBySide, time } from './measure.ts';
@@ -8,7 +8,7 @@ import { type Server, startServer } from './server-process.ts';
 import type { SyncTask } from './sync-process.ts';
 
 const contacts = 100_000;
-/** Milliseconds there and back. */
+/** Round-trip milliseconds. */
 const distance = 50;
 
 /** CRM Platform Sync beside a loop that reads all contacts, compares them and writes what differs. */
@@ -20,7 +20,7 @@ export async function benchSync(): Promise<Row[]> {
 	const far = await startServer([resolve('bench', 'distance.ts'), near.url, `${distance}`]);
 	try {
 		await number(near);
-		const source = await people(near);
+		const source = await readPeople(near);
 		return [await all(far, source), ...(await comparisons(source)), memory(near, source), await requestsForTen(near, source)];
 	} finally {
 		await far.stop();
@@ -30,19 +30,19 @@ export async function benchSync(): Promise<Row[]> {
 
 /** Gives every contact an external id, which the seed leaves out for some. */
 async function number(server: Server): Promise<void> {
-	const unnumbered = (await people(server)).filter(({ external_id: id }) => id === null);
+	const unnumbered = (await readPeople(server)).filter(({ external_id: id }) => id === null);
 	await update(server, unnumbered.map(({ id }) => ({ id, external_id: `bench-${id}` })));
 }
 
 let rounds = 0;
 
-/** The source, with one percent of the people in another position than before. */
-function changed(source: Person[]): Person[] {
+/** The source, in which one percent of the people have a new position. */
+function changed(source: SyncedPerson[]): SyncedPerson[] {
 	const title = `Position ${++rounds}`;
 	return source.map((person, i) => (i % 100 === 0 ? { ...person, job_title: title } : person));
 }
 
-async function all(server: Server, source: Person[]): Promise<Row> {
+async function all(server: Server, source: SyncedPerson[]): Promise<Row> {
 	const pair = await sideBySide(2, async (which) => {
 		const now = changed(source);
 		const items = itemsOf(now);
@@ -55,11 +55,11 @@ async function all(server: Server, source: Person[]): Promise<Row> {
 	return { ...rowOf(label, 'ms', pair), max: { ratio: 1.5 } };
 }
 
-/** Records that Compare Datasets compares within a minute: it looks through the list for each of them. */
+/** Records that Compare Datasets compares within a minute, as it searches the list for each of them. */
 const smallCount = 20_000;
 
 /** The comparison alone, beside n8n's node for it. */
-async function comparisons(source: Person[]): Promise<Row[]> {
+async function comparisons(source: SyncedPerson[]): Promise<Row[]> {
 	const theirs = await compareDatasets('external_id');
 	const ours = ourComparison('external_id', compared);
 	const timed = async (compare: typeof ours, count: number) => {
@@ -76,8 +76,8 @@ async function comparisons(source: Person[]): Promise<Row[]> {
 	];
 }
 
-/** By how much a process grows while it brings all in step, at its highest. */
-function memory(server: Server, source: Person[]): Row {
+/** The peak growth of a process during the sync. */
+function memory(server: Server, source: SyncedPerson[]): Row {
 	const memoryGrowth = (which: SyncTask['which']): number => {
 		const task: SyncTask = { url: server.url, which, source: changed(source) };
 		const args = ['--expose-gc', resolve('bench', 'sync-process.ts')];
@@ -86,8 +86,8 @@ function memory(server: Server, source: Person[]): Row {
 	return { label: 'memory, the same', unit: 'MB', ours: memoryGrowth('ours'), bare: memoryGrowth('bare'), max: { value: 250 } };
 }
 
-/** How many requests it takes to bring ten people in step. */
-async function requestsForTen(server: Server, source: Person[]): Promise<Row> {
+/** The number of requests for syncing ten people. */
+async function requestsForTen(server: Server, source: SyncedPerson[]): Promise<Row> {
 	const items = itemsOf(source.slice(0, 10)).map((person) => ({ ...person, job_title: 'One of ten' }));
 	await server.ask('DELETE', '/_sandbox/requests');
 	await connectorTo(server.url).sync(items, {});

@@ -13,14 +13,13 @@ const events = 100;
 const atOnce = 5;
 const senders = 10;
 const rounds = 3;
-/** At least 0.9 times as many a second. */
+/** At least 0.9 times as many per second. */
 const max = { ratio: 1 / 0.9 };
 
 /**
- * The triggers beside n8n's own Webhook node in the same n8n, each in a workflow of nothing else
- * (n8n's benchmark scenario `single-webhook`). n8n 2.41 spares its Webhook node, and no other, the
- * sandbox for expressions (live-webhooks, webhookPhaseNeedsIsolate), so the promise is held beside a
- * trigger that does nothing.
+ * The triggers beside n8n's Webhook node in the same n8n, each alone in a workflow (n8n's benchmark scenario
+ * `single-webhook`). n8n 2.41 starts a sandbox for expressions for every trigger but its Webhook node
+ * (live-webhooks, webhookPhaseNeedsIsolate), so the target applies beside a trigger that does nothing.
  */
 export async function benchTriggers(): Promise<Row[]> {
 	const options = '--port 0 --api-key KEY --requests-per-minute 1000000 --contacts 0 --allow-private-webhooks';
@@ -48,7 +47,7 @@ export async function benchTriggers(): Promise<Row[]> {
 interface Bench {
 	n8n: RealN8n;
 	sandbox: Server;
-	/** n8n. */
+	/** n8n's process. */
 	server: Server;
 	credentialId: string;
 	/** The workflow of n8n's Webhook node. */
@@ -129,7 +128,7 @@ function signed(secret: string) {
 	return { body, headers };
 }
 
-/** Executions that the Poll Trigger starts, and the same number of the Webhook node. */
+/** Executions started by the Poll Trigger, and as many by the Webhook node. */
 async function started({ n8n, sandbox, server, credentialId, webhookId }: Bench): Promise<Row> {
 	const type = 'n8n-nodes-crm-platform.crmPlatformPollTrigger';
 	const parameters = { events: ['contact.created'], options: { interval: 1 } };
@@ -159,7 +158,7 @@ async function started({ n8n, sandbox, server, credentialId, webhookId }: Bench)
 	return { ...rowOf(`Poll Trigger beside the Webhook node: an execution of one event, ${atOnce} at a time`, 'ms', pair), max };
 }
 
-/** Does something so many times, a few at a time. */
+/** Does something a number of times, a few at a time. */
 async function inTurns(work: () => Promise<void>, times: number, lanes: number): Promise<void> {
 	let remaining = times;
 	const lane = async () => {

@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { bareUpdates, people, type Person } from './bare-undo.ts';
+import { bareUpdates, readFormerValues, type FormerValues } from './bare-undo.ts';
 import { buildConnector, connectorTo, instanceId } from './connector.ts';
 import { type Row, time } from './measure.ts';
 import { type Server, startServer } from './server-process.ts';
 import type { UndoTask } from './undo-process.ts';
 
-/** Each contact is changed so often. */
+/** How often each contact is changed. */
 const rounds = 2;
-/** Milliseconds there and back. */
+/** Round-trip milliseconds. */
 const distance = 50;
 /** MB. */
 const heapLimit = 350;
@@ -23,7 +23,7 @@ export async function benchUndo(contacts = 50_000): Promise<Row[]> {
 	const near = await startServer([resolve('sandbox', 'main.ts'), ...options.split(' ')]);
 	const far = await startServer([resolve('bench', 'distance.ts'), near.url, `${distance}`]);
 	try {
-		const before = await people(near);
+		const before = await readFormerValues(near);
 		return [await all(near, far, before), await memory(near, before)];
 	} finally {
 		await far.stop();
@@ -33,8 +33,8 @@ export async function benchUndo(contacts = 50_000): Promise<Row[]> {
 
 let executions = 0;
 
-/** An execution that changes everybody. @returns its number, and when it began */
-async function wrongImport(server: Server, before: Person[]): Promise<{ execution: string; since: string }> {
+/** An execution that changes all contacts. @returns its number, and when it began */
+async function wrongImport(server: Server, before: FormerValues[]): Promise<{ execution: string; since: string }> {
 	const execution = `${++executions}`;
 	const since = new Date().toISOString();
 	for (let round = 1; round <= rounds; round++) {
@@ -46,7 +46,7 @@ async function wrongImport(server: Server, before: Person[]): Promise<{ executio
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Up to 100,000 records at once, which is quicker than batches. */
+/** Up to 100,000 records in one job, which is faster than batches. */
 async function updateInJob(server: Server, items: object[], key: string): Promise<void> {
 	const headers = { 'Content-Type': 'application/x-ndjson', 'Idempotency-Key': key };
 	const lines = items.map((item) => JSON.stringify(item)).join('\n');
@@ -58,12 +58,12 @@ async function updateInJob(server: Server, items: object[], key: string): Promis
 	}
 }
 
-async function expectUndone(server: Server, before: Person[]): Promise<void> {
-	const after = await people(server);
+async function expectUndone(server: Server, before: FormerValues[]): Promise<void> {
+	const after = await readFormerValues(server);
 	if (JSON.stringify(after) !== JSON.stringify(before)) throw new Error('Not all contacts are as they were.');
 }
 
-async function all(near: Server, far: Server, before: Person[]): Promise<Row> {
+async function all(near: Server, far: Server, before: FormerValues[]): Promise<Row> {
 	const measureTime = async (which: 'ours' | 'bare'): Promise<number> => {
 		const { execution, since } = await wrongImport(near, before);
 		const milliseconds = await time(async () => {
@@ -78,8 +78,8 @@ async function all(near: Server, far: Server, before: Person[]): Promise<Row> {
 	return { label, unit: 'ms', ours: await measureTime('ours'), bare: await measureTime('bare'), max: { ratio: 1.5 } };
 }
 
-/** By how much a process with a small heap grows while it undoes, at its highest. */
-async function memory(near: Server, before: Person[]): Promise<Row> {
+/** The peak growth of a process with a small heap during the undo. */
+async function memory(near: Server, before: FormerValues[]): Promise<Row> {
 	const memoryGrowth = async (which: 'ours' | 'bare'): Promise<number> => {
 		const task: UndoTask = { url: near.url, which, before, ...(await wrongImport(near, before)) };
 		const args = ['--expose-gc', `--max-old-space-size=${heapLimit}`, resolve('bench', 'undo-process.ts')];

@@ -7,12 +7,12 @@ import { npm } from '../tools/npm.mjs';
 const Manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
 
 /**
- * Installs a packed node package into an n8n that is not running, the way n8n installs community
- * nodes. Does nothing when that very tarball is installed already.
+ * Installs a packed node package into an n8n that is not running, as n8n installs community nodes.
+ * Does nothing if the same tarball is already installed.
  *
- * @param userFolder that n8n's N8N_USER_FOLDER.
- * @param packageName the name in the tarball's package.json.
- * @param tarball its path.
+ * @param userFolder that n8n's N8N_USER_FOLDER
+ * @param packageName the name in the tarball's package.json
+ * @param tarball its path
  */
 export async function installCommunityPackage(
 	userFolder: string,
@@ -28,7 +28,7 @@ export async function installCommunityPackage(
 			JSON.stringify({ name: 'installed-nodes', private: true, dependencies: {} }),
 		);
 	}
-	// Under the same name npm would take a changed tarball for a damaged one.
+	// npm would take a changed tarball of the same name for a damaged one.
 	const digest = createHash('sha256').update(readFileSync(tarball)).digest('hex').slice(0, 16);
 	const file = `${packageName}-${digest}.tgz`;
 	const { dependencies } = Manifest.parse(JSON.parse(readFileSync(manifest, 'utf8')));

@@ -12,7 +12,7 @@ export function listExamples(): string[] {
 		.sort();
 }
 
-/** Reads an example, and signs its CRM Platform nodes in with a credential of that type. */
+/** Reads an example, and gives its CRM Platform nodes the credential. */
 export function readExample(
 	name: string,
 	credential: { type: string; id: string; name: string },

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 
-/* What we read of n8n's answers, parsed where they enter. */
+/* The parts of n8n's answers that we read. */
 
 /** n8n wraps every answer. */
 export const Answer = z.object({ data: z.unknown() });

@@ -41,7 +41,7 @@ export class N8nClient {
 	readonly url: string;
 	readonly session: Session;
 
-	/** @param session of an earlier signIn: n8n refuses more than five in a minute. */
+	/** @param session of an earlier signIn: n8n refuses more than five in a minute */
 	constructor(url: string, session: Session = { browserId: randomUUID(), cookie: '' }) {
 		this.url = url;
 		this.session = session;
@@ -59,7 +59,7 @@ export class N8nClient {
 		}
 	}
 
-	/** @returns the new credential's id. */
+	/** @returns the new credential's id */
 	async createCredential(credential: Credential): Promise<string> {
 		return (await this.request('POST', '/rest/credentials', answers.WithId, credential)).id;
 	}
@@ -74,19 +74,19 @@ export class N8nClient {
 		return await this.request('GET', path, answers.DecryptedCredential);
 	}
 
-	/** Writes a credential; a secret left blank as it was read keeps its value. */
+	/** Writes a credential; a secret that is still blanked out keeps its value. */
 	async updateCredential(id: string, { name, type, data }: Credential): Promise<void> {
 		await this.request('PATCH', `/rest/credentials/${id}`, answers.WithId, { name, type, data });
 	}
 
-	/** What n8n's editor shows when a credential with these values is saved. */
+	/** Tests a credential with these values, as n8n's editor does when it saves one. */
 	async testCredential(credential: Credential): Promise<{ status: string; message: string }> {
 		const id = await this.createCredential(credential);
 		const body = { credentials: { id, ...credential } };
 		return await this.request('POST', '/rest/credentials/test', answers.CredentialTest, body);
 	}
 
-	/** @returns the new workflow's id. */
+	/** @returns the new workflow's id */
 	async createWorkflow(workflow: Workflow): Promise<string> {
 		const body = { active: false, settings: {}, ...workflow };
 		return (await this.request('POST', '/rest/workflows', answers.WithId, body)).id;
@@ -97,13 +97,13 @@ export class N8nClient {
 		return await this.waitForExecution(await this.startWorkflow(id, trigger));
 	}
 
-	/** @returns the id of the execution, which runs when this returns */
+	/** @returns the id of the execution, which has then started */
 	async startWorkflow(id: string, trigger: string): Promise<string> {
 		const body = { triggerToStartFrom: { name: trigger } };
 		return (await this.request('POST', `/rest/workflows/${id}/run`, answers.Started, body)).executionId;
 	}
 
-	/** Stops an execution that runs, as the editor's Stop button does. */
+	/** Stops a running execution, as the editor's Stop button does. */
 	async stopExecution(id: string): Promise<void> {
 		await this.request('POST', `/rest/executions/${id}/stop`, answers.Stopped, {});
 	}
@@ -111,7 +111,7 @@ export class N8nClient {
 	/**
 	 * Retries a failed execution, as the button in the list of executions does.
 	 *
-	 * @returns the execution that this started, once it has ended
+	 * @returns the new execution, once it has ended
 	 */
 	async retryExecution(id: string): Promise<Execution> {
 		const body = { loadWorkflow: false };
@@ -119,7 +119,7 @@ export class N8nClient {
 		return await this.waitForExecution(retry.id);
 	}
 
-	/** The same where the trigger waits for something to happen: it listens when this returns. */
+	/** The same for a trigger that waits for an event: it listens when this returns. */
 	async listenForTest(id: string, trigger: string): Promise<void> {
 		const body = { triggerToStartFrom: { name: trigger } };
 		await this.request('POST', `/rest/workflows/${id}/run`, answers.Listening, body);
@@ -128,20 +128,20 @@ export class N8nClient {
 	/**
 	 * Puts a workflow into production: its triggers listen when this returns.
 	 *
-	 * @throws Error with what n8n says of a trigger that could not be activated.
+	 * @throws Error with n8n's message if a trigger cannot be activated
 	 */
 	async activateWorkflow(id: string): Promise<void> {
 		const path = `/rest/workflows/${id}`;
 		const { versionId } = await this.request('GET', path, answers.WorkflowVersion);
 		await this.request('POST', `${path}/activate`, answers.WithId, { versionId });
 		let { status, triggers } = await this.waitForPublication(id);
-		// n8n 2.41 reads at the same time what is under way and what has been published, so for a moment it has neither.
+		// n8n 2.41 reads pending and finished publications at the same time, so for a moment it may report neither.
 		if (status === 'not_published') ({ status, triggers } = await this.waitForPublication(id));
 		if (status === 'published') return;
 		throw new Error(triggers.map(({ errorMessage }) => errorMessage ?? '').join('\n'));
 	}
 
-	/** Saves a changed workflow; what is in production stays as it is until it is activated again. */
+	/** Saves a changed workflow; production keeps its version until the workflow is activated again. */
 	async updateWorkflow(id: string, changed: Partial<Workflow>): Promise<void> {
 		await this.request('PATCH', `/rest/workflows/${id}`, answers.WithId, changed);
 	}
@@ -153,12 +153,12 @@ export class N8nClient {
 	}
 
 	/**
-	 * The ids of a workflow's executions, the oldest first.
+	 * The ids of a workflow's executions, oldest first.
 	 *
-	 * @param status of which they are, such as `error`; any unless given
+	 * @param status of the executions, such as `error`; by default any
 	 */
 	async listExecutions(workflowId: string, status?: string[]): Promise<string[]> {
-		// n8n lists those that run before those that have ended: one that ends meanwhile is in both.
+		// n8n lists running executions before ended ones: one that ends meanwhile is in both lists.
 		const ids = new Set<string>();
 		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId, status }), limit: '100' });
 		for (;;) {
@@ -170,7 +170,7 @@ export class N8nClient {
 		}
 	}
 
-	/** The executions of a workflow, once there are so many and all have ended, the oldest first. */
+	/** The executions of a workflow, oldest first, once there are that many and all have ended. */
 	async executionsOf(workflowId: string, count: number): Promise<Execution[]> {
 		const ids = await until(`${count} executions of the workflow ${workflowId}`, async () => {
 			const found = await this.listExecutions(workflowId);
@@ -179,7 +179,7 @@ export class N8nClient {
 		return await Promise.all(ids.map(async (id) => await this.waitForExecution(id)));
 	}
 
-	/** What n8n says of a workflow's production, as soon as it is done with it. */
+	/** The state of a workflow's publication, once n8n has finished it. */
 	private async waitForPublication(id: string): Promise<z.infer<typeof answers.Publication>> {
 		return await until(`the publication of the workflow ${id}`, async () => {
 			const path = `/rest/workflows/${id}/publication-status`;
@@ -207,7 +207,7 @@ export class N8nClient {
 		const response = await fetch(this.url + path, {
 			method,
 			headers: {
-				// A kept connection may be gone: n8n was killed, or closes it in the moment in which it is used.
+				// A kept-alive connection may be closed: n8n was killed, or closes it just as it is used.
 				connection: 'close',
 				'browser-id': this.session.browserId,
 				cookie: this.session.cookie,
@@ -225,7 +225,7 @@ export class N8nClient {
 }
 
 /**
- * Asks until n8n has something.
+ * Polls n8n until it has a result.
  *
  * @throws {Error} if that takes too long
  */

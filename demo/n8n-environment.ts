@@ -7,7 +7,7 @@ export interface N8nPlace {
 	/** Where n8n's Code node runs its JavaScript: a second port, only for n8n itself. */
 	brokerPort: number;
 	encryptionKey: string;
-	/** Further settings, by the names n8n gives them. They win over ours. */
+	/** Further settings, by n8n's names. They override ours. */
 	settings?: Record<string, string>;
 }
 
@@ -19,9 +19,9 @@ const N8N_SETTINGS =
 const NPM_SETTINGS = /^(npm_|INIT_CWD$|NODE_OPTIONS$)/i;
 
 /**
- * The environment of an n8n that is reached from this machine only and calls nobody outside it.
+ * The environment of an n8n that is reachable from this machine only and makes no calls to others.
  *
- * @param env the environment to start from.
+ * @param env the environment to start from
  */
 export function n8nEnvironment(place: N8nPlace, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 	const url = n8nUrl(place.port);
@@ -57,7 +57,7 @@ export function n8nEnvironment(place: N8nPlace, env: NodeJS.ProcessEnv): NodeJS.
 	};
 }
 
-/** Where a service sends users back to once they have signed in to it. */
+/** Where a service redirects users after they have signed in to it. */
 export function signInCallback(port: number): string {
 	return `${n8nUrl(port)}/rest/oauth2-credential/callback`;
 }

@@ -4,8 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hasEnded, startGroup, stopGroup } from '../tools/child.mjs';
 import { Failure } from '../tools/failure.mjs';
-import { n8nEnvironment, n8nUrl } from './n8n-environment.ts';
-import type { N8nPlace } from './n8n-environment.ts';
+import { n8nEnvironment, type N8nPlace, n8nUrl } from './n8n-environment.ts';
 
 /** Far above the 8 to 18 seconds it takes: the first start also creates the database. */
 const START_TIMEOUT_MS = 180_000;
@@ -23,16 +22,16 @@ export interface N8nProcess {
 	ended: Promise<void>;
 	/** Ends n8n and all it started. */
 	stop(): Promise<void>;
-	/** Ends it as a crash does (SIGKILL): it cannot finish or write down anything. */
+	/** Ends it as a crash does (SIGKILL): it cannot finish or save anything. */
 	kill(): Promise<void>;
 }
 
 /**
  * Starts a real n8n.
  *
- * @param installation the folder whose node_modules hold n8n.
- * @param log the file its output goes to.
- * @param command what it is told to do, such as `worker`.
+ * @param installation the folder whose node_modules hold n8n
+ * @param log the file its output goes to
+ * @param command of n8n, such as `worker`
  */
 export function startN8n(
 	installation: string,
@@ -98,7 +97,7 @@ async function answers(url: string): Promise<boolean> {
 	}
 }
 
-/** The last lines of a log and where the whole of it is, to put under an error message. */
+/** The last lines of a log and its path, to append to an error message. */
 export function endOfLog(log: string): string {
 	const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES);
 	return [...lines.map((line) => `    ${line}`), `  Whole log: ${log}`].join('\n');

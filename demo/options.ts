@@ -17,7 +17,7 @@ export interface Options {
 /**
  * Reads the command line of npm start.
  *
- * @throws {Failure} on anything it does not know.
+ * @throws {Failure} on anything it does not know
  */
 export function parseOptions(args: string[]): Options {
 	try {

@@ -9,7 +9,7 @@ export interface OfferedTool {
 	parameters: { properties: Record<string, { type?: string; description?: string }> };
 }
 
-/** What an agent has said so far, and may do. */
+/** The conversation so far, and the tools on offer. */
 export interface Turn {
 	tools: OfferedTool[];
 	messages: Array<{ role: string; content: unknown }>;
@@ -20,18 +20,18 @@ export interface ToolUse {
 	input: object;
 }
 
-/** The model's next move: it uses a tool, or several at once, or has the last word. */
+/** The model's next move: it calls one tool or several, or gives its final answer. */
 export type Move = ToolUse | ToolUse[] | { say: string };
 
 /** A model whose replies are scripted, behind OpenAI's interface. */
 export interface ScriptedModel {
 	url: string;
-	/** What it was asked, in order. */
+	/** The requests it got, in order. */
 	turns: Turn[];
 	close(): Promise<void>;
 }
 
-/** One move for each turn, or the next move; it may look at what it was offered and told. */
+/** One move for each turn, or a function that decides the next move from the turn. */
 type Script = Array<(turn: Turn) => Move> | ((turn: Turn) => Promise<Move>);
 
 /** Starts a server that answers chat completions by a script. */

@@ -25,7 +25,7 @@ const USER_FOLDER = join(DATA, 'n8n');
 /** Beside the data, which --fresh deletes. */
 const LOCK = resolve('.tmp', 'demo.lock');
 
-/** Enough for several pages and a search that narrows something down. */
+/** Enough for several pages and a useful search. */
 const SANDBOX_CONTACTS = 500;
 
 async function main(): Promise<void> {
@@ -96,7 +96,7 @@ function explainOtherVersion(error: unknown): never {
 	);
 }
 
-/** Two n8n on one database destroy it. */
+/** Two instances of n8n on one database destroy it. */
 function lockOrFail(): void {
 	const lock = takeLock(LOCK);
 	if ('holder' in lock) {

@@ -5,21 +5,21 @@ import { z } from 'zod/v4';
 import { Failure } from '../tools/failure.mjs';
 
 const State = z.object({
-	/** Of the owner's account in n8n. */
+	/** The password of the owner's account in n8n. */
 	password: z.string(),
-	/** What n8n encrypts credentials with; another one could not read them. */
+	/** n8n encrypts credentials with it, and cannot read them with another. */
 	encryptionKey: z.string(),
-	/** Of the sandbox. */
+	/** The sandbox's API key. */
 	apiKey: z.string(),
 	n8nPort: z.number(),
 	sandboxPort: z.number(),
-	/** The address that the credentials in n8n hold. */
+	/** The sandbox's address in n8n's credentials. */
 	sandboxUrl: z.string().optional(),
 	/** The credential for the sandbox in n8n. */
 	credentialId: z.string().optional(),
 	/** The credential in n8n that a user connects by signing in to the sandbox. */
 	oauth2CredentialId: z.string().optional(),
-	/** File names of the examples that are in n8n already, or were and have been deleted. */
+	/** File names of the examples that were imported, including those the user has deleted since. */
 	importedExamples: z.array(z.string()),
 });
 
@@ -27,9 +27,9 @@ const State = z.object({
 export type State = z.infer<typeof State>;
 
 /**
- * Reads what an earlier start remembered, or makes up what a first one needs.
+ * Reads the state of an earlier start, or creates that of a first one.
  *
- * @throws {Failure} when the file is damaged.
+ * @throws {Failure} if the file is damaged
  */
 export function readState(file: string): State {
 	if (!existsSync(file)) return newState();
@@ -40,7 +40,7 @@ export function readState(file: string): State {
 	}
 }
 
-/** Keeps the state for the next start; a crash in between leaves the old one. */
+/** Saves the state for the next start; a crash meanwhile leaves the old one. */
 export function writeState(file: string, state: State): void {
 	mkdirSync(dirname(file), { recursive: true });
 	writeFileSync(`${file}.new`, JSON.stringify(state, undefined, 2), { mode: 0o600 });

@@ -1,9 +1,8 @@
 import { demoMembers } from '../sandbox/seed/demo-members.ts';
 import type { State } from './state.ts';
-import { OAUTH2_CREDENTIAL_NAME, OWNER_EMAIL } from './workspace.ts';
-import type { Workspace } from './workspace.ts';
+import { OAUTH2_CREDENTIAL_NAME, OWNER_EMAIL, type Workspace } from './workspace.ts';
 
-/** What a person needs to know once everything runs, in a box. */
+/** What a user needs to know once everything runs, in a box. */
 export function welcome(demo: {
 	n8nUrl: string;
 	sandboxUrl: string;

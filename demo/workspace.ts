@@ -2,12 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { listExamples, readExample } from './examples.ts';
 import { type Credential, N8nClient } from './n8n-client.ts';
 import { N8nRequestError } from './n8n-request-error.ts';
-import { writeState } from './state.ts';
-import type { State } from './state.ts';
+import { type State, writeState } from './state.ts';
 
 export const OWNER_EMAIL = 'demo@crm-platform.example';
 
-/** What n8n is called in the sandbox; a public client, so there is no secret to keep. */
+/** n8n's client ID in the sandbox; a public client, so it has no secret. */
 export const OAUTH_CLIENT_ID = 'cli_n8n_demo';
 
 const CREDENTIAL_TYPE = 'crmPlatformApi';
@@ -15,14 +14,14 @@ const CREDENTIAL_NAME = 'CRM Platform (sandbox)';
 const OAUTH2_CREDENTIAL_TYPE = 'crmPlatformOAuth2Api';
 export const OAUTH2_CREDENTIAL_NAME = 'CRM Platform (sandbox, sign in)';
 
-/** What fillWorkspace could do. */
+/** The result of fillWorkspace. */
 export type Workspace = 'ready' | 'password changed';
 
 /**
- * Puts into a running n8n what is not there yet: the owner's account, the credentials for the
- * sandbox, the example workflows. What the user has made of them is left alone.
+ * Adds to a running n8n what is missing: the owner's account, the credentials for the sandbox, the
+ * example workflows. Whatever the user has changed stays.
  *
- * @param state is brought up to date and written to stateFile.
+ * @param state is updated and written to stateFile
  */
 export async function fillWorkspace(
 	n8nUrl: string,
@@ -63,7 +62,7 @@ export async function fillWorkspace(
 	return 'ready';
 }
 
-/** @returns the id of the credential made earlier, or of a new one. */
+/** @returns the id of the existing credential, or of a new one */
 async function ensureCredential(
 	n8n: N8nClient,
 	earlierId: string | undefined,
@@ -73,7 +72,7 @@ async function ensureCredential(
 	return existing?.id ?? (await n8n.createCredential(credential));
 }
 
-/** Follows the sandbox to another port: credentials that hold its old address get the new one. */
+/** Updates the credentials with the sandbox's old address, after its port has changed. */
 async function moveCredentials(n8n: N8nClient, from: string, to: string): Promise<void> {
 	const all = await n8n.listCredentials();
 	// In the order in which they are created: n8n's editor preselects the one that was saved last.

@@ -21,5 +21,5 @@ export function dailyFiles(): string[] {
 	const core = [...integration.map((name) => `test/integration/${name}`), ...sandbox.map((name) => `test/sandbox/${name}`)];
 	const missing = core.filter((file) => !existsSync(`${file}.test.ts`));
 	if (missing.length > 0) throw new Error(`There is no ${missing.join(', ')}: name what took its place.`);
-	return ['test/unit/', 'test/architecture/', 'test/other-service/', 'test/odd-service/', 'test/workflows/', ...core.map((file) => `${file}.test`)];
+	return ['test/unit/', 'test/architecture/', 'test/second-service/', 'test/generated-services/', 'test/workflows/', ...core.map((file) => `${file}.test`)];
 }

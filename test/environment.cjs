@@ -15,8 +15,8 @@ if (process.send) {
  * those that a test imports.
  */
 module.exports = class extends TestEnvironment {
-	constructor(...given) {
-		super(...given);
+	constructor(...settings) {
+		super(...settings);
 		// Old versions of n8n leave timers behind, which would keep a worker alive: n8n-core looks after SSH
 		// connections, and `sleep` goes on when what it limits has ended (up to 2.30).
 		for (const name of process.send ? ['setTimeout', 'setInterval'] : []) {

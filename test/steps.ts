@@ -6,7 +6,7 @@ import { runNode } from '../tools/run-node.ts';
 import type { Step } from '../tools/steps.ts';
 import { chromium, installProgram, postgres, redis } from '../tools/system-program.ts';
 import { dailyFiles } from './daily.ts';
-import { helpersIn } from './versions/steps.ts';
+import { helpersIn } from './versions/version-steps.ts';
 import { OLDEST } from './versions/versions.ts';
 
 const CONFORMANCE_CONFIG = 'test/conformance/jest.config.cjs';

@@ -19,21 +19,21 @@ const LOCK = resolve('.tmp', 'build.lock');
 const STAMP = resolve('.tmp', 'build.sha256');
 
 /**
- * Builds the package into dist, from nothing. The clone must be the current folder. Of several processes at once,
- * one builds; the others wait, and build again only if the sources have changed.
+ * Builds the package into an empty dist. The clone must be the current folder. If several processes build at once,
+ * one does and the others wait; they build again only if the sources have changed.
  *
- * @throws {Failure} when the sources do not compile; the compiler has said why.
+ * @throws {Failure} when the sources do not compile; the compiler has said why
  */
 export async function buildPackage(): Promise<void> {
 	await withBuiltPackage(async () => {});
 }
 
 /**
- * Builds the package and does some work with it, during which no other process builds, since a build begins by
- * removing the previous one.
+ * Builds the package and works with it. No other process builds meanwhile, since a build first removes the
+ * previous one.
  *
- * @param reuse whether a build of the same sources is used as it is.
- * @throws {Failure} when the sources do not compile.
+ * @param reuse whether an existing build of the same sources will do
+ * @throws {Failure} when the sources do not compile
  */
 export async function withBuiltPackage<T>(work: () => Promise<T>, reuse = false): Promise<T> {
 	let hasWaited = false;
@@ -62,7 +62,7 @@ function sourcesHash(): string {
 async function buildAnew(): Promise<void> {
 	const compiled = resolve('.tmp', 'compiled');
 	for (const path of [STAMP, 'dist', compiled, modulesFolder]) rmSync(path, { recursive: true, force: true });
-	// Before the compiler reads them: what is saved meanwhile may not be in the build.
+	// Hashed before the compiler reads them: a file saved in between may not be in the build.
 	const hash = sourcesHash();
 	const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
 	const code = await runGroup(process.execPath, [compiler, '-p', 'tsconfig.json', '--outDir', compiled], {

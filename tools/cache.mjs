@@ -10,8 +10,8 @@ const RENAME_ATTEMPTS = 60;
 const RENAME_PAUSE_MS = 500;
 
 /**
- * Where this project keeps what it installs once per machine, outside the clone: the place each
- * system gives to caches (on Linux the XDG Base Directory Specification).
+ * The folder for what this project installs once per machine, outside the clone: the system's place
+ * for caches (on Linux, the XDG Base Directory Specification).
  *
  * @param {NodeJS.Platform} [platform]
  * @param {NodeJS.ProcessEnv} [env]
@@ -36,9 +36,9 @@ function userCache(platform, env, home) {
 }
 
 /**
- * Where the output of an installation goes.
+ * The log file of an installation.
  *
- * @param {string} subject what is installed, as a file name.
+ * @param {string} subject what is installed, as a file name
  */
 export function logFile(subject) {
 	return join(cacheFolder(), 'logs', `${subject}.log`);
@@ -46,12 +46,12 @@ export function logFile(subject) {
 
 /**
  * Fills a folder exactly once. `install` works in a temporary folder beside it, which is renamed
- * when it is complete: an interrupted installation is never taken for a whole one. Of several
- * processes at once one installs and the others wait for it.
+ * when it is complete, so that an interrupted installation is never taken for a complete one. If
+ * several processes install at once, one does and the others wait for it.
  *
- * @param {string} folder the folder that will exist afterwards.
- * @param {(temporary: string) => Promise<void>} install fills the temporary folder, or throws.
- * @param {(holder: number) => void} [onWait] told once when another process is at it already.
+ * @param {string} folder the folder that will exist afterwards
+ * @param {(temporary: string) => Promise<void>} install fills the temporary folder, or throws
+ * @param {(holder: number) => void} [onWait] called once if another process is already installing
  */
 export async function installOnce(folder, install, onWait) {
 	if (existsSync(folder)) return;
@@ -99,14 +99,14 @@ async function renameUnlessThere(from, to) {
 	try {
 		await renamePatiently(from, to);
 	} catch (error) {
-		// A lock can be taken for abandoned while its holder's machine sleeps: the first rename wins.
+		// A lock may seem abandoned while its holder's machine sleeps: the first rename wins.
 		if (!existsSync(to)) throw error;
 		await rm(from, { recursive: true, force: true });
 	}
 }
 
 /**
- * On Windows a folder cannot be renamed while a virus scanner still looks into a file of it.
+ * On Windows, a folder cannot be renamed while a virus scanner has one of its files open.
  *
  * @param {string} from
  * @param {string} to

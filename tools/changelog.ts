@@ -4,14 +4,14 @@ export interface ChangelogEntry {
 	version: string;
 	/** YYYY-MM-DD; undefined if the heading has none. */
 	date: string | undefined;
-	/** What stands under the heading, in Markdown. */
+	/** The text under the heading, in Markdown. */
 	notes: string;
 }
 
 const HEADING = /^## \[(?<version>[^\]]+)\](?: - (?<date>\d{4}-\d{2}-\d{2}))?[ \t\r]*$/gm;
 const LINK_DEFINITION = /^\[[^\]]+\]: \S+\r?$/gm;
 
-/** Reads the entries of a changelog, in the order in which they stand in it. */
+/** Reads the entries of a changelog, in their order. */
 export function parseChangelog(text: string): ChangelogEntry[] {
 	const headings = [...text.matchAll(HEADING)];
 	return headings.map(({ index, 0: heading, groups }, i) => ({

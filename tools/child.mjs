@@ -10,8 +10,8 @@ const PARENT_POLL_MS = 500;
 /** @typedef {import('node:child_process').SpawnOptions} SpawnOptions */
 
 /**
- * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches only
- * us and we decide when the program and all it started ends (stopGroup). It never outlives us.
+ * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches only us
+ * and we decide when the program and its children end (stopGroup). It never outlives us.
  *
  * @param {string} command
  * @param {string[]} args
@@ -30,10 +30,10 @@ export function startGroup(command, args, options) {
 }
 
 /**
- * Ends a program started by startGroup and everything it started. Returns when it has ended.
+ * Ends a program started by startGroup, and its children. Returns when it has ended.
  *
  * @param {ChildProcess} child
- * @param {number} graceMs how long it may take to end by itself before it is killed.
+ * @param {number} graceMs how long it may take to end by itself before it is killed
  */
 export async function stopGroup(child, graceMs) {
 	if (!hasEnded(child)) {
@@ -43,7 +43,7 @@ export async function stopGroup(child, graceMs) {
 		signalGroup(child, 'SIGKILL');
 		await ended;
 	}
-	// What it started may outlive a clean end.
+	// Its children may outlive a clean end.
 	signalGroup(child, 'SIGKILL');
 }
 
@@ -53,7 +53,7 @@ export function hasEnded(child) {
 }
 
 /**
- * @param {ChildProcess} child the first process of the group.
+ * @param {ChildProcess} child the first process of the group
  * @param {NodeJS.Signals} signal
  */
 function signalGroup(child, signal) {
@@ -76,7 +76,7 @@ function signalGroup(child, signal) {
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
- * @returns {Promise<number>} its exit code; 1 if a signal ended it.
+ * @returns {Promise<number>} its exit code; 1 if a signal ended it
  */
 export async function runGroup(command, args, options) {
 	const child = startGroup(command, args, options);
@@ -96,7 +96,7 @@ export async function runGroup(command, args, options) {
  * @param {string[]} args
  * @param {SpawnOptions} options
  * @returns {Promise<number>} its exit code, or 128 + the number of the signal that ended it, as
- * shells put it.
+ * shells put it
  */
 export async function runInPlace(command, args, options) {
 	const child = spawn(command, args, { ...options, stdio: 'inherit' });
@@ -116,9 +116,9 @@ export async function runInPlace(command, args, options) {
 }
 
 /**
- * Whether a stop signal has to be handed on to a program that shares our console. Windows tells
- * every program of a console of a Ctrl-C or of its closing, and there `kill` with any signal ends a
- * program at once, before it can put anything in order.
+ * Whether a stop signal has to be forwarded to a program that shares our console. Windows notifies
+ * every program of a console of Ctrl-C and of its closing, and its `kill` ends a program at once,
+ * whatever the signal, before it can clean up.
  *
  * @param {NodeJS.Signals} signal
  * @param {NodeJS.Platform} platform
@@ -128,8 +128,8 @@ export function mustForward(signal, platform) {
 }
 
 /**
- * A SIGTERM to npm ends npm and the shell between it and us, and never reaches us: what tells is
- * that another process has become our parent.
+ * A SIGTERM to npm ends npm and its shell, and never reaches us. We notice it because another
+ * process becomes our parent.
  *
  * @param {() => void} onGone
  */

@@ -6,8 +6,8 @@ import { npm } from './npm.mjs';
 import { showProgress } from './progress.mjs';
 
 /**
- * Not `npm ci`: it refuses a lock file made where optional packages of other systems could not be
- * had. The kinds are named because a machine set up for production leaves out the ones we need.
+ * Not `npm ci`, which refuses a lock file that lacks the optional packages of other systems. The kinds
+ * are named because a machine set up for production would leave out the ones we need.
  */
 const INSTALL = [
 	'install',
@@ -21,11 +21,11 @@ const INSTALL = [
 const WITHOUT_TESTS = '--workspaces=false';
 
 /**
- * Installs the clone's own packages when they are missing or not those of package-lock.json.
+ * Installs the clone's packages if they are missing or differ from package-lock.json.
  *
- * @param {string} root the clone.
- * @param {string} node the binary to install for.
- * @param {boolean} tests whether those that only tests and checks need are wanted too.
+ * @param {string} root the clone
+ * @param {string} node the binary to install for
+ * @param {boolean} tests whether to install the packages that only tests and checks need
  */
 export async function installDependencies(root, node, tests) {
 	if (areDependenciesCurrent(root, tests)) return;
@@ -47,14 +47,14 @@ export async function installDependencies(root, node, tests) {
 }
 
 /**
- * Whether node_modules is what package-lock.json asks for: either we stamped it with that file's
- * hash, or npm, run by hand, finished after that file was last written.
+ * Whether node_modules matches package-lock.json: either we stamped it with that file's hash, or npm,
+ * run by hand, finished after that file was last written.
  *
- * @param {string} root the clone.
- * @param {boolean} tests whether the packages of the tests have to be there too.
+ * @param {string} root the clone
+ * @param {boolean} tests whether the packages of the tests have to be there too
  */
 export function areDependenciesCurrent(root, tests) {
-	// npm writes this record last: without it an installation was interrupted.
+	// npm writes this file last: without it, an installation was interrupted.
 	const npmRecord = join(root, 'node_modules', '.package-lock.json');
 	if (!existsSync(npmRecord)) return false;
 	if (tests && !hasTestPackages(root)) return false;
@@ -64,7 +64,7 @@ export function areDependenciesCurrent(root, tests) {
 }
 
 /**
- * An installation for `npm start` is as complete and as new as any, but lacks these.
+ * An installation for `npm start` passes the other checks, but lacks these.
  *
  * @param {string} root
  */

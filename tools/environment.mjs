@@ -1,10 +1,10 @@
 import { posix, win32 } from 'node:path';
 
 /**
- * An environment in which `node` is a certain Node, also for whatever its programs start.
+ * An environment in which `node` is a given Node, also for child processes.
  *
  * @param {NodeJS.ProcessEnv} env
- * @param {string} node its binary.
+ * @param {string} node its binary
  * @param {NodeJS.Platform} [platform]
  * @returns {NodeJS.ProcessEnv}
  */
@@ -15,7 +15,7 @@ export function withNodeFirst(env, node, platform = process.platform) {
 }
 
 /**
- * The folders in which programs are looked for, first to last.
+ * The folders of the search path, in order.
  *
  * @param {NodeJS.ProcessEnv} [env]
  * @param {NodeJS.Platform} [platform]
@@ -30,7 +30,7 @@ function pathsOf(platform) {
 }
 
 /**
- * The spelling of PATH: on Windows usually Path, and a copy of the environment minds case.
+ * The spelling of PATH: on Windows usually Path, and a copy of the environment is case-sensitive.
  *
  * @param {NodeJS.ProcessEnv} env
  */

@@ -10,7 +10,7 @@ export class Failure extends Error {
 /**
  * Shows an error on stderr and makes the process end with code 1 once nothing is left to do.
  *
- * @param {unknown} error a Failure is shown as its message, anything else with its stack.
+ * @param {unknown} error a Failure is shown as its message, anything else with its stack
  */
 export function reportFailure(error) {
 	console.error(error instanceof Failure ? `\n${error.message}\n` : error);

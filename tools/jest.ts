@@ -8,7 +8,7 @@ import type { StepResult, TestCounts } from './steps.ts';
 const Report = z.object({
 	numPassedTests: z.number(),
 	numFailedTests: z.number(),
-	/** Test files that could not be loaded: how many tests they hold is unknown. */
+	/** Test files that failed to load, so their tests cannot be counted. */
 	numRuntimeErrorTestSuites: z.number(),
 	testResults: z.array(
 		z.object({
@@ -20,9 +20,9 @@ const Report = z.object({
 /**
  * Runs jest.
  *
- * @param name tells the report's file from those of other runs.
- * @param args jest's arguments: which tests, and how.
- * @param env its environment; ours unless given.
+ * @param name of the report's file
+ * @param args jest's arguments: which tests, and how
+ * @param env its environment; by default ours
  */
 export async function runJest(
 	name: string,
@@ -34,12 +34,12 @@ export async function runJest(
 	rmSync(report, { force: true });
 	const jest = resolve('node_modules', 'jest', 'bin', 'jest.js');
 	const ok = await runNode([jest, ...args, '--json', `--outputFile=${report}`], env);
-	// Jest ended before it came to the tests; it has said why.
+	// Jest ended before running any test and has printed the reason.
 	if (!existsSync(report)) return { ok: false, tests: { passed: 0, failed: 1, skipped: [] } };
 	return { ok, tests: countTests(readFileSync(report, 'utf8')) };
 }
 
-/** @param report what jest wrote with --json. */
+/** @param report what jest wrote with --json */
 export function countTests(report: string): TestCounts {
 	const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = Report.parse(
 		JSON.parse(report),

@@ -3,12 +3,12 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { type InputPluginOption, rollup } from '@rollup/wasm-node';
 import { Failure } from './failure.mjs';
 
-/** Each internal module by itself, for tools that look into the package. */
+/** The unbundled modules, for tools that inspect the package. */
 export const modulesFolder = resolve('.tmp', 'modules');
 
 /**
- * The files that modules become part of, by the beginning of their path: loading 300 files took a process longer
- * than running them. What only one node needs is a file of its own.
+ * The file each module is bundled into, by the start of its path: loading 300 files took longer than running them.
+ * Modules that only one node needs are bundled separately.
  */
 const parts: ReadonlyArray<[path: string, file: string]> = [
 	['nodes/CrmPlatform/agent/', 'nodes/CrmPlatform/agent'],
@@ -19,11 +19,11 @@ const parts: ReadonlyArray<[path: string, file: string]> = [
 ];
 
 /**
- * Joins compiled modules to the files that n8n loads: one for each node and credential, and the parts they share,
- * of which a process has one each.
+ * Bundles compiled modules into the files that n8n loads: one for each node and credential, and the parts they
+ * share, which a process loads once.
  *
  * @param compiled the folder of the modules, with `import` and `export`
- * @throws {Failure} where modules import each other in a circle, or one is missing
+ * @throws {Failure} if imports form a cycle or a module is missing
  */
 export async function linkPackage(compiled: string, output: string): Promise<void> {
 	const { n8n } = JSON.parse(readFileSync('package.json', 'utf8')) as { n8n: { nodes: string[]; credentials: string[] } };
@@ -33,7 +33,7 @@ export async function linkPackage(compiled: string, output: string): Promise<voi
 		input: Object.fromEntries(entries.map((file) => [file.replace(/\.js$/, ''), join(compiled, file)])),
 		external: (id) => !id.startsWith('.') && !id.startsWith(compiled),
 		plugins: [besideSources],
-		// What runs is what was tested: nothing is left out.
+		// No tree shaking, so that the code that runs is the code that was tested.
 		treeshake: false,
 		onwarn({ message }) {
 			throw new Failure(`The package was not built: ${message}`);
@@ -48,7 +48,7 @@ export async function linkPackage(compiled: string, output: string): Promise<voi
 	await bundle.close();
 }
 
-/** Finds modules by names without an extension, and reads JSON, as the compiler does; the contract stays a file. */
+/** Resolves modules without an extension and reads JSON, as the compiler does; the contract stays a separate file. */
 const besideSources: InputPluginOption = {
 	name: 'beside sources',
 	resolveId(name, from) {

@@ -3,15 +3,15 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const HEARTBEAT_MS = 5_000;
-/** Six missed heartbeats: the process number may belong to another program by now. */
+/** Six missed heartbeats: by now the process number may belong to another program. */
 const ABANDONED_MS = 30_000;
 const POLL_MS = 500;
 
 /**
  * Takes a lock that lasts until it is released or this process ends, however it ends.
  *
- * @param {string} file the lock file; holds the number of the process that has the lock.
- * @returns {{ release: () => void } | { holder: number }} the lock, or who has it.
+ * @param {string} file the lock file; holds the number of the process that has the lock
+ * @returns {{ release: () => void } | { holder: number }} the lock, or who has it
  */
 export function takeLock(file) {
 	mkdirSync(dirname(file), { recursive: true });
@@ -35,12 +35,12 @@ export function takeLock(file) {
 }
 
 /**
- * Does some work under a lock, after waiting for it as long as it takes.
+ * Works under a lock, after waiting for it as long as it takes.
  *
  * @template T
  * @param {string} file
  * @param {() => Promise<T>} work
- * @param {(holder: number) => void} [onWait] told once, with the holder's process number.
+ * @param {(holder: number) => void} [onWait] called once, with the holder's process number
  * @returns {Promise<T>}
  */
 export async function withLock(file, work, onWait) {
@@ -59,7 +59,7 @@ export async function withLock(file, work, onWait) {
 
 /**
  * @param {string} file
- * @returns {number | undefined} the living process that holds the lock.
+ * @returns {number | undefined} the living process that holds the lock
  */
 function holderOf(file) {
 	try {
@@ -81,7 +81,7 @@ function isAlive(pid) {
 		process.kill(pid, 0);
 		return true;
 	} catch (error) {
-		// EPERM: it lives and belongs to someone else.
+		// EPERM: it is alive, but belongs to someone else.
 		return isCode(error, 'EPERM');
 	}
 }
@@ -92,7 +92,7 @@ function touch(file) {
 		const now = new Date();
 		utimesSync(file, now, now);
 	} catch (error) {
-		// The folder was removed under us (a wiped cache): there is no lock left to keep fresh.
+		// The folder was removed (a wiped cache), so there is no lock left to refresh.
 		if (!isCode(error, 'ENOENT')) throw error;
 	}
 }

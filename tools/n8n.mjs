@@ -9,9 +9,8 @@ import { npm } from './npm.mjs';
 import { showProgress } from './progress.mjs';
 
 /**
- * The package.json and package-lock.json of the n8n that `npm start` runs. It is plain JavaScript
- * without dependencies that reads them, since the launcher installs n8n while it installs the
- * project's packages.
+ * The package.json and package-lock.json of the n8n that `npm start` runs. This file is plain JavaScript
+ * without dependencies, since the launcher installs n8n while it installs the project's packages.
  */
 const DEMO_N8N = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
 
@@ -21,10 +20,10 @@ const NATIVE_MODULES = ['sqlite3', 'isolated-vm'];
 /**
  * Installs n8n into the machine's cache, unless it is there.
  *
- * @param {string} [manifest] the folder with its package.json and package-lock.json.
- * @param {string} [node] the Node that will run it.
- * @returns {Promise<string>} the folder whose node_modules hold n8n.
- * @throws {Failure} if npm cannot install it, with advice.
+ * @param {string} [manifest] the folder with its package.json and package-lock.json
+ * @param {string} [node] the Node that will run it
+ * @returns {Promise<string>} the folder whose node_modules hold n8n
+ * @throws {Failure} if npm cannot install it, with advice
  */
 export async function installN8n(manifest = DEMO_N8N, node = process.execPath) {
 	const folder = join(cacheFolder(), folderName(manifest, node));
@@ -37,7 +36,7 @@ export async function installN8n(manifest = DEMO_N8N, node = process.execPath) {
 }
 
 /**
- * Names everything an installation depends on: native modules are compiled for one Node.
+ * Names everything an installation depends on; native modules are compiled for one version of Node.
  *
  * @param {string} manifest
  * @param {string} node
@@ -64,11 +63,10 @@ function n8nVersion(manifest) {
 }
 
 /**
- * npm downloads on one core; the other one compiles the native modules meanwhile, in a folder of
- * their own.
+ * npm downloads on one core; meanwhile the native modules compile on the other, in a separate folder.
  *
  * @param {string} manifest
- * @param {string} folder an empty one.
+ * @param {string} folder an empty one
  * @param {string} node
  */
 async function install(manifest, folder, node) {
@@ -102,7 +100,7 @@ async function install(manifest, folder, node) {
 }
 
 /**
- * Waits for both, also if one fails: nothing may still write into a folder that is given up.
+ * Waits for both even if one fails, so that nothing writes into an abandoned folder.
  *
  * @param {Promise<void>} first
  * @param {Promise<void>} second
@@ -117,7 +115,7 @@ async function bothOrNeither(first, second) {
  * @param {string} node
  */
 async function downloadPackages(folder, node) {
-	// Not `npm ci`: it refuses this tree for its conflicting peer dependencies.
+	// Not `npm ci`, which refuses this tree because of its conflicting peer dependencies.
 	await npm(['install', '--ignore-scripts', '--package-lock', '--strict-peer-deps=false'], {
 		subject: 'n8n-install',
 		cwd: folder,

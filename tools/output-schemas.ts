@@ -1,11 +1,11 @@
-/** As much of a JSON Schema as n8n shows of a node's output before it has run. */
+/** The part of JSON Schema with which n8n previews a node's output. */
 export interface OutputSchema {
 	type: string;
 	properties?: Record<string, OutputSchema>;
 	items?: OutputSchema;
 }
 
-/** A kind of record of the node, as far as it matters here. */
+/** The part of a resource that is used here. */
 export interface Menu {
 	value: string;
 	/** Absent where the user picks the kind of record in the form. */
@@ -13,9 +13,9 @@ export interface Menu {
 	operations: Array<{ option: { value: unknown }; output?: OutputSchema | null }>;
 }
 
-/** A file n8n looks for beside the node, and what is in it. */
+/** A file that n8n looks for beside the node, and its content. */
 export interface Preview {
-	/** From the node's folder on. */
+	/** Relative to the node's folder. */
 	file: string;
 	schema: OutputSchema;
 }
@@ -33,7 +33,7 @@ export interface Contract {
 	components: { schemas: Record<string, Schema> };
 }
 
-/** Deeper parts of a record are shown as they are, without what is in them. */
+/** Deeper parts of a record are shown without their members. */
 const maxDepth = 3;
 
 /**
@@ -51,7 +51,7 @@ export function outputSchemas(contract: Contract, menu: Menu[]): Preview[] {
 	});
 }
 
-/** What one record at a path looks like; undefined where the contract shows none. */
+/** An example record of a path; undefined if the contract has none. */
 function recordAt(contract: Contract, path: string): OutputSchema | undefined {
 	const shape = (template: string) => template.replace(/\{[^/]*\}/g, '{}');
 	const candidates = [`/v1${path}/{id}`, `/v1${path}`].map(shape);
@@ -64,7 +64,7 @@ function recordAt(contract: Contract, path: string): OutputSchema | undefined {
 	if (!schema) return undefined;
 	const record = toOutputSchema(contract, schema, 0);
 	const { error, ...others } = record.properties ?? {};
-	// The node moves a record's own `error`, which n8n would take for a failure.
+	// The node renames a record's `error`, which n8n would take for a failure.
 	return error ? { ...record, properties: { ...others, error_info: error } } : record;
 }
 

@@ -8,8 +8,8 @@ const Manifest = z.object({ name: z.string(), version: z.string() });
 /**
  * Packs the built package as npm would publish it.
  *
- * @param folder where the tarball goes; created if need be.
- * @returns the tarball's absolute path.
+ * @param folder where the tarball goes; created if need be
+ * @returns the tarball's absolute path
  */
 export async function packPackage(folder: string): Promise<string> {
 	mkdirSync(folder, { recursive: true });

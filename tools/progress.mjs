@@ -1,23 +1,23 @@
 import { isStopping } from './stop.mjs';
 
 const TERMINAL_EVERY_MS = 1_000;
-/** Without a terminal every report is a line in somebody's log. */
+/** Without a terminal, each report is a line in a log. */
 const LOG_EVERY_MS = 30_000;
 
 /** @typedef {{ name: string, startedAt: number, step: string }} Work */
 
-/** What is under way, in the order in which it began: it shares one line of the terminal. @type {Set<Work>} */
+/** The work in progress, in the order in which it began; it shares one line of the terminal. @type {Set<Work>} */
 const activeWork = new Set();
 
 /** @type {NodeJS.Timeout | undefined} */
 let timer;
 
 /**
- * Says what is being done, and while it lasts how long it has taken.
+ * Prints what is being done and, meanwhile, for how long.
  *
  * @template T
- * @param {string} title what is done, and in brackets how long that usually takes.
- * @param {(step: (name: string) => void) => Promise<T>} work may name the step it is at.
+ * @param {string} title what is done, and in parentheses how long it usually takes
+ * @param {(step: (name: string) => void) => Promise<T>} work may report its current step
  * @returns {Promise<T>}
  */
 export async function showProgress(title, work) {
@@ -54,12 +54,12 @@ function report() {
 		return activeWork.size > 1 ? `${name}: ${state}` : state;
 	});
 	const line = `  ${parts.join('; ')}`;
-	// A line that wraps could not be written over.
+	// A line that wraps could not be overwritten.
 	if (out.isTTY) out.write(`\r\x1b[K${line.slice(0, (out.columns || 80) - 1)}`);
 	else out.write(`${line}\n`);
 }
 
-/** Writes over the report on a terminal; without a line it only clears that. */
+/** Overwrites the report on a terminal; without a line, it only clears it. */
 function writeLine(line = '') {
 	if (process.stdout.isTTY) process.stdout.write('\r\x1b[K');
 	if (line) process.stdout.write(`${line}\n`);

@@ -1,18 +1,18 @@
 import type { ChangelogEntry } from './changelog.ts';
 
-/** What has to be known about a clone before it is released. */
+/** The state of a clone that decides whether it may be released. */
 export interface ReleaseState {
-	/** Of package.json. */
+	/** The version in package.json. */
 	version: string;
-	/** The versions of package-lock.json, which has two. */
+	/** The two versions in package-lock.json. */
 	lockedVersions: string[];
-	/** The branch that is checked out; empty where none is. */
+	/** The branch that is checked out; empty if there is none. */
 	branch: string;
 	/** The tag that is released; undefined before there is one. */
 	tag: string | undefined;
 	/** The tags of HEAD and of every other commit. */
 	tags: { head: string[]; others: string[] };
-	/** Files that git would commit or does not know. */
+	/** Files that are changed or untracked. */
 	changedFiles: string[];
 	changelog: ChangelogEntry[];
 }
@@ -22,7 +22,7 @@ export const RELEASE_BRANCH = 'main';
 /** Semantic Versioning 2.0.0, without build metadata, which npm drops. */
 const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
 
-/** Every reason not to release, each with what to do about it; empty if there is none. */
+/** Every reason not to release, with its remedy; empty if there is none. */
 export function refusals(state: ReleaseState): string[] {
 	const { version, lockedVersions, branch, tag, tags, changedFiles, changelog } = state;
 	const versionTag = `v${version}`;

@@ -79,10 +79,10 @@ function readState(tag: string | undefined): ReleaseState {
 }
 
 /**
- * Builds and packs the package, and has n8n's verification look at it.
+ * Builds and packs the package, and runs n8n's verification on it.
  *
- * @returns the path of the tarball.
- * @throws {Failure} if the verification finds anything.
+ * @returns the path of the tarball
+ * @throws {Failure} if the verification finds anything
  */
 async function packVerified(): Promise<string> {
 	rmSync(OUTPUT, { recursive: true, force: true });
@@ -90,7 +90,7 @@ async function packVerified(): Promise<string> {
 	await buildPackage();
 	const { ok } = await runJest('gate', ['test/gate']);
 	if (!ok) throw new Failure("Not released: n8n's verification would refuse the package, see above.");
-	// Under a name that a workflow knows without knowing the version.
+	// Under a name without the version, which the workflow can rely on.
 	const tarball = join(OUTPUT, 'package.tgz');
 	copyFileSync(await packPackage(OUTPUT), tarball);
 	return tarball;

@@ -3,9 +3,9 @@ import { runGroup } from './child.mjs';
 /**
  * Runs a script under this Node, its output in the same place as ours.
  *
- * @param args the script and its arguments.
- * @param env its environment; ours unless given.
- * @returns whether it succeeded.
+ * @param args the script and its arguments
+ * @param env its environment; by default ours
+ * @returns whether it succeeded
  */
 export async function runNode(args: string[], env = process.env): Promise<boolean> {
 	const stdio = ['ignore' as const, 'inherit' as const, 'inherit' as const];

@@ -1,9 +1,9 @@
-/** The OpenAPI document, as far as it matters here. */
+/** The part of the OpenAPI document that is used here. */
 export interface SecuredContract {
 	paths: Record<string, Record<string, { security?: Array<Record<string, string[]>> }>>;
 }
 
-/** A kind of record of the node, as far as it matters here. */
+/** The part of a resource that is used here. */
 export interface SecuredMenu {
 	name: string;
 	path: string;
@@ -20,9 +20,9 @@ export const scopesFile = 'docs/scopes.md';
 const [begin, end] = ['<!-- operations, written by npm run words -->', '<!-- end of operations -->'];
 
 /**
- * docs/scopes.md with the scopes that the contract demands of each operation.
+ * Fills docs/scopes.md with the scopes that the contract requires for each operation.
  *
- * @throws Error if the page has no place for them
+ * @throws Error if the page lacks the markers between which they belong
  */
 export function pageWithScopes(page: string, contract: SecuredContract, resources: SecuredMenu[]): string {
 	const [before, rest = ''] = page.split(begin);
@@ -33,7 +33,7 @@ export function pageWithScopes(page: string, contract: SecuredContract, resource
 
 function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): string {
 	const rows = resources.flatMap(({ name, path, operations }) => {
-		// A request of the user's own needs what its path needs.
+		// A custom request needs the scopes of its path.
 		if (path === '/') return [`| ${name} | Send | those of the request it sends |`];
 		if (operations.some(({ option }) => option.value === 'undo')) return [`| ${name} | Undo | \`events:read\`, and both scopes of the records |`];
 		const scopesOf = (operation: SecuredOperation) =>
@@ -61,20 +61,20 @@ function scopesAt(contract: SecuredContract, method: string, path: string): stri
 
 type Request = [method: string, path: string];
 
-/** The requests of an operation on the records at a path, as far as they need scopes of their own. */
+/** The requests of an operation on the records of a path, those that need scopes of their own. */
 function requestsOf({ option: { value }, write }: SecuredOperation, path: string): Request[] {
-	// A file travels as a background job, whose results are read.
+	// Files use a background job and read its results.
 	const jobs: Request[] = [['post', '/jobs'], ['get', '/jobs/{}/results']];
 	if (value === 'exportFile') return [['get', path], ...jobs];
 	if (value === 'getCurrent') return [['get', `${path}/me`]];
-	// It is answered by a webhook, and the log says who has completed the task.
+	// The answer arrives by webhook; the event log says who completed the task.
 	if (value === 'sendAndWait') return [['post', path], ['get', path], ['post', '/webhooks'], ['get', '/events']];
 	if (!write) return [['get', path]];
 	const requests = writesOf(write).map(([method, step]): Request => [method, `${path}${step}`]);
 	return value === 'importFile' ? [...requests, ...jobs] : requests;
 }
 
-/** The writes of a description: method, and what follows the path of the collection. */
+/** The writes of a description: the method, and the path after that of the collection. */
 const writes: Record<string, Request> = {
 	create: ['post', ''],
 	upsert: ['put', ''],
@@ -84,7 +84,7 @@ const writes: Record<string, Request> = {
 	removeTag: ['delete', '/{}/tags/{}'],
 };
 
-/** Which write an operation asks the service's description for. */
+/** The write that an operation looks up in the service's description. */
 function writesOf(write: (description: never) => unknown): Request[] {
 	const found: Request[] = [];
 	const nothing = { fields: [] };

@@ -8,7 +8,7 @@ import { installN8n } from './n8n.mjs';
 import { findNode24 } from './node24.mjs';
 
 /**
- * What a script asks the launcher for, before its file:
+ * The launcher's options, which precede the script's file:
  *
  * - `--without-tests`: the script does not need the packages of test/package.json.
  * - `--with-n8n`: the script runs n8n, which is then installed while the packages are.
@@ -19,7 +19,7 @@ const OPTIONS = ['--without-tests', '--with-n8n'];
  * Splits the launcher's arguments.
  *
  * @param {string[]} args
- * @throws {Failure} if there is no file, or an unknown option before it.
+ * @throws {Failure} if there is no file, or an unknown option before it
  */
 export function parseArguments(args) {
 	const index = args.findIndex((arg) => !arg.startsWith('--'));
@@ -40,9 +40,9 @@ export function parseArguments(args) {
 
 /**
  * Runs one of the project's TypeScript files under Node 24, in the clone's root, after installing
- * whatever is missing. Our process ends with its exit code.
+ * missing packages. Our process ends with its exit code.
  *
- * @param {string[]} launcherArguments the launcher's options, the file relative to the root, its arguments.
+ * @param {string[]} launcherArguments the launcher's options, the file relative to the root, its arguments
  */
 export async function runScript(launcherArguments) {
 	try {

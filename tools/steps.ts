@@ -1,6 +1,6 @@
 import { duration } from './progress.mjs';
 
-/** What the tests of one step came to. */
+/** The results of one step's tests. */
 export interface TestCounts {
 	passed: number;
 	failed: number;
@@ -15,10 +15,10 @@ export interface StepResult {
 	reason?: string | undefined;
 }
 
-/** One part of a check of the whole project. */
+/** One part of `npm test` or `npm run check`. */
 export interface Step {
 	name: string;
-	/** Steps that must have passed before: without them this one would only repeat their failure. */
+	/** Steps that must have passed: otherwise this one would only repeat their failure. */
 	needs?: string[];
 	run(): Promise<StepResult>;
 }
@@ -33,9 +33,9 @@ interface Outcome extends StepResult {
  * Runs steps one after the other, each under a heading, and sums up. The last line printed is
  * `N passed, N failed`, with `, N skipped` at its end if tests were skipped.
  *
- * @param maySkip whether a skipped test leaves the whole a success; it does not in CI, where
- * everything a test needs is to be provided.
- * @returns whether everything passed.
+ * @param maySkip whether the run succeeds in spite of skipped tests; not in CI, which must provide
+ * everything that tests need
+ * @returns whether everything passed
  */
 export async function runSteps(steps: Step[], maySkip: boolean): Promise<boolean> {
 	const outcomes: Outcome[] = [];

@@ -11,11 +11,11 @@ const actions = [];
 let stoppingSince = 0;
 
 /**
- * Does something before a stop signal ends this process: the latest registered first, each after
- * the one before has finished. A second Ctrl-C ends the process without waiting for them.
+ * Registers work to do before a stop signal ends this process: last registered, first done, one after
+ * another. A second Ctrl-C ends the process without waiting.
  *
  * @param {() => void | Promise<void>} action
- * @returns {() => void} takes it back.
+ * @returns {() => void} removes it
  */
 export function onStopSignal(action) {
 	if (actions.length === 0) for (const signal of STOP_SIGNALS) process.on(signal, stop);
@@ -26,15 +26,15 @@ export function onStopSignal(action) {
 	};
 }
 
-/** Whether this process is on its way out, so that what fails now fails because of it. */
+/** Whether this process is ending, so that failures are expected. */
 export function isStopping() {
 	return stoppingSince > 0;
 }
 
 /**
- * Ends this process as a stop signal does: after everything registered has been done.
+ * Ends this process as a stop signal does, after all registered work.
  *
- * @param {number} code the exit code, unless process.exitCode says otherwise.
+ * @param {number} code the exit code, unless process.exitCode says otherwise
  */
 export async function stopProcess(code) {
 	stoppingSince = Date.now();

@@ -15,11 +15,11 @@ import { showProgress } from './progress.mjs';
 
 /** A program that npm does not bring. */
 interface SystemProgram {
-	/** As the messages call it. */
+	/** Its name in messages. */
 	name: string;
-	/** Its command, under every name it is known by. */
+	/** Its command, and other names of it. */
 	commands: string[];
-	/** Where it is when it is not on the PATH; a `*` stands for anything but a slash. */
+	/** Where else to look if it is not on the PATH; `*` matches anything but a slash. */
 	otherPaths?: string[];
 	debianPackage: string;
 }
@@ -51,24 +51,24 @@ export const postgres: SystemProgram = {
 	debianPackage: 'postgresql',
 };
 
-/** Where the program is on this machine, if it is. */
+/** The program's path on this machine, if it is installed. */
 export function findProgram({ commands, otherPaths = [] }: SystemProgram): string | undefined {
 	const files = commands.flatMap((command) => fileNames(command, process.platform));
 	const onPath = files.flatMap((file) => searchPath().map((folder) => join(folder, file)));
-	// Of several versions the newest.
+	// The newest of several versions.
 	const offPath = otherPaths.flatMap((place) => globSync(place).sort().reverse());
 	return [...onPath, ...offPath].find(isExecutable);
 }
 
-/** The names a command's file may have: on Windows a program is found by its extension. */
+/** The possible file names of a command: on Windows, a program has an extension. */
 export function fileNames(command: string, platform: NodeJS.Platform): string[] {
 	return platform === 'win32' ? [`${command}.exe`] : [command];
 }
 
 /**
- * Installs the program where we may: as root on a system with Debian's packages.
+ * Installs the program if possible: as root, on a system with Debian's packages.
  *
- * @returns what stood in the way, in words for the user; undefined when the program is there.
+ * @returns why it could not be installed, for the user; undefined if it is installed
  */
 export async function installProgram(program: SystemProgram): Promise<string | undefined> {
 	if (findProgram(program)) return undefined;
@@ -89,8 +89,8 @@ async function aptGet(args: string[], log: string): Promise<void> {
 	mkdirSync(dirname(log), { recursive: true });
 	const output = openSync(log, 'a');
 	try {
-		// Its exit code tells little (an unreachable source fails `update` though all is known):
-		// whether the program is there afterwards tells all.
+		// Its exit code says little (`update` fails if one source is unreachable, even an unneeded one),
+		// so we look whether the program is there afterwards.
 		await runGroup(APT_GET, ['-o', 'DPkg::Lock::Timeout=300', ...args], {
 			env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
 			stdio: ['ignore', output, output],

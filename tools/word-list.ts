@@ -8,7 +8,7 @@ interface Text {
 	text: string;
 }
 
-/** What n8n shows of a node or a credential. */
+/** The part of a node or a credential that n8n shows. */
 interface Described {
 	displayName: string;
 	description?: string;
@@ -21,7 +21,7 @@ interface Source {
 	text: string;
 }
 
-/** The keys under which descriptions hold what users read, as n8n-workflow names them. */
+/** The keys of a description whose values users read, as n8n-workflow names them. */
 const shownKeys = [
 	'displayName',
 	'description',
@@ -34,14 +34,14 @@ const shownKeys = [
 	'valuesLabel',
 ];
 
-/** Where the list is written, to be read after a change. */
+/** Where the list is written, for reading it after a change. */
 export const wordListFile = '.tmp/words.md';
 
 /**
  * Every text of the package that users read, as Markdown: names, descriptions, placeholders and
  * hints as n8n shows them, then messages from the sources. The clone must be the current folder.
  *
- * @param load gives what the source file of a node or a credential exports
+ * @param load returns the exports of a node's or credential's source file
  */
 export function readWordList(load: (file: string) => object): string {
 	const forms = globSync('{nodes,credentials}/**/*.{node,credentials}.ts').sort().reverse();
@@ -92,7 +92,7 @@ function textsIn(value: unknown, parent = ''): Text[] {
 	if (Array.isArray(value)) return value.flatMap((item) => textsIn(item, parent));
 	if (typeof value !== 'object' || value === null) return [];
 	const { name, displayName } = value as { name?: unknown; displayName?: unknown };
-	// Choices have a name that is shown, parameters one that is not.
+	// The name of a choice is shown, that of a parameter is not.
 	const isChoice = displayName === undefined && typeof name === 'string';
 	const place = isChoice || typeof name !== 'string' ? parent : [parent, name].filter(Boolean).join('.');
 	return Object.entries(value).flatMap(([key, member]) => {
@@ -105,7 +105,7 @@ function textsIn(value: unknown, parent = ''): Text[] {
 	});
 }
 
-/** The prose among the literals of a source file, with its variable parts as `{expression}`. */
+/** The string literals of a source file that are prose, with variable parts as `{expression}`. */
 function messagesIn(source: string): string[] {
 	const file = ts.createSourceFile('', source, ts.ScriptTarget.Latest, true);
 	const found: string[] = [];
@@ -126,7 +126,7 @@ function textOf(node: ts.Node): string | undefined {
 	return node.head.text + spans.join('');
 }
 
-/** Two words one after the other, outside of the variable parts: keys and paths have none. */
+/** Two words in a row outside of variable parts, which keys and paths do not have. */
 function isProse(text: string): boolean {
 	return /\p{L}+[,:;’)]* \p{L}{2,}/u.test(text.replaceAll(/\{[^}]*\}/g, '{}'));
 }

@@ -7,7 +7,7 @@ import { modulesFolder } from './link.ts';
 import { pageWithScopes, type SecuredContract, type SecuredMenu, scopesFile } from './scopes.ts';
 import { readWordList, wordListFile } from './word-list.ts';
 
-/** Writes what follows from the nodes: the list of every text that users read, and the scopes of each operation. */
+/** Writes the files derived from the nodes: the list of all texts users read, and the scopes of each operation. */
 async function main(): Promise<void> {
 	const require = createRequire(import.meta.url);
 	const built = (file: string) => resolve('dist', file.replace(/\.ts$/, '.js'));

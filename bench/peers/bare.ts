@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { Agent, request } from 'node:https';
 import { bareContacts } from '../bare-loop.ts';
 import type { Server } from '../server-process.ts';
-import type { Task } from './subjects.ts';
+import type { PeerTask } from './subjects.ts';
 
-/** What the connector allows itself, so that both do the same. */
+/** The connector's limit, so that both do the same. */
 const batchSize = 100;
 const batchesAtOnce = 4;
 
 const host = 'https://api.bare-loop.example';
 
-/** A few lines of script that do what the connector does, over kept connections. */
-export function bareLoop(): (task: Task, items: object[]) => Promise<unknown[]> {
+/** A few lines of script that do what the connector does, over kept-alive connections. */
+export function bareLoop(): (task: PeerTask, items: object[]) => Promise<unknown[]> {
 	let agent = new Agent({ keepAlive: true });
 	const ask: Server['ask'] = (method, path, body, more = {}) =>
 		new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ export function bareLoop(): (task: Task, items: object[]) => Promise<unknown[]> 
 	const server: Server = { url: host, ask, leave: () => agent.destroy() };
 
 	return async (task, items) => {
-		// Connections are kept within a run: the next one may lead elsewhere.
+		// Connections are kept alive within a run: the next run may use another server.
 		agent.destroy();
 		agent = new Agent({ keepAlive: true });
 		if (task === 'list') return await bareContacts(server, 'limit=500');

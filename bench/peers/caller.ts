@@ -5,7 +5,7 @@ import { type Route, routeAll } from './route.ts';
 import { peers } from './subjects.ts';
 import type { Way } from './ways.ts';
 
-/** What a caller is started with, as JSON in its only argument. */
+/** A caller's only argument, as JSON. */
 export interface CallerStart {
 	n8n: string;
 	ours: string;
@@ -20,7 +20,7 @@ export interface Call {
 }
 
 export interface Called {
-	/** Milliseconds each request took. */
+	/** Milliseconds of each request. */
 	ms: number;
 	error?: string;
 }

@@ -3,10 +3,10 @@ import { type Way, ways } from './ways.ts';
 import type { Laboratory, Network } from './processes.ts';
 import { pageSizeOf, type Subject } from './subjects.ts';
 
-/** Requests one after another, by one way to make them. */
+/** Sequential requests, made in one way. */
 export interface WayFigure {
 	way: Way | 'httpRequest, with n8n changed';
-	/** Milliseconds a request: near, and far away. */
+	/** Milliseconds per request: near, and far away. */
 	nearMs: number;
 	farMs: number;
 	/** Near, in all rounds. */
@@ -16,7 +16,7 @@ export interface WayFigure {
 	open: number;
 }
 
-/** A list far away, by n8n as it is and changed, in milliseconds. */
+/** Milliseconds of a distant list, with n8n as it is and with n8n changed. */
 export interface Gain {
 	subject: Subject;
 	count: number;
@@ -41,7 +41,7 @@ export async function measureConnections(
 	}));
 }
 
-/** By callers of their own for each network: kept connections lead where they led. */
+/** Each network has its own callers, since kept-alive connections stay with their server. */
 async function callsOver(laboratory: Laboratory, network: Network, count: number) {
 	const asItIs = await laboratory.hireCaller(false);
 	const changed = await laboratory.hireCaller(true);
@@ -68,7 +68,7 @@ async function callsOver(laboratory: Laboratory, network: Network, count: number
 	return figures;
 }
 
-/** What nodes would gain if n8n kept connections: lists of twenty pages. */
+/** What nodes would gain if n8n kept connections alive, for lists of twenty pages. */
 export async function measureGains(laboratory: Laboratory, far: Network): Promise<Gain[]> {
 	const gains: Gain[] = [];
 	const route = laboratory.routeOver(far);

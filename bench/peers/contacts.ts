@@ -1,6 +1,6 @@
-/** What every service of the benchmark keeps about a person; each puts it in its own shape. */
+/** A contact of the benchmark; each service shows it in its own shape. */
 export interface Contact {
-	/** From 1; ids are made of it. */
+	/** From 1; ids are derived from it. */
 	number: number;
 	firstName: string;
 	lastName: string;
@@ -14,7 +14,7 @@ export interface Contact {
 const firstCreated = Date.parse('2024-01-01T00:00:00Z');
 const apart = 300_000;
 
-/** The contact with a number: always the same one. */
+/** The contact with a number, always the same. */
 export function contactNumber(number: number): Contact {
 	// Real contacts are not created at even intervals.
 	const uneven = (number * 7919) % apart;
@@ -29,7 +29,7 @@ export function contactNumber(number: number): Contact {
 	};
 }
 
-/** The first contact created at a time or later, if there were infinitely many. */
+/** The first contact created at a time or later, as if there were infinitely many. */
 export function firstSince(time: number): number {
 	let number = Math.max(1, Math.floor((time - firstCreated) / apart) - 1);
 	while (Date.parse(contactNumber(number).createdAt) < time) number++;

@@ -15,7 +15,7 @@ import type {
 	Workflow,
 } from 'n8n-workflow';
 import { type BuildAgents, keepAgents } from './kept-agents.ts';
-import type { Peer, Task } from './subjects.ts';
+import type { Peer, PeerTask } from './subjects.ts';
 
 /** How a run of a node ended. */
 export interface Ended {
@@ -27,17 +27,17 @@ export interface Ended {
 interface Engine {
 	/** Loads a node's class and its credential's, as n8n does when it first meets them. */
 	load(peer: Peer): Loaded;
-	/** Runs a node that is not of a package, with the parameters and the credential of a peer. */
+	/** Runs a node class, with the parameters and the credential of a peer. */
 	use(type: INodeType, peer: Peer): Loaded;
-	/** Lets n8n keep its connections, as bench/peers.md proposes. */
+	/** Has n8n keep its connections alive, as bench/peers.md proposes. */
 	keepConnections(): void;
 }
 
 export interface Loaded {
-	run(task: Task, items: IDataObject[]): Promise<Ended>;
+	run(task: PeerTask, items: IDataObject[]): Promise<Ended>;
 }
 
-/** Classes of the n8n that is installed in the machine's cache; nothing here depends on its types. */
+/** Classes of the n8n in the machine's cache; we do not depend on its types. */
 interface Core {
 	WorkflowExecute: new (
 		additionalData: IWorkflowExecuteAdditionalData,
@@ -121,7 +121,7 @@ interface Parts {
 	peer: Peer;
 }
 
-async function runNode(parts: Parts, task: Task, items: IDataObject[]): Promise<Ended> {
+async function runNode(parts: Parts, task: PeerTask, items: IDataObject[]): Promise<Ended> {
 	const { core, workflow, type, credentialsHelper, peer } = parts;
 	const node: INode = {
 		...{ id: 'node', name: 'Node', type: peer.type, typeVersion: peer.typeVersion },
@@ -136,7 +136,7 @@ async function runNode(parts: Parts, task: Task, items: IDataObject[]): Promise<
 	} as INodeTypes;
 	const definition = { id: 'bench', name: 'bench', nodes: [node], connections: {}, settings: {} };
 	const started = new workflow.Workflow({ ...definition, active: false, nodeTypes });
-	// With the defaults of the parameters that are not given.
+	// With the defaults of missing parameters.
 	const start = started.getNode('Node');
 	const runData = workflow.createRunExecutionData({
 		executionData: {

@@ -4,12 +4,12 @@ import type { Fresh, UsedUp } from './results.ts';
 import { pageSizeOf, type Subject, subjects } from './subjects.ts';
 
 const rounds = 3;
-/** Salesforce ends above some 125,000 items, whatever the plan. */
+/** Salesforce fails above some 125,000 items, whatever the plan. */
 const maxListed = 100_000;
 
 /**
- * The first run of each node in a process, and the memory a long list takes: each in processes of
- * its own, since one that has worked before holds what it will use again.
+ * The first run of each node in a process, and the memory of a long list: each in separate processes,
+ * since a process keeps memory it will use again.
  */
 export async function measureFresh(
 	laboratory: Laboratory,
@@ -47,8 +47,8 @@ export async function measureFresh(
 }
 
 /**
- * Work of five times as many requests as the plan allows at once. Nodes that send one request per
- * record are given fewer records, so that the number of requests is the same.
+ * Work that takes five times as many requests as the plan allows at once. Nodes that send one request
+ * per record get fewer records, so that the number of requests is the same.
  */
 export async function measureUsedUp(
 	laboratory: Laboratory,
@@ -67,7 +67,7 @@ export async function measureUsedUp(
 		] as const) {
 			const route = laboratory.routeOver(network);
 			await laboratory.set({ contacts: count });
-			// The first run also reads what is read once.
+			// The first run also reads what only needs reading once.
 			await worker.measure({ route, task: 'create', count: 1 });
 			await laboratory.set({ contacts: count, plan });
 			const { ms, records, error } = await worker.measure({ route, task, count });

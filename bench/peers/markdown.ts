@@ -1,11 +1,11 @@
-/** @param cells the first line is the head; the first column holds names, the others figures */
+/** @param cells the first line is the heading; the first column has names, the others figures */
 export function markdownTable(cells: string[][]): string {
 	const [head, ...rows] = cells.map((line) => `| ${line.join(' | ')} |`);
 	const rule = `|${cells[0]!.map((_, column) => (column === 0 ? '---|' : '--:|')).join('')}`;
 	return [head, rule, ...rows].join('\n');
 }
 
-/** Two digits say enough; what is smaller than the machine's noise would only look exact. */
+/** Two digits are enough: more would be smaller than the machine's noise. */
 export function seconds(ms: number): string {
 	const value = ms / 1000;
 	if (value >= 10) return Math.round(value).toLocaleString('en');

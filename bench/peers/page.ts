@@ -1,18 +1,18 @@
 import { connectionsPage } from './connections-tables.ts';
-import { plot } from './plot.ts';
+import { plot } from './bar-plot.ts';
 import type { PeerResults } from './results.ts';
 import { figuresPage } from './tables.ts';
 
 /**
- * bench/peers.md with the figures of these results.
+ * Fills bench/peers.md with the figures of these results.
  *
- * @throws Error if the page has no place for them
+ * @throws Error if the page lacks the markers between which they belong
  */
 export function pageWith(results: PeerResults, page: string): string {
 	return fillSection(fillSection(page, 'figures', figuresPage(results)), 'connections', connectionsPage(results));
 }
 
-/** Replaces what stands between two comments, which stay. */
+/** Replaces the text between two comments. */
 function fillSection(page: string, place: string, text: string): string {
 	const [begin, end] = [`<!-- ${place}, written by npm run bench peers -->`, `<!-- end of ${place} -->`];
 	const [before, rest = ''] = page.split(begin);
@@ -21,8 +21,8 @@ function fillSection(page: string, place: string, text: string): string {
 	return `${before}${begin}\n\n${text}\n\n${end}${after}`;
 }
 
-/** The picture of the page: what a service in the same region takes. */
-export function plotOf({ works }: PeerResults): string {
+/** The page's picture: figures for a service in the same region. */
+export function peersPlot({ works }: PeerResults): string {
 	const chartedWorks = works.filter(({ network }) => network.tls && network.ms === 5);
 	return plot(
 		'Seconds, at 5 ms over TLS (logarithmic)',

@@ -1,5 +1,5 @@
-/** A plan that allows so many requests per fixed window; the first begins with the first request. */
-export class Plan {
+/** A plan that allows a number of requests per fixed window; the first window begins with the first request. */
+export class FixedWindowPlan {
 	readonly #requests: number;
 	readonly #windowMs: number;
 	#firstAt: number | undefined;
@@ -8,7 +8,7 @@ export class Plan {
 	#remaining = 0;
 	#allowed = 0;
 
-	/** @param windowMs whole seconds, since the headers tell no fractions */
+	/** @param windowMs whole seconds, since the headers have no fractions */
 	constructor({ requests, windowMs }: { requests: number; windowMs: number }) {
 		this.#requests = requests;
 		this.#windowMs = windowMs;
@@ -39,7 +39,7 @@ export class Plan {
 		return { allowed, headers };
 	}
 
-	/** How long the requests it has allowed take at least, in milliseconds. */
+	/** The least time the allowed requests can take, in milliseconds. */
 	leastMs(): number {
 		const windows = Math.ceil(this.#allowed / this.#requests);
 		if (windows < 2) return 0;

@@ -6,35 +6,35 @@ import { join, resolve } from 'node:path';
 import { installN8n } from '../../tools/n8n.mjs';
 import type { Call, Called, CallerStart } from './caller.ts';
 import type { Route } from './route.ts';
-import type { Seen, Settings } from './server.ts';
+import type { Seen, ServerSettings } from './server.ts';
 import { services } from './services.ts';
 import type { Subject } from './subjects.ts';
-import type { Measured, Order, Start } from './worker.ts';
+import type { Measured, WorkerOrder, Start } from './worker.ts';
 
-/** A way to the server: how far it is, and whether it is encrypted. */
+/** A network to the server: its distance, and whether it is encrypted. */
 export interface Network {
-	/** Milliseconds there and back. */
+	/** Round-trip milliseconds. */
 	ms: number;
 	tls: boolean;
 }
 
-/** A process that answers what it is told. */
+/** A process that answers messages. */
 interface Process<Message, Answer> {
 	measure(message: Message): Promise<Answer>;
 	stop(): Promise<void>;
 }
 
 /** A process that loads one subject and measures it. */
-export type Worker = Process<Order, Measured>;
+export type Worker = Process<WorkerOrder, Measured>;
 
 /** What all measurements share. */
 export interface Laboratory {
 	/** The version of n8n. */
 	n8n: string;
 	routeOver(network: Network): Route;
-	/** Also begins to count anew. */
-	set(settings: Settings): Promise<void>;
-	/** What the hosts have seen since. */
+	/** Also resets the counts. */
+	set(settings: ServerSettings): Promise<void>;
+	/** What the hosts have received since. */
 	seen(): Promise<{ connections: number; open: number; hosts: Record<string, Seen | undefined> }>;
 	hire(subject: Subject, keepConnections?: boolean): Promise<Worker>;
 	/** A process that makes single requests as a node does. */
@@ -99,7 +99,7 @@ async function startProcess(args: string[]): Promise<{ ports: number[]; stop(): 
 	};
 }
 
-/** n8n would lead requests through a proxy of this machine's user, and out of the machine. */
+/** Otherwise n8n would send requests through a proxy of this machine's user, and out of the machine. */
 const withoutProxies = Object.fromEntries(
 	Object.entries(process.env).filter(([name]) => !/_proxy$/i.test(name)),
 );

@@ -1,14 +1,14 @@
 import type { Gain, WayFigure } from './connections.ts';
 import type { Network } from './processes.ts';
-import type { Subject, Task } from './subjects.ts';
+import type { Subject, PeerTask } from './subjects.ts';
 
-/** What one subject took for one piece of work: medians. */
+/** The cost of one piece of work by one subject: medians. */
 export interface Figure {
 	/** For the whole work; extrapolated where `measured` is less. */
 	ms: number;
 	/** Of all processors, likewise. */
 	cpuMs: number;
-	/** How many of the records were really worked on. */
+	/** The number of records that were measured. */
 	measured: number;
 	/** Of the measured part. */
 	requests: number;
@@ -17,7 +17,7 @@ export interface Figure {
 
 /** One piece of work by all subjects, in processes that have worked before. */
 export interface Work {
-	task: Task;
+	task: PeerTask;
 	/** Records. */
 	count: number;
 	network: Network;
@@ -32,23 +32,23 @@ export interface Fresh {
 	/** The list. */
 	listMs: number;
 	listCpuMs: number;
-	/** How far the process grew, at its peak, above the engine before its first run. */
+	/** The process's peak growth above the engine before its first run. */
 	peakMb: number;
 }
 
 /** Work that needs more requests than the plan allows at once; one run. */
 export interface UsedUp {
-	task: Task;
+	task: PeerTask;
 	/** Records handed in, or to be read. */
 	count: number;
-	/** Records that came out of the node. */
+	/** Records that the node returned. */
 	records: number;
 	/** Records that were posted and accepted. */
 	posted: number;
 	requests: number;
 	refused: number;
 	ms: number;
-	/** What the plan made the accepted requests take at least. */
+	/** The least time the plan allows for the accepted requests. */
 	leastMs: number;
 	error?: string;
 }

@@ -3,7 +3,7 @@ import https from 'node:https';
 import net from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** Where every connection of this process leads, whatever host was asked. */
+/** Where every connection of this process goes, whatever its host. */
 export interface Route {
 	/** On this machine. */
 	port: number;
@@ -13,11 +13,11 @@ export interface Route {
 type Connect = (options: net.NetConnectOpts & { servername?: string }, done: never) => Duplex;
 
 /**
- * Leads all connections of Node's agents to a server on this machine: services with fixed addresses
- * are measured without a change of their nodes, and nothing leaves the machine. Without TLS, requests
- * to https addresses are sent in the clear.
+ * Redirects all connections of Node's agents to a server on this machine, so that nodes with fixed
+ * addresses are measured unchanged and nothing leaves the machine. Without TLS, requests to https
+ * addresses are sent in plain text.
  *
- * @returns changes the route of connections opened from then on
+ * @returns a function that changes the route of new connections
  */
 export function routeAll(): (route: Route) => void {
 	let route: Route | undefined;

@@ -4,28 +4,28 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { contactNumber } from './contacts.ts';
 import { type ServiceRequest, type Body, isPage, type Service, services } from './services.ts';
-import { Plan } from './plan.ts';
+import { FixedWindowPlan } from './plan.ts';
 
 /**
- * The neutral server: every service of the benchmark at once, told apart by the host that is asked,
- * with the same contacts and nothing behind them. It listens plainly, with TLS, and for the settings;
- * what is sent there is a `Settings`, and the answer tells what was seen.
+ * The neutral server: all services of the benchmark, told apart by host, with the same contacts and
+ * nothing behind them. It listens without TLS, with TLS, and for `ServerSettings`, which it answers with what
+ * each host has received.
  *
  * Arguments: the built package's description, the certificate and its key.
  */
-export interface Settings {
+export interface ServerSettings {
 	contacts: number;
 	/** Requests each service allows per window; unlimited if absent. */
 	plan?: { requests: number; windowMs: number };
 }
 
-/** What a service has seen since the settings were last given. */
+/** What a service has received since the last settings. */
 export interface Seen {
 	requests: number;
 	refused: number;
 	/** Records of all POST requests, in batches or one by one. */
 	posted: number;
-	/** How long the plan makes them take at least, in milliseconds. */
+	/** The least time the plan allows for them, in milliseconds. */
 	leastMs: number;
 }
 
@@ -35,8 +35,8 @@ const byHost = new Map(services.map((service) => [service.host, service]));
 /** Each contact's JSON, in the shape of each service. */
 const texts = new Map(services.map((service) => [service, [] as string[]]));
 
-let settings: Settings = { contacts: 0 };
-let plans = new Map<string, Plan>();
+let settings: ServerSettings = { contacts: 0 };
+let plans = new Map<string, FixedWindowPlan>();
 let seen = new Map<string, Seen>();
 let connections = 0;
 let open = 0;
@@ -67,7 +67,7 @@ function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
 
 function control(text: string, outgoing: ServerResponse): void {
 	if (text !== '') {
-		settings = JSON.parse(text) as Settings;
+		settings = JSON.parse(text) as ServerSettings;
 		plans = new Map();
 		seen = new Map();
 		connections = 0;
@@ -83,7 +83,7 @@ function answer(service: Service, request: ServiceRequest, outgoing: ServerRespo
 	stats.requests += 1;
 	const { plan } = settings;
 	if (plan) {
-		if (!plans.has(service.host)) plans.set(service.host, new Plan(plan));
+		if (!plans.has(service.host)) plans.set(service.host, new FixedWindowPlan(plan));
 		const verdict = plans.get(service.host)!.take(Date.now());
 		Object.assign(headers, verdict.headers);
 		if (!verdict.allowed) {

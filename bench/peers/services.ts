@@ -1,6 +1,6 @@
 import { type Contact, firstSince } from './contacts.ts';
 
-/** A request as a service reads it. */
+/** A request to a service. */
 export interface ServiceRequest {
 	method: string;
 	path: string;
@@ -9,7 +9,7 @@ export interface ServiceRequest {
 	body: Body;
 }
 
-/** What the nodes send, all of them together. */
+/** The bodies of all nodes together. */
 export interface Body extends Record<string, unknown> {
 	/** A batch of the CRM Platform. */
 	items?: Array<{ id?: string }>;
@@ -18,7 +18,7 @@ export interface Body extends Record<string, unknown> {
 	records?: Array<{ fields: object }>;
 }
 
-/** What a service answers: a value, or a page of its contacts. */
+/** A service's answer: a value, or a page of its contacts. */
 export type Answered = { status?: number; json?: unknown } | PageOf;
 
 /** Contacts from a number on, before another, in an envelope. */
@@ -30,7 +30,7 @@ interface PageOf {
 	size: number;
 }
 
-/** One service: its host, and as much of its API as its node uses. */
+/** One service: its host, and the part of its API that its node uses. */
 export interface Service {
 	host: string;
 	/** A contact as the service's lists show it. */
@@ -200,7 +200,7 @@ const salesforce: Service = {
 	},
 };
 
-/** The same service under the hosts that HTTP Request and the bare loop ask, so that they are counted apart. */
+/** The same service under the hosts of HTTP Request and the bare loop, so that they are counted separately. */
 const crmOf = (host: string): Service => ({ ...crm, host });
 
 export const services: Service[] = [

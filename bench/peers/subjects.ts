@@ -13,22 +13,22 @@ export const subjects = [
 
 export type Subject = (typeof subjects)[number];
 
-/** What each of them is asked to do. */
-export type Task = 'list' | 'create' | 'update' | 'delete';
+/** The tasks of each. */
+export type PeerTask = 'list' | 'create' | 'update' | 'delete';
 
-/** A node, and what a user enters in it for each task. */
+/** A node, and its parameters for each task. */
 export interface Peer {
 	host: string;
 	/** Records on a page of its lists. */
 	pageSize: number;
-	/** Where its class is, in n8n's nodes; ours is the built package's. */
+	/** Where its class is in n8n's nodes; ours is in the built package. */
 	file?: string;
 	className: string;
-	/** As n8n names it in workflows. */
+	/** Its type in workflows. */
 	type: string;
 	typeVersion: number;
 	credential: { type: string; file?: string; className: string; data: Record<string, string> };
-	parameters: Record<Task, INodeParameters>;
+	parameters: Record<PeerTask, INodeParameters>;
 }
 
 const fieldExpression = (name: string) => `={{ $json.${name} }}`;
@@ -118,7 +118,7 @@ const hubspotUpsert: INodeParameters = {
 		phoneNumber: fieldExpression('phone'),
 		jobTitle: fieldExpression('job_title'),
 	},
-	// Without it the node reads each contact again: two requests per item.
+	// Otherwise the node reads each contact again, which makes two requests per item.
 	options: { resolveData: true },
 };
 
@@ -139,7 +139,7 @@ const hubspot: Peer = {
 			additionalFields: {},
 		},
 		create: hubspotUpsert,
-		// The node knows no other change of a contact.
+		// The node has no other way to change a contact.
 		update: hubspotUpsert,
 		delete: {
 			...{ authentication: 'appToken', resource: 'contact', operation: 'delete', contactId: byId },

@@ -96,7 +96,7 @@ function usedUpTable(usedUp: Record<Subject, UsedUp[]>): string {
 	]);
 }
 
-/** The rows in which another node needs less than ours, so that nobody has to look for them. */
+/** The rows in which another node needs less than ours. */
 function ahead({ works, fresh, freshCount }: PeerResults): string {
 	const rows = [
 		...works.map((work) => ({

@@ -1,12 +1,12 @@
 import { median } from '../measure.ts';
 import type { Laboratory, Network, Worker } from './processes.ts';
 import type { Figure, Work } from './results.ts';
-import { pageSizeOf, type Subject, subjects, type Task } from './subjects.ts';
+import { pageSizeOf, type Subject, subjects, type PeerTask } from './subjects.ts';
 
 const rounds = 3;
-/** What one measurement may take, in milliseconds; longer work is measured in part. */
+/** The longest measurement, in milliseconds; longer work is measured in part. */
 const budget = 700;
-/** A part has at least so many requests. */
+/** The least number of requests of a part. */
 const fewest = 10;
 
 /** The parts of one subject's work that are measured, in records. */
@@ -24,13 +24,13 @@ interface Sample {
 }
 
 /**
- * Measures a piece of work by all subjects in turns; who begins changes from round to round.
+ * Measures a piece of work by all subjects in turns; the order changes from round to round.
  *
- * Other nodes send a request per record or per page, so their time grows with the records: of work
- * that would take too long, one request and a part are measured, and the straight line through both is
- * continued. What writes batches or reads in parallel is always measured in whole.
+ * Other nodes send a request per record or per page, so their time grows linearly: of work that would
+ * take too long, one request and a part are measured and extrapolated. Nodes that write batches or read
+ * in parallel are always measured completely.
  *
- * @throws Error if a run fails or does less than it was given: then nothing was measured
+ * @throws Error if a run fails or is incomplete, as the measurement is then void
  */
 export async function measureWork(
 	laboratory: Laboratory,
@@ -69,10 +69,10 @@ interface Samples {
 	fullRuns: Sample[];
 }
 
-/** Finds out how much of the work is about the budget; also warms up. */
+/** Finds out how much of the work fits the budget; also warms up. */
 async function partsOf(
 	subject: Subject,
-	task: Task,
+	task: PeerTask,
 	count: number,
 	measure: (subject: Subject, records: number) => Promise<Sample>,
 ): Promise<Parts> {
@@ -82,7 +82,7 @@ async function partsOf(
 	for (;;) {
 		const { ms } = await measure(subject, measured);
 		if (measured === count || ms >= budget / 2) return { unit, measured };
-		// Step by step: a guess from few records could be far too many.
+		// Step by step: an estimate from a few records could be far too high.
 		const growth = Math.min(4, Math.max(1.5, budget / ms));
 		measured = Math.min(count, Math.floor((growth * measured) / unit) * unit);
 	}
@@ -95,7 +95,7 @@ function figureOf({ unit, fullRuns }: Samples, parts: Parts, count: number): Fig
 		const part = median(fullRuns.map((run) => run[which]));
 		if (measured === count) return part;
 		const first = median(unit.map((run) => run[which]));
-		// On a busy machine one request may take longer than many.
+		// On a busy machine, one request may take longer than many.
 		if (first >= part) return (part / measured) * count;
 		return first + ((part - first) / (measured - parts.unit)) * (count - parts.unit);
 	};
@@ -106,7 +106,7 @@ function figureOf({ unit, fullRuns }: Samples, parts: Parts, count: number): Fig
 async function sample(
 	laboratory: Laboratory,
 	worker: Worker,
-	{ subject, task, records, network }: { subject: Subject; task: Task; records: number; network: Network },
+	{ subject, task, records, network }: { subject: Subject; task: PeerTask; records: number; network: Network },
 ): Promise<Sample> {
 	await laboratory.set({ contacts: records });
 	const route = laboratory.routeOver(network);

@@ -1,4 +1,4 @@
-/** What a node could hand to n8n's helpers in order to keep a connection. */
+/** Options that a node could pass to n8n's helpers to keep a connection alive. */
 export const ways = [
 	'httpRequest',
 	'agentOptions.keepAlive',

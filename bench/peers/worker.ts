@@ -3,35 +3,35 @@ import { bareLoop } from './bare.ts';
 import { contactNumber } from './contacts.ts';
 import { loadEngine } from './engine.ts';
 import { type Route, routeAll } from './route.ts';
-import { peers, type Subject, type Task } from './subjects.ts';
+import { peers, type Subject, type PeerTask } from './subjects.ts';
 
-/** What a worker is started with, as JSON in its only argument. */
+/** A worker's only argument, as JSON. */
 export interface Start {
 	subject: Subject;
 	/** The folder in which n8n is installed. */
 	n8n: string;
 	/** The folder of the built package. */
 	ours: string;
-	/** Whether n8n is changed to keep its connections. */
+	/** Whether n8n is changed to keep its connections alive. */
 	keepConnections?: boolean;
 }
 
-/** One measurement, asked for by message. */
-export interface Order {
+/** A measurement, requested by message. */
+export interface WorkerOrder {
 	route: Route;
-	task: Task;
-	/** Items handed in; records expected, of a list. */
+	task: PeerTask;
+	/** The number of input items, or of a list's expected records. */
 	count: number;
 }
 
-/** What was measured; `error` where the run ended with one. */
+/** The figures; `error` if the run failed. */
 export interface Measured {
 	ms: number;
 	/** Time of all processors, user and system. */
 	cpuMs: number;
-	/** How far the process grew at its peak, in MB: above what it had before the first run. */
+	/** The process's peak growth since before the first run, in MB. */
 	peakMb: number;
-	/** Records that came out of the run. */
+	/** Records that the run returned. */
 	records: number;
 	error?: string;
 }
@@ -42,21 +42,21 @@ const engine = loadEngine(n8n, ours);
 if (keepConnections) engine.keepConnections();
 globalThis.gc!();
 const before = process.memoryUsage().rss / 1e6;
-let run: ((task: Task, items: IDataObject[]) => Promise<{ records: number; error?: string }>) | undefined;
+let run: ((task: PeerTask, items: IDataObject[]) => Promise<{ records: number; error?: string }>) | undefined;
 
-process.on('message', (order: Order) => {
+process.on('message', (order: WorkerOrder) => {
 	void measured(order).then((result) => process.send!(result));
 });
 process.on('disconnect', () => process.exit());
 process.send!('ready');
 
-async function measured({ route, task, count }: Order): Promise<Measured> {
+async function measured({ route, task, count }: WorkerOrder): Promise<Measured> {
 	changeRoute(route);
 	const items = task === 'list' ? [{}] : Array.from({ length: count }, (_, i) => itemNumber(i + 1, task));
 	globalThis.gc!();
 	const usage = process.cpuUsage();
 	const start = performance.now();
-	// The first run loads the node: n8n does so, too, when it first meets one.
+	// The first run loads the node, as n8n does when it first needs one.
 	run ??= runner();
 	const { records, error } = await run(task, items);
 	const ms = performance.now() - start;
@@ -85,11 +85,11 @@ function runner(): NonNullable<typeof run> {
 	};
 }
 
-/** HTTP Request gives pages; a user adds Split Out, which is not counted. */
+/** HTTP Request returns pages; a user would add Split Out, which is not measured. */
 const recordsInPages = (items: Array<{ json: IDataObject }>): number =>
 	items.reduce((sum, { json }) => sum + ((json['data'] as unknown[] | undefined)?.length ?? 0), 0);
 
-function itemNumber(number: number, task: Task): IDataObject {
+function itemNumber(number: number, task: PeerTask): IDataObject {
 	const { firstName, lastName, email, phone, jobTitle } = contactNumber(number);
 	return {
 		...(task !== 'create' && { id: idOf(number) }),
@@ -97,7 +97,7 @@ function itemNumber(number: number, task: Task): IDataObject {
 	};
 }
 
-/** As the subject's service names its records. */
+/** The records of a page, in the subject's service. */
 function idOf(number: number): string {
 	const prefixes: Partial<Record<Subject, string>> = { Airtable: 'rec', Salesforce: '003' };
 	const isOurs = subject === 'CRM Platform' || subject === 'HTTP Request' || subject === 'bare loop';

@@ -4,7 +4,7 @@ import type { latestWindow, rateWindow, RateWindow } from '../../nodes/CrmPlatfo
 import type { Caller, ClientMaker } from './simulate.ts';
 
 /** What is simulated is the connector's own code. */
-export interface Connector {
+export interface SimulatedConnector {
 	createSender: typeof createSender;
 	decideRetry: typeof decideRetry;
 	latestWindow: typeof latestWindow;
@@ -14,9 +14,9 @@ export interface Connector {
 const hour = 60 * 60_000;
 const maxWait = 5 * 60_000;
 
-/** The connector: all executions of a process share a queue. */
+/** The connector: all executions in a process share a queue. */
 export const queued =
-	({ createSender: create }: Connector): ClientMaker =>
+	({ createSender: create }: SimulatedConnector): ClientMaker =>
 	({ process, workflow, isAwaited, clock, transport }) => {
 		const send = create({
 			transport,
@@ -34,9 +34,9 @@ export const queued =
 		return async () => (await send({ method: 'GET', path: '/v1/contacts' })).ok;
 	};
 
-/** The connector as it was: each execution follows the headers of its own answers. */
+/** The connector as it was: each execution follows the rate-limit headers of its own responses. */
 export const eachByItself =
-	({ decideRetry: decide, latestWindow: latest, rateWindow: read }: Connector): ClientMaker =>
+	({ decideRetry: decide, latestWindow: latest, rateWindow: read }: SimulatedConnector): ClientMaker =>
 	({ clock, transport }) => {
 		let window: RateWindow | undefined;
 		return async () => {
@@ -59,7 +59,7 @@ export const eachByItself =
 		};
 	};
 
-/** How a client that knows only whether it is refused paces itself. */
+/** How a client paces itself if it only knows whether a request was refused. */
 interface Rule {
 	/** Milliseconds to wait before the next attempt. */
 	before(now: number): number;
@@ -94,7 +94,7 @@ export const fullJitter = blind(({ clock }) => {
 	};
 });
 
-/** A rate in requests per millisecond, and the moment from which it allows the next one. */
+/** A rate in requests per millisecond, and the time of the next request. */
 function paced(change: (rate: number, isAccepted: boolean, now: number) => number): Rule {
 	let rate = 1 / 200;
 	let next = 0;

@@ -4,7 +4,7 @@ interface Sleeper {
 	wake(): void;
 }
 
-/** A clock of its own: its time goes on when everyone sleeps. */
+/** A simulated clock: its time advances when everyone sleeps. */
 export class SimulatedClock {
 	private time = Date.UTC(2026, 0, 1);
 	private count = 0;
@@ -35,10 +35,10 @@ export class SimulatedClock {
 		});
 	};
 
-	/** Lets everything happen that happens until then. */
+	/** Runs everything that happens until then. */
 	async runUntil(end: number): Promise<void> {
 		for (;;) {
-			// All that follows from what has happened, before the next thing happens.
+			// First all consequences, before the next sleeper wakes.
 			await new Promise((resolve) => setImmediate(resolve));
 			const next = this.sleepers[0];
 			if (!next || next.at > end) break;

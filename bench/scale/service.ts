@@ -1,25 +1,25 @@
 import type { SimulatedClock } from './clock.ts';
 
 /** How a service counts the requests of an account. */
-export interface Plan {
+export interface SimulatedPlan {
 	name: string;
 	requests: number;
 	windowMs: number;
 	counts: 'fixed window' | 'sliding window' | 'token bucket';
 }
 
-export interface Answer {
+export interface SimulatedAnswer {
 	status: number;
 	headers: Record<string, string | undefined>;
 	text: string;
 }
 
-/** A service that does nothing but count, some 50 to 250 ms away. */
+/** A service that only counts requests, 50 to 250 ms away. */
 export class SimulatedService {
 	accepted = 0;
 	refused = 0;
 	private readonly clock: SimulatedClock;
-	private readonly plan: Plan;
+	private readonly plan: SimulatedPlan;
 	private readonly start: number;
 	private count = 0;
 	private window = 0;
@@ -27,14 +27,14 @@ export class SimulatedService {
 	private tokens: number;
 	private filledAt: number;
 
-	constructor(clock: SimulatedClock, plan: Plan) {
+	constructor(clock: SimulatedClock, plan: SimulatedPlan) {
 		this.clock = clock;
 		this.plan = plan;
 		this.start = this.filledAt = clock.now();
 		this.tokens = plan.requests;
 	}
 
-	readonly transport = async (): Promise<Answer> => {
+	readonly transport = async (): Promise<SimulatedAnswer> => {
 		const distance = 25 + 100 * this.clock.random();
 		await this.clock.sleep(distance);
 		const now = this.clock.now();
@@ -42,7 +42,7 @@ export class SimulatedService {
 		if (isAccepted) this.accepted += 1;
 		else this.refused += 1;
 		await this.clock.sleep(distance);
-		const headers: Answer['headers'] = {
+		const headers: SimulatedAnswer['headers'] = {
 			date: new Date(now).toUTCString(),
 			'x-ratelimit-remaining': `${remaining}`,
 			'x-ratelimit-reset': `${Math.ceil(resetsAt / 1000)}`,
@@ -66,7 +66,7 @@ export class SimulatedService {
 			this.times = from < 0 ? [] : this.times.slice(from);
 			const isAccepted = this.times.length < requests;
 			if (isAccepted) this.times.push(now);
-			// The oldest request that counts is the next to be forgotten.
+			// The oldest request in the window is the next to leave it.
 			return { isAccepted, remaining: requests - this.times.length, resetsAt: (this.times[0] ?? now) + windowMs };
 		}
 		const perMs = requests / windowMs;

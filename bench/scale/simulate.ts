@@ -1,5 +1,5 @@
 import { SimulatedClock } from './clock.ts';
-import { SimulatedService, type Answer, type Plan } from './service.ts';
+import { SimulatedService, type SimulatedAnswer, type SimulatedPlan } from './service.ts';
 
 /** Who sends a request. */
 export interface Caller {
@@ -7,21 +7,21 @@ export interface Caller {
 	workflow: number;
 	isAwaited: boolean;
 	clock: SimulatedClock;
-	transport: () => Promise<Answer>;
+	transport: () => Promise<SimulatedAnswer>;
 }
 
-/** Makes what sends the requests of one execution; it resolves to whether a request succeeded. */
+/** Creates the sender of one execution's requests, which resolves to whether a request succeeded. */
 export type ClientMaker = (caller: Caller) => () => Promise<boolean>;
 
 export interface Scenario {
-	plan: Plan;
+	plan: SimulatedPlan;
 	executions: number;
 	processes: number;
 	workflows?: number;
 	windows?: number;
 }
 
-/** What docs/scale.md promises, tested in test/unit/scale.test.ts as well. */
+/** The promises of docs/scale.md, which test/unit/scale.test.ts checks, too. */
 export const promised: Scenario = {
 	plan: { name: '1,000 a minute', requests: 1_000, windowMs: 60_000, counts: 'fixed window' },
 	executions: 1_000,
@@ -31,7 +31,7 @@ export const promised: Scenario = {
 export interface Figures {
 	/** Refusals per request that passed. */
 	refusals: number;
-	/** Part of what the plan allows. */
+	/** The share of what the plan allows. */
 	use: number;
 	/** Requests that failed, per request that ended. */
 	failed: number;
@@ -43,8 +43,8 @@ export interface Figures {
 }
 
 /**
- * Executions that always have another request to send, half of them of one workflow; and every few seconds
- * a request for which somebody waits.
+ * Executions that always have another request to send, half of them in one workflow; and every few seconds a
+ * request that a user waits for.
  */
 export async function simulate(scenario: Scenario, makeClient: ClientMaker): Promise<Figures> {
 	const { plan, executions, processes, workflows = 10, windows = 10 } = scenario;

@@ -11,7 +11,7 @@ export interface ToolNode extends Pick<INode, 'name' | 'type' | 'parameters'> {
 export interface Toolset {
 	name: string;
 	nodes: (url: string) => ToolNode[];
-	/** None where there is no service to run it against: its schemas are counted. */
+	/** Missing if there is no service to run it against: then only its schemas are counted. */
 	dialect?: Dialect;
 }
 
@@ -41,7 +41,7 @@ const listed = {
 	filters: { rows: [{ field: 'q', operator: 'is', value: byModel('Search', 'Words to search for') }] },
 };
 
-/** The operations that the tasks need, each a node: name, kind, operation, parameters. */
+/** The operations of the tasks, each a node: name, kind, operation, parameters. */
 const operations: Array<[name: string, kind: string, operation: string, parameters: object]> = [
 	...kinds.map((kind): [string, string, string, object] => [`find_${kind}`, kind, 'getMany', listed]),
 	...['contact', 'deal', 'ticket'].map((kind): [string, string, string, object] => [`get_${kind}`, kind, 'get', { recordId: record, simplify: true }]),

@@ -1,25 +1,25 @@
 import type { Toolset } from './dialects.ts';
-import type { ToolUse } from './policies.ts';
+import type { FindingToolUse } from './policies.ts';
 
 const byModel = (name: string, description: string, type = 'string') => `$fromAI('${name}', '${description}', '${type}')`;
 const alone = (expression: string) => `={{ ${expression} }}`;
 
 type Values = Record<string, unknown>;
 
-const ask = (Method: string, Path: string, Body: Values = {}): ToolUse => ({ tool: 'HTTP', input: { Method, Path, Body } });
+const ask = (Method: string, Path: string, Body: Values = {}): FindingToolUse => ({ tool: 'HTTP', input: { Method, Path, Body } });
 
-/** Fields whose ids people know by a name, and where they are looked up. */
+/** Fields with ids that people know by name, and where to look them up. */
 const lists: Record<string, string> = { owner_id: 'users', assignee_id: 'users', company_id: 'companies', stage_id: 'pipelines', assignee: 'users', stage: 'pipelines' };
 const isId = (value: unknown): boolean => /^[a-z]{3}_\w{20,}$/.test(String(value));
 
-/** The values with ids in place of names, and the calls that find them. */
-function withIds(values: Values): { lookUps: ToolUse[]; values: Values } {
-	const lookUps: ToolUse[] = [];
+/** The values with ids instead of names, and the calls that find them. */
+function withIds(values: Values): { lookUps: FindingToolUse[]; values: Values } {
+	const lookUps: FindingToolUse[] = [];
 	const entries = Object.entries(values).map(([name, value]) => {
 		const list = lists[name];
 		const field = name.endsWith('_id') || list === undefined ? name : `${name}_id`;
 		if (list === undefined || isId(value)) return [field, value];
-		// Stages are within pipelines, whose names are others.
+		// Stages belong to pipelines, which have other names.
 		const query = list === 'pipelines' ? '' : `?name=${encodeURIComponent(String(value))}`;
 		lookUps.push({ ...ask('GET', `/v1/${list}${query}`), finds: String(value) });
 		return [field, `{${lookUps.length - 1}}`];
@@ -37,10 +37,10 @@ function listQuery({ query, filters = {}, sort, limit }: Values): string {
 	return all.length > 0 ? `?${all.map(([name, value]) => `${encodeURIComponent(name!)}=${encodeURIComponent(value!)}`).join('&')}` : '';
 }
 
-/** Steps that the API has as a change of values. */
+/** Actions that the API offers as changes of values. */
 const preset: Record<string, Values> = { moveToStage: {}, assign: {}, solve: { status: 'solved' }, complete: { status: 'completed' } };
 
-/** HTTP Request with the service's address and sign-in, as its best: the model reads why a request was refused. */
+/** HTTP Request at its best, with the service's address and credential; the model reads why a request was refused. */
 export const httpRequest: Toolset = {
 	name: 'HTTP Request',
 	nodes: (url) => [
@@ -111,7 +111,7 @@ const hubSpotOperations: Array<[name: string, resource: string, operation: strin
 	...['task', 'call', 'meeting'].map((type): [string, string, string, object] => [`create_${type}`, 'engagement', 'create', { type, metadata: fieldsOf({ body: 'Body', ...(type === 'task' && { subject: 'Subject' }) }) }]),
 ];
 
-/** HubSpot's node as a tool: its service is not here, so only what the model is told of it is counted. */
+/** HubSpot's node as a tool: its service is not available here, so only its schemas are counted. */
 export const hubSpot: Toolset = {
 	name: 'HubSpot, a node for each operation',
 	nodes: () =>

@@ -1,8 +1,8 @@
-import type { CrmRecord, Step, TaskMaker } from './task.ts';
+import type { CrmRecord, AgentStep, TaskMaker } from './task.ts';
 
 const always = async () => true;
 
-const reading = (name: string, steps: Step[]) => ({ name, steps, writes: 0, targets: [], isDone: always });
+const reading = (name: string, steps: AgentStep[]) => ({ name, steps, writes: 0, targets: [], isDone: always });
 
 /** Finding, summing up and counting. */
 export const readingTasks: TaskMaker[] = [

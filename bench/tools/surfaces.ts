@@ -5,10 +5,10 @@ import { workflowNode as node } from '../../demo/workflow-node.ts';
 import type { ToolNode, Toolset } from './dialects.ts';
 import type { ToolsWorld } from './world.ts';
 
-/** Where tools are used: it makes the calls that are yielded, and gives back what the model reads. */
+/** Where tools are used: it makes the calls and returns what the model reads. */
 export interface Surface {
 	name: string;
-	/** Characters of what the model is told of the tools with each message. */
+	/** Characters of the tools' descriptions, which go along with each message. */
 	schemas(): number;
 	run(calls: AsyncGenerator<Move, void, string>): Promise<void>;
 	close(): Promise<void>;
@@ -27,7 +27,7 @@ async function toolNodes({ n8n, url }: ToolsWorld, { nodes }: Toolset): Promise<
 	return definitions.map(({ name, type, typeVersion = 1, parameters }) => node(name, type, typeVersion, parameters, { credentials: { [credentialType]: { id, name: 'Sandbox' } } }));
 }
 
-/** AI Agent, whose model is a script behind OpenAI's interface: an execution for each task. */
+/** AI Agent with a scripted model behind OpenAI's interface: one execution per task. */
 export async function agentSurface(world: ToolsWorld, toolset: Toolset, version: number): Promise<Surface> {
 	const { client } = world.n8n;
 	let calls: AsyncGenerator<Move, void, string> | undefined;
@@ -58,7 +58,7 @@ export async function agentSurface(world: ToolsWorld, toolset: Toolset, version:
 		async run(next) {
 			calls = next;
 			await client.runWorkflow(id, START);
-			// A workflow that ended early has not asked for the rest.
+			// A workflow that ended early did not request the rest.
 			await next.return();
 		},
 		close: async () => await model.close(),
@@ -99,7 +99,7 @@ export async function mcpSurface(world: ToolsWorld, toolset: Toolset): Promise<S
 	};
 }
 
-/** What an MCP client hands on to its model. */
+/** What an MCP client passes on to its model. */
 function textIn(answer: string): string {
 	const [, json = answer] = /^data: (.+)$/m.exec(answer) ?? [];
 	const { result, error } = JSON.parse(json) as { result?: { content?: Array<{ text?: string }> }; error?: unknown };

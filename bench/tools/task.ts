@@ -1,4 +1,4 @@
-/** What the bench's sandbox is asked by plain HTTP: the witness of what tools did. */
+/** Calls the sandbox directly, to see what the tools did. */
 export interface Crm {
 	post(path: string, body: object): Promise<CrmRecord>;
 	get(path: string): Promise<CrmRecord>;
@@ -8,25 +8,25 @@ export type CrmRecord = Record<string, unknown> & { id: string };
 
 type Values = Record<string, unknown>;
 
-/** One thing that an agent has to do, in the words of an expert. */
-export interface Step {
+/** One step of a task, as an expert would put it. */
+export interface AgentStep {
 	tool: 'search' | 'get' | 'count' | 'change' | 'act';
 	/** The arguments of the six tools. */
 	right: Values;
-	/** The first attempt of somebody who knows the tools only by what they say. */
+	/** The first attempt of a model that knows the tools only by their descriptions. */
 	guess?: Values;
-	/** What the refusal of the guess has to say, so that the right arguments follow from it. */
+	/** What the refusal of the guess must say, so that the right arguments follow. */
 	learns?: RegExp;
-	/** What the answer has to say. */
+	/** What the answer must say. */
 	sees?: RegExp;
-	/** Whether the right end is that nothing is written: a trap. */
+	/** Whether it is a trap, in which nothing must be written. */
 	isTrap?: boolean;
 }
 
-/** A task with records of its own, and the state that is right afterwards. */
-export interface Task {
+/** A task with its own records, and their right state afterwards. */
+export interface AgentTask {
 	name: string;
-	steps: Step[];
+	steps: AgentStep[];
 	/** How often records are written. */
 	writes: number;
 	/** The records that may be written; those that are created have other ids. */
@@ -35,7 +35,7 @@ export interface Task {
 	isDone(): Promise<boolean>;
 }
 
-export type TaskMaker = (crm: Crm, mark: string) => Promise<Task>;
+export type TaskMaker = (crm: Crm, mark: string) => Promise<AgentTask>;
 
 /** Whether a record has these values. */
 export async function has(crm: Crm, path: string, values: Values): Promise<boolean> {

@@ -1,20 +1,20 @@
 import { resolve } from 'node:path';
 import { type RealN8n, startRealN8n } from '../real-n8n.ts';
 import { type ServerProcess, startServer } from '../server-process.ts';
-import type { Network } from './policies.ts';
+import type { ToolFaults } from './policies.ts';
 import type { Crm, CrmRecord } from './task.ts';
 
-/** A write that the service has carried out: the events of one request. */
+/** A write of the service: the events of one request. */
 export interface ServiceWrite {
 	types: string[];
 	ids: string[];
 }
 
-/** The sandbox as the bench's witness sees it, and a real n8n. */
+/** The sandbox, seen from outside, and a real n8n. */
 export interface ToolsWorld {
 	n8n: RealN8n;
 	url: string;
-	crm: Crm & Network;
+	crm: Crm & ToolFaults;
 	/** The writes since the last call. */
 	writes(): Promise<ServiceWrite[]>;
 	stop(): Promise<void>;

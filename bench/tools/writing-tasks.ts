@@ -1,10 +1,10 @@
 import { anyUser } from './reading-tasks.ts';
-import { has, isOne, type CrmRecord, type Step, type Task, type TaskMaker } from './task.ts';
+import { has, isOne, type CrmRecord, type AgentStep, type AgentTask, type TaskMaker } from './task.ts';
 
-const task = (name: string, steps: Step[], targets: CrmRecord[], isDone: Task['isDone'], writes = steps.length): Task => ({ name, steps, writes, targets: targets.map(({ id }) => id), isDone });
+const task = (name: string, steps: AgentStep[], targets: CrmRecord[], isDone: AgentTask['isDone'], writes = steps.length): AgentTask => ({ name, steps, writes, targets: targets.map(({ id }) => id), isDone });
 
-const change = (right: Step['right'], more: Partial<Step> = {}): Step => ({ tool: 'change', right, ...more });
-const act = (right: Step['right'], more: Partial<Step> = {}): Step => ({ tool: 'act', right, ...more });
+const change = (right: AgentStep['right'], more: Partial<AgentStep> = {}): AgentStep => ({ tool: 'change', right, ...more });
+const act = (right: AgentStep['right'], more: Partial<AgentStep> = {}): AgentStep => ({ tool: 'act', right, ...more });
 
 /** Changing, logging, moving. */
 export const writingTasks: TaskMaker[] = [

@@ -181,7 +181,7 @@ export const design: Record<string, Part> = {
 	},
 	demo: {
 		files: ['demo/**'],
-		imports: ['tools', 'sandbox', 'sandbox/**', 'flatted', 'zod', 'node:**'],
+		imports: ['tools', 'sandbox', 'sandbox/**', 'flatted', 'get-port', 'zod', 'node:**'],
 		types: ['n8n-workflow'],
 	},
 	// What is measured runs in processes of its own, triggers in the n8n of the demo; the bare loop of

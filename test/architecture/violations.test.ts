@@ -1,6 +1,6 @@
 import { design } from './design.ts';
 import { importsOf } from './imports.ts';
-import { arrowsOf, brokenArrows, cycles, emptyNames, longFiles, repeatedExports } from './violations.ts';
+import { arrowsOf, brokenArrows, cycles, emptyNames, repeatedExports, repeatedFileNames } from './violations.ts';
 
 const node = 'nodes/CrmPlatform';
 const broken = (sources: Record<string, string>) =>
@@ -59,14 +59,6 @@ test('two parts of a design that allow each other are a cycle', () => {
 	expect(cycles(arrowsOf(parts))).toEqual(['store → records → store']);
 });
 
-test('a line too many is reported', () => {
-	const sources = new Map([
-		['long.ts', 'line\n'.repeat(201)],
-		['right.ts', 'line\n'.repeat(200)],
-	]);
-	expect(longFiles(sources, 200)).toEqual(['long.ts has 201 lines']);
-});
-
 test('a name that says nothing is reported', () => {
 	expect(emptyNames(['api/apiUtils.ts', 'api/pages.ts', 'manager/pages.ts'])).toEqual([
 		'api/apiUtils.ts',
@@ -84,4 +76,11 @@ test('a name that one file exports and another one declares is reported', () => 
 		'latest of a.ts is also declared in b.ts',
 		'Page of a.ts is also declared in c.ts',
 	]);
+	expect(repeatedExports(sources, 'exported')).toEqual([]);
+	const again = new Map([...sources, ['d.ts', 'export function latest() {}']]);
+	expect(repeatedExports(again, 'exported')).toEqual(['latest of d.ts is also exported in a.ts']);
+});
+
+test('a name that two files have is reported', () => {
+	expect(repeatedFileNames(['sync/plan.ts', 'undo/plan.ts', 'undo/plans.ts'])).toEqual(['plan.ts: sync/plan.ts and undo/plan.ts']);
 });

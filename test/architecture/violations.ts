@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import ts from 'typescript';
 
 import { importsOf, type Import, type Sources } from './imports.ts';
@@ -49,21 +50,17 @@ export function cycles(imports: Import[]): string[] {
 	return found;
 }
 
-/** Every file longer than `maxLines` lines. */
-export function longFiles(sources: Sources, maxLines: number): string[] {
-	return [...sources]
-		.map(([file, text]) => [file, text.trimEnd().split('\n').length] as const)
-		.filter(([, lines]) => lines > maxLines)
-		.map(([file, lines]) => `${file} has ${lines} lines`);
-}
-
-/** Every name that a file exports and another one declares, for itself or for others, with the files. */
-export function repeatedExports(sources: Sources): string[] {
+/**
+ * Every name that a file exports and another one has, too, with the files.
+ *
+ * @param counted what the other one does with it: declares it, for itself or for others, or exports it, too
+ */
+export function repeatedExports(sources: Sources, counted: 'declared' | 'exported' = 'declared'): string[] {
 	const exporters = new Map<string, string>();
 	const files = new Map<string, string[]>();
 	for (const [file, text] of sources) {
 		for (const [name, isExported] of declaredNames(file, text)) {
-			files.set(name, [...(files.get(name) ?? []), file]);
+			if (isExported || counted === 'declared') files.set(name, [...(files.get(name) ?? []), file]);
 			if (isExported) exporters.set(name, file);
 		}
 	}
@@ -72,8 +69,18 @@ export function repeatedExports(sources: Sources): string[] {
 		.map(([name, declaring]) => {
 			const exporter = exporters.get(name)!;
 			const others = declaring.filter((file) => file !== exporter);
-			return `${name} of ${exporter} is also declared in ${others.join(' and ')}`;
+			return `${name} of ${exporter} is also ${counted} in ${others.join(' and ')}`;
 		});
+}
+
+/** Every base name that more than one file has, with the files. */
+export function repeatedFileNames(files: Iterable<string>): string[] {
+	const paths = new Map<string, string[]>();
+	for (const file of files) {
+		const name = posix.basename(file);
+		paths.set(name, [...(paths.get(name) ?? []), file]);
+	}
+	return [...paths].filter(([, repeated]) => repeated.length > 1).map(([name, repeated]) => `${name}: ${repeated.join(' and ')}`);
 }
 
 /** The names a file declares at its top level, and whether it exports them; names of other files are left out. */

@@ -4,9 +4,9 @@ import { ofModel, ofSandbox, theN8n } from './harness/access.ts';
 import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { mcpClient } from './harness/mcp.ts';
-import { byId } from './harness/resources.ts';
+import { byId } from '../integration/parameters.ts';
 import { TRIGGER } from './harness/run-node.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
 const TOOLS = 'n8n-nodes-crm-platform.crmPlatformTools';

@@ -5,13 +5,13 @@ import type { AddressInfo } from 'node:net';
 import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
-import { newBrowser } from '../sandbox/browser.ts';
+import { newBrowser } from '../sandbox/scripted-browser.ts';
 import { fillIn } from '../sandbox/console.ts';
 import { until } from '../until.ts';
 import { ofModel, ofSandbox, theN8n, theWorld } from './harness/access.ts';
-import { byId } from './harness/resources.ts';
+import { byId } from '../integration/parameters.ts';
 import { TRIGGER } from './harness/run-node.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
 const ours = 'n8n-nodes-crm-platform';

@@ -3,7 +3,7 @@ import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo
 import { ofModel, sandboxCredential, theN8n } from './harness/access.ts';
 import { addBelowAgent, beginWithAgent, closeNode, say } from './harness/agent-canvas.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 /** What the model has read last of a tool. */
 const answerIn = ({ messages }: Turn): string => String(messages.findLast(({ role }) => role === 'tool')?.content);

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { NODE, workflowWith } from './harness/run-node.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { ACTION_NODE, workflowWith } from './harness/run-node.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 inBrowser.describe('In n8n in a browser,', () => {
 	const n8n = theN8n();
@@ -12,7 +12,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 	async function openNode(parameters: IDataObject): Promise<void> {
 		const credentialId = await n8n.createCredential(sandboxCredential());
 		const id = await n8n.createWorkflow(workflowWith({ credentialId, parameters }));
-		await editor.openNode(id, NODE);
+		await editor.openNode(id, ACTION_NODE);
 	}
 
 	test('a contact is created from the fields the service offers', async () => {

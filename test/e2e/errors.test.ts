@@ -1,7 +1,7 @@
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { byId } from './harness/resources.ts';
+import { byId } from '../integration/parameters.ts';
 import { runNode } from './harness/run-node.ts';
-import { createRecord } from './harness/sandbox.ts';
+import { createRecord } from './harness/sandbox-calls.ts';
 
 describe('In a real n8n, a record that is not there', () => {
 	const missing = 'con_00000000000000000000000000';

@@ -1,8 +1,8 @@
 import { adminMenu, everydayMenu } from '../../nodes/CrmPlatform/resources';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { runChain } from './harness/chain.ts';
-import { lives } from './harness/lives.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { recordLifecycles } from './harness/record-lifecycles.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 const nowhere = { contactId: '', userId: '', stageId: '', objectKey: '' };
 
@@ -37,10 +37,10 @@ describe('In a real n8n,', () => {
 		};
 	});
 
-	test.each(lives(nowhere).map(({ resource }) => resource))(
+	test.each(recordLifecycles(nowhere).map(({ resource }) => resource))(
 		'a workflow does all that can be done with %s',
 		async (resource) => {
-			const { links, input } = lives(found).find((life) => life.resource === resource)!;
+			const { links, input } = recordLifecycles(found).find((life) => life.resource === resource)!;
 
 			const { status, outputs, error } = await runChain(n8n, credentialId, links, await input?.());
 
@@ -56,7 +56,7 @@ describe('In a real n8n,', () => {
 });
 
 test('The workflows use every operation the node offers', () => {
-	const used = lives(nowhere).flatMap(({ links }) =>
+	const used = recordLifecycles(nowhere).flatMap(({ links }) =>
 		links.map(({ resource, operation }) => `${resource}: ${operation}`),
 	);
 	const offered = [...everydayMenu, ...adminMenu].flatMap(({ value, operations }) =>

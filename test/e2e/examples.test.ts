@@ -6,7 +6,7 @@ import { until } from '../until.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
 import { mcpClient } from './harness/mcp.ts';
-import { callSandbox, createRecord, testWebhooks } from './harness/sandbox.ts';
+import { callSandbox, createRecord, testWebhooks } from './harness/sandbox-calls.ts';
 
 const CHAT = '@n8n/n8n-nodes-langchain.chatTrigger';
 const MODEL = '@n8n/n8n-nodes-langchain.lmChatOpenAi';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { until } from '../until.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
-import { baseNode } from './harness/killable.ts';
-import { NODE, TRIGGER, workflowWith } from './harness/run-node.ts';
-import { callSandbox } from './harness/sandbox.ts';
+import { baseNode } from './harness/killable-n8n.ts';
+import { ACTION_NODE, TRIGGER, workflowWith } from './harness/run-node.ts';
+import { callSandbox } from './harness/sandbox-calls.ts';
 
 const n8n = theN8n();
 const rows = 12_000;
@@ -22,7 +22,7 @@ return [{ json: { csv: ['last_name', ...rows].join('\\n') } }];`;
 	const file = { operation: 'toText', sourceProperty: 'csv', options: { fileName: 'people.csv' } };
 	const nodes = [baseNode('code', 2, 'Rows', { jsCode }), baseNode('convertToFile', 1.1, 'File', file)];
 	const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
-	const connections = { [TRIGGER]: to('Rows'), Rows: to('File'), File: to(NODE) };
+	const connections = { [TRIGGER]: to('Rows'), Rows: to('File'), File: to(ACTION_NODE) };
 	return await n8n.createWorkflow({ ...workflow, nodes: [...workflow.nodes, ...nodes], connections });
 }
 
@@ -43,7 +43,7 @@ test('An import that a user stops starts no further job, and goes on where it wa
 	expect(await found()).toBe(10_000);
 
 	const { data } = await n8n.runWorkflow(id, TRIGGER);
-	const [item] = data.resultData.runData[NODE]?.[0]?.data?.['main']?.[0] ?? [];
+	const [item] = data.resultData.runData[ACTION_NODE]?.[0]?.data?.['main']?.[0] ?? [];
 	expect(item?.json).toMatchObject({ complete: true, done: rows, failed: 0 });
 	expect(await found()).toBe(rows);
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { until } from '../until.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 
 /** What forms show to somebody who opens them for the first time. */

@@ -4,26 +4,26 @@ import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { until } from '../until.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { countEffort, type Effort } from './harness/effort.ts';
+import { countClicks, type Clicks } from './harness/clicks.ts';
 import { addEntry, newCredential, setMockData } from './harness/first-steps.ts';
 import { TRIGGER, workflowWith } from './harness/run-node.ts';
-import { callSandbox, createRecord, testWebhooks } from './harness/sandbox.ts';
+import { callSandbox, createRecord, testWebhooks } from './harness/sandbox-calls.ts';
 import { signIn } from './harness/sign-in.ts';
-import { doTask, documentedTasks, writeTasks, type TaskEffort } from './harness/tasks.ts';
+import { doTask, documentedTasks, writeTasks, type TaskClicks } from './harness/tasks.ts';
 
 /** Ten tasks that people begin with, each on an empty canvas, as somebody does them for the first time. */
 inBrowser.describe('Without opening a node twice and without a red message, a newcomer can', () => {
 	const n8n = theN8n();
 	const credential = sandboxCredential();
 	const documented = documentedTasks();
-	const seen: TaskEffort[] = [];
+	const seen: TaskClicks[] = [];
 	const mark = randomUUID();
 	const editor = useEditor();
-	let effort: Effort;
+	let effort: Clicks;
 	let credentialId: string;
 
 	beforeAll(async () => {
-		effort = await countEffort(editor.page);
+		effort = await countClicks(editor.page);
 		credentialId = await n8n.createCredential(credential);
 	});
 	afterAll(() => writeTasks(seen));

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { byId, filterBy, fromInput, mapped, resources } from './harness/resources.ts';
-import { runNode } from './harness/run-node.ts';
-import type { NodeResult } from './harness/run-node.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { byId, mapped } from '../integration/parameters.ts';
+import { filterBy, fromInput, resources } from './harness/resources.ts';
+import { type NodeResult, runNode } from './harness/run-node.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 	const { path, key, newKey, text, required } = resource;
@@ -51,7 +51,7 @@ describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 
 	test('Create or Update makes one record and changes it the second time', async () => {
 		const keyValue = newKey();
-		const fields = mapped({ ...required, [key]: keyValue, [text]: '={{ $json.title }}' }, key);
+		const fields = mapped({ ...required, [key]: keyValue, [text]: '={{ $json.title }}' }, { matchingColumns: [key] });
 
 		const first = await run('upsert', { fields }, [{ title: 'first' }]);
 		const second = await run('upsert', { fields }, [{ title: 'second' }]);

@@ -1,7 +1,7 @@
 import { readExample } from '../../demo/examples.ts';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
 /** A node of an example, as it looks once it was executed. */
 const nodes = [

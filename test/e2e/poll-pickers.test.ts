@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { inBrowser, useEditor } from './harness/browser.ts';
-import { pollingWorkflow } from './harness/killable.ts';
-import { createRecord } from './harness/sandbox.ts';
+import { pollingWorkflow } from './harness/killable-n8n.ts';
+import { createRecord } from './harness/sandbox-calls.ts';
 
 inBrowser.describe('In a browser, the Poll Trigger shows the newest records', () => {
 	const n8n = theN8n();

@@ -4,9 +4,9 @@ import type { Workflow } from '../../demo/n8n-client.ts';
 import { workflowNode } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
 import { ofSandbox, theN8n } from './harness/access.ts';
-import { baseNode } from './harness/killable.ts';
-import { callSandbox, createRecord } from './harness/sandbox.ts';
-import { eventsOf } from './harness/trigger.ts';
+import { baseNode } from './harness/killable-n8n.ts';
+import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
+import { eventsOf } from './harness/trigger-workflow.ts';
 
 const n8n = theN8n();
 

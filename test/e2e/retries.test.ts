@@ -1,7 +1,7 @@
 import { sandboxCredential, theN8n } from './harness/access.ts';
 import { fromInput, resources } from './harness/resources.ts';
 import { runNode } from './harness/run-node.ts';
-import { callSandbox } from './harness/sandbox.ts';
+import { callSandbox } from './harness/sandbox-calls.ts';
 
 describe.each(resources)('In a real n8n, creating a $value,', (resource) => {
 	const { value, path, key, newKey, required } = resource;

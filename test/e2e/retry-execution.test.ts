@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { calledWorkflow, TRIGGER, workflowWith } from './harness/run-node.ts';
-import { callSandbox } from './harness/sandbox.ts';
+import { callSandbox } from './harness/sandbox-calls.ts';
 
 const path = '/v1/contacts';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { sandboxCredential, theN8n, theWorld } from './harness/access.ts';
 import { EditedContacts } from './harness/edited-contacts.ts';
 import { EditedTable } from './harness/edited-table.ts';
-import { callerOf } from './harness/killable.ts';
+import { serviceCaller } from './harness/killable-n8n.ts';
 import { expectInStep, twoWayExample } from './harness/two-way.ts';
 
 // SYNC_EDITS=1000 npx jest --config test/e2e/jest.config.cjs sync-two-way
@@ -19,7 +19,7 @@ test(`${edits} edits in a table and ${edits} in the CRM: both come to agree, and
 	const workflowId = await n8n.createWorkflow(twoWayExample(name, { ...credential, id }));
 	await n8n.activateWorkflow(workflowId);
 
-	const crm = new EditedContacts(callerOf({ url, apiKey }), domain);
+	const crm = new EditedContacts(serviceCaller({ url, apiKey }), domain);
 	const other = new EditedTable(n8n, name, domain);
 	await expectInStep({ n8n, workflowId, crm, other, domain, edits, seed });
 

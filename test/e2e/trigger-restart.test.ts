@@ -1,6 +1,6 @@
 import { until } from '../until.ts';
-import { type Page, type SingleN8n, startKillableN8n } from './harness/killable.ts';
-import { eventsOf, recordOf, triggerWorkflow } from './harness/trigger.ts';
+import { type ServicePage, type SingleN8n, startKillableN8n } from './harness/killable-n8n.ts';
+import { eventsOf, recordOfEvent, triggerWorkflow } from './harness/trigger-workflow.ts';
 
 const MISSED = 20;
 const BURST = 60;
@@ -11,7 +11,7 @@ afterAll(async () => await n8n?.close());
 
 const numbered = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => `${prefix} ${i}`);
 const happen = async (last_name: string) => await n8n.call('POST', '/v1/contacts', { last_name });
-const subscriptions = async () => ((await n8n.call('GET', '/v1/webhooks')) as Page).data;
+const subscriptions = async () => ((await n8n.call('GET', '/v1/webhooks')) as ServicePage).data;
 
 test('what happens while n8n is down, and in a burst, starts the workflow once each', async () => {
 	const { client, credentialId } = n8n;
@@ -29,7 +29,7 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 	// The service would try again in five minutes; the first delivery has it try at once.
 	await happen('up again');
 	const events = await eventsOf(client, id, MISSED + 2);
-	const names = events.map((event) => recordOf(event)['last_name']);
+	const names = events.map((event) => recordOfEvent(event)['last_name']);
 	// Some may have been tried again by the service itself before: each is there once, in any order.
 	expect(names.sort()).toEqual(['before', 'up again', ...numbered(MISSED, 'down')].sort());
 	expect((await subscriptions()).map((activeSubscription) => activeSubscription['id'])).toEqual([subscription!['id']]);
@@ -41,7 +41,7 @@ test('what happens while n8n is down, and in a burst, starts the workflow once e
 		await n8n.call('POST', '/v1/contacts/batch/create', { items });
 	}
 	const all = await eventsOf(client, id, MISSED + 2 + BURST);
-	const last = all.slice(MISSED + 2).map((event) => String(recordOf(event)['last_name']));
+	const last = all.slice(MISSED + 2).map((event) => String(recordOfEvent(event)['last_name']));
 	expect(last.sort()).toEqual(burst.sort());
 	expect((await subscriptions())[0]).toMatchObject({ id: subscription!['id'], status: 'active' });
 	await client.deactivateWorkflow(id);

@@ -3,8 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { until } from '../until.ts';
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { callerOf, type Page } from './harness/killable.ts';
-import { eventsOf, NODE, recordOf, triggerWorkflow } from './harness/trigger.ts';
+import { serviceCaller, type ServicePage } from './harness/killable-n8n.ts';
+import { eventsOf, TRIGGER_NODE, recordOfEvent, triggerWorkflow } from './harness/trigger-workflow.ts';
 
 describe('The trigger in a real n8n', () => {
 	const n8n = theN8n();
@@ -21,8 +21,8 @@ describe('The trigger in a real n8n', () => {
 	});
 	afterAll(async () => await sandbox?.close());
 
-	const call = async (method: string, path: string, body?: object) => await callerOf(sandbox)(method, path, body);
-	const list = async (path: string): Promise<IDataObject[]> => ((await call('GET', path)) as Page).data;
+	const call = async (method: string, path: string, body?: object) => await serviceCaller(sandbox)(method, path, body);
+	const list = async (path: string): Promise<IDataObject[]> => ((await call('GET', path)) as ServicePage).data;
 	const subscriptions = async () => await list('/v1/webhooks');
 	const happen = async (last_name: string) => await call('POST', '/v1/contacts', { last_name });
 	const workflow = triggerWorkflow;
@@ -83,7 +83,7 @@ describe('The trigger in a real n8n', () => {
 	test('however often it is activated and renamed, there is one subscription', async () => {
 		const nodeId = crypto.randomUUID();
 		const named = (name: string) => workflow(credentialId, parameters, name, nodeId);
-		const id = await n8n.createWorkflow(named(NODE));
+		const id = await n8n.createWorkflow(named(TRIGGER_NODE));
 		await n8n.activateWorkflow(id);
 		await n8n.deactivateWorkflow(id);
 		await happen('while inactive');
@@ -96,7 +96,7 @@ describe('The trigger in a real n8n', () => {
 		await happen('after');
 		const events = await eventsOf(n8n, id, 2);
 		// What is recovered may come after what has happened since.
-		const names = events.map((event) => recordOf(event)['last_name']);
+		const names = events.map((event) => recordOfEvent(event)['last_name']);
 		expect(names.sort()).toEqual(['after', 'while inactive']);
 		await n8n.deactivateWorkflow(id);
 		expect(await subscriptions()).toEqual([]);
@@ -106,7 +106,7 @@ describe('The trigger in a real n8n', () => {
 		const id = await n8n.createWorkflow(workflow(credentialId, parameters));
 		await n8n.activateWorkflow(id);
 		const [subscription] = await subscriptions();
-		await n8n.listenForTest(id, NODE);
+		await n8n.listenForTest(id, TRIGGER_NODE);
 		expect(await subscriptions()).toHaveLength(2);
 		await happen('Moreno');
 		await eventsOf(n8n, id, 2);

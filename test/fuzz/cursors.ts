@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Json } from '../sandbox/in-process.ts';
-import type { Effort, Operation } from './requests.ts';
-import type { Target } from './target.ts';
+import type { FuzzRuns, FuzzedOperation } from './requests.ts';
+import type { FuzzedSandbox } from './fuzzed-sandbox.ts';
 import { oddNumber, oddText } from './values.ts';
 
 /** Bytes of the signature that a cursor begins with. */
@@ -12,7 +12,7 @@ const signatureLength = 16;
  *
  * @throws Error if one is accepted, or not answered as promised
  */
-export async function fuzzCursors(target: Target, list: Operation, { runs, seed }: Effort) {
+export async function fuzzCursors(target: FuzzedSandbox, list: FuzzedOperation, { runs, seed }: FuzzRuns) {
 	const { schema } = list.parameters.find(({ name }) => name === 'sort');
 	const forgeries = fc.tuple(
 		fc.constantFrom<string>(...(schema.items ?? schema).enum),

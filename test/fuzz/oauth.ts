@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import type { Draft } from './requests.ts';
-import { clientId } from './target.ts';
+import { clientId } from './fuzzed-sandbox.ts';
 import { encoded, oddText } from './values.ts';
 
 const mostly = (usual: string, ...others: string[]) =>

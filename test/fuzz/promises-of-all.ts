@@ -1,18 +1,18 @@
 import { fuzzCursors } from './cursors.ts';
 import { oauthDrafts } from './oauth.ts';
-import type { Effort } from './requests.ts';
-import { fuzz, fuzzOperation, operations } from './run.ts';
-import { openTarget, type Target } from './target.ts';
+import type { FuzzRuns } from './requests.ts';
+import { fuzz, fuzzOperation, operations } from './fuzz.ts';
+import { openFuzzedSandbox, type FuzzedSandbox } from './fuzzed-sandbox.ts';
 
 /** Tests of everything the service can be asked, a fresh sandbox for each kind of record. */
-export function testPromises(effort: Effort): void {
+export function testPromises(effort: FuzzRuns): void {
 	const kindOf = (path: string) => path.split('/').slice(0, 3).join('/');
 	const kinds = new Set(operations.map(({ path }) => kindOf(path)));
 
 	describe.each([...kinds, '/oauth'])('%s', (kind) => {
-		let target: Target;
+		let target: FuzzedSandbox;
 		beforeAll(async () => {
-			target = await openTarget();
+			target = await openFuzzedSandbox();
 		});
 		afterAll(() => target.close());
 

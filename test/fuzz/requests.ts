@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Json } from '../sandbox/in-process.ts';
 import { headersOf } from './headers.ts';
-import { idOf, valueOf } from './schemas.ts';
+import { idOf, valueOf } from './schema-values.ts';
 import { encoded, junk, oddText, rarely } from './values.ts';
 
 /** A request before the ids it names are known. */
@@ -15,13 +15,13 @@ export interface Draft {
 }
 
 /** How many requests of each kind, and the seed: the same one makes the same requests. */
-export interface Effort {
+export interface FuzzRuns {
 	runs: number;
 	seed: number;
 }
 
 /** One operation of the OpenAPI document. */
-export interface Operation {
+export interface FuzzedOperation {
 	name: string;
 	method: string;
 	path: string;
@@ -30,7 +30,7 @@ export interface Operation {
 	content: { type: string; schema: Json } | undefined;
 }
 
-export const operationsOf = (document: Json): Operation[] =>
+export const operationsOf = (document: Json): FuzzedOperation[] =>
 	Object.entries<Json>(document.paths).flatMap(([path, { parameters = [], ...methods }]) =>
 		Object.entries<Json>(methods).map(([method, operation]) => {
 			const [content] = Object.entries<Json>(operation.requestBody?.content ?? {});
@@ -45,7 +45,7 @@ export const operationsOf = (document: Json): Operation[] =>
 	);
 
 /** Requests for an operation: in order, nearly in order, and out of their mind. */
-export function drafts(document: Json, operation: Operation): fc.Arbitrary<Draft> {
+export function drafts(document: Json, operation: FuzzedOperation): fc.Arbitrary<Draft> {
 	return fc.record({
 		method: rarely(oddMethod, operation.method),
 		path: pathOf(operation),
@@ -58,7 +58,7 @@ export function drafts(document: Json, operation: Operation): fc.Arbitrary<Draft
 const oddMethod = fc.constantFrom('HEAD', 'OPTIONS', 'PUT', 'DELETE', 'PROPFIND', 'QUERY');
 
 /** `/v1/contacts/{id}/tags/{tag_id}`, with the ids of records that there are. */
-function pathOf({ path }: Operation): fc.Arbitrary<string> {
+function pathOf({ path }: FuzzedOperation): fc.Arbitrary<string> {
 	const resource = /^\/v1\/(custom-objects\/\{key\}\/records|[\w-]+)/.exec(path)?.[1] ?? '';
 	const concreteResource = resource.replace('{key}', 'machines');
 	const parts = path.split(/(\{\w+\})/).map((part) => {
@@ -74,7 +74,7 @@ const oddSegment = fc.oneof(
 	oddText.map(encoded),
 );
 
-function queryOf(document: Json, { parameters }: Operation): fc.Arbitrary<Array<[string, string]>> {
+function queryOf(document: Json, { parameters }: FuzzedOperation): fc.Arbitrary<Array<[string, string]>> {
 	const inQuery = parameters.filter((parameter) => parameter.in === 'query');
 	const pairs = inQuery.map(({ name, schema, required }) => {
 		const pair = valueOf(document, schema).map((value) => [[name, queryText(value)]]);
@@ -97,7 +97,7 @@ const queryText = (value: unknown): string =>
 			? value
 			: JSON.stringify(value);
 
-function bodyOf(document: Json, { content, method }: Operation): fc.Arbitrary<Draft['body']> {
+function bodyOf(document: Json, { content, method }: FuzzedOperation): fc.Arbitrary<Draft['body']> {
 	if (method === 'GET') return fc.constant(undefined);
 	if (!content) return rarely<Draft['body']>(fc.constantFrom('{}', 'x'), undefined);
 	const json = rarely(junk, valueOf(document, content.schema)).map((value) => JSON.stringify(value));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import { withDescription } from './assembled.ts';
-import { contentFaults, importFaults } from './contents.ts';
+import { contentFaults, importFaults } from './package-contents.ts';
 import { manifestFaults, type Manifest } from './manifest.ts';
 import { runScript } from './packed.ts';
 

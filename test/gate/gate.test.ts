@@ -2,7 +2,7 @@ import { cpSync, globSync, mkdtempSync, readFileSync, writeFileSync } from 'node
 import { dirname, join } from 'node:path';
 
 import { withDescription } from './assembled.ts';
-import { contentFaults, importFaults, type Loaded } from './contents.ts';
+import { contentFaults, importFaults, type Loaded } from './package-contents.ts';
 import { manifestFaults, type Manifest } from './manifest.ts';
 import { packClone, runScript, type Packed } from './packed.ts';
 

@@ -5,7 +5,7 @@ import { createHitlToolkit } from 'n8n-core/dist/execution-engine/node-execution
 import type { IDataObject } from 'n8n-workflow';
 
 import { allWrites, callerOf, supplied, suppliedTools, toolParameters, toolsNode, type SuppliedTool } from './agent-tools.ts';
-import { runEngineAgent } from './engineAgent.ts';
+import { runEngineAgent } from './engine-agent.ts';
 import { sinceN8n } from './n8n-version.ts';
 import { useSandbox } from './sandbox.ts';
 

@@ -8,7 +8,7 @@ import {
 } from 'n8n-workflow';
 
 import { workflowIn } from '../../tools/node-context.ts';
-import { asTool } from './engineAgent.ts';
+import { asTool } from './engine-agent.ts';
 import { parts, type Setup } from './n8n.ts';
 
 /** Calls the node with what a model fills in; gives what the model is answered. */

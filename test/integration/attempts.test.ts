@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { startOtherService } from '../other-service/server.ts';
+import { startSecondService } from '../second-service/second-server.ts';
 import { useBatchWrites } from './batch-writes.ts';
 import { automatic, create, getMany, on } from './parameters.ts';
 
@@ -80,8 +80,8 @@ describe('the attempts of one run', () => {
 	});
 
 	describe('against a service that its description names otherwise', () => {
-		let service: Awaited<ReturnType<typeof startOtherService>>;
-		beforeAll(async () => void (service = await startOtherService({ people: 0 })));
+		let service: Awaited<ReturnType<typeof startSecondService>>;
+		beforeAll(async () => void (service = await startSecondService({ people: 0 })));
 		afterAll(async () => await service.close());
 
 		test('go by its own description once it can be read, where nothing was sent before', async () => {

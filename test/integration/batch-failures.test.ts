@@ -1,4 +1,4 @@
-import { people, useBatchWrites } from './batch-writes.ts';
+import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
 import { automatic, create } from './parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
@@ -18,7 +18,7 @@ describe('a batch whose first try goes wrong', () => {
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, ...fault });
 		const { items } = await run({
 			parameters: create('contact', automatic),
-			items: people(name, 3),
+			items: peopleByEmail(name, 3),
 		});
 		expect(items).toHaveLength(3);
 		expect(await found(name)).toBe(3);
@@ -29,10 +29,10 @@ describe('a batch whose first try goes wrong', () => {
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', times: 1, status: 413 });
 		const { items } = await run({
 			parameters: create('contact', automatic),
-			items: people('half', 5),
+			items: peopleByEmail('half', 5),
 		});
 		expect(items.map(({ json }) => json.email)).toEqual(
-			people('half', 5).map(({ email }) => email),
+			peopleByEmail('half', 5).map(({ email }) => email),
 		);
 		expect((await writes()).map(({ status }) => status)).toEqual([413, 207, 207]);
 	});
@@ -43,7 +43,7 @@ describe('a batch that goes wrong for good', () => {
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 403, times: 1 });
 		const { items } = await run({
 			parameters: { ...create('contact', automatic), options: { batchSize: 2 } },
-			items: people('refused', 4),
+			items: peopleByEmail('refused', 4),
 			continueOnFail: true,
 		});
 		expect(items.filter(({ json }) => json.error)).toHaveLength(2);
@@ -55,7 +55,7 @@ describe('a batch that goes wrong for good', () => {
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 207, body });
 		const { items } = await run({
 			parameters: create('contact', automatic),
-			items: people('silent', 2),
+			items: peopleByEmail('silent', 2),
 			continueOnFail: true,
 		});
 		expect(items[0]?.json).toMatchObject({
@@ -85,7 +85,7 @@ describe('what an answer has told of a batch', () => {
 		await sandbox.faults(firstBatchAnswer, { path, method: 'POST', ...then });
 		const { items } = await run({
 			parameters: create('contact', automatic),
-			items: people('told', 2),
+			items: peopleByEmail('told', 2),
 			continueOnFail: true,
 		});
 		expect(items.map(({ json }) => json.error ?? json.id)).toEqual([message, 'con_x']);
@@ -95,7 +95,7 @@ describe('what an answer has told of a batch', () => {
 		await sandbox.faults(firstBatchAnswer);
 		const { items } = await run({
 			parameters: create('contact', automatic),
-			items: people('completed', 2),
+			items: peopleByEmail('completed', 2),
 		});
 		expect(items.map(({ json }) => json.email ?? json.id)).toEqual([
 			'completed-0@batches.example',
@@ -107,7 +107,7 @@ describe('what an answer has told of a batch', () => {
 test('Retry On Fail after a batch that failed writes nothing twice', async () => {
 	const setup = {
 		parameters: { ...create('contact', automatic), options: { batchSize: 3 } },
-		items: people('again', 30),
+		items: peopleByEmail('again', 30),
 		executionId: 'batch-retry',
 	};
 	await sandbox.faults({

@@ -1,4 +1,4 @@
-import { people, useBatchWrites } from './batch-writes.ts';
+import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
 import { automatic, create, update } from './parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
@@ -22,7 +22,7 @@ describe('an item of a batch that the service put off', () => {
 			{ path: '/v1/contacts', method: 'POST', times: 1, drop: 'after' },
 		);
 		const name = 'put-off';
-		const { items } = await run({ parameters: create('contact', automatic), items: people(name, 2) });
+		const { items } = await run({ parameters: create('contact', automatic), items: peopleByEmail(name, 2) });
 		expect(items[0]?.json).toEqual({ id: 'con_0' });
 		expect(items[1]?.json.email).toBe(`${name}-1@batches.example`);
 		expect(await found(name)).toBe(1);
@@ -32,7 +32,7 @@ describe('an item of a batch that the service put off', () => {
 		await sandbox.faults({ path, ...batchAnswer(status) });
 		const { items } = await run({
 			parameters: create('contact', automatic),
-			items: people('unsure', 2),
+			items: peopleByEmail('unsure', 2),
 			continueOnFail: true,
 		});
 		expect(JSON.stringify(items[1]?.json)).toContain('It may have been written. Check the record');
@@ -80,7 +80,7 @@ describe('an item of a batch that the service put off', () => {
 		);
 		const { items } = await run({
 			parameters: create('contact', automatic),
-			items: people('for-good', 3),
+			items: peopleByEmail('for-good', 3),
 			continueOnFail: true,
 		});
 		expect(items.map(({ json }) => typeof json.error)).toEqual(['string', 'string', 'string']);

@@ -2,7 +2,7 @@ import { run as runNode, type Run, type Setup } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
 
 /** Items of people nobody else has. */
-export const people = (name: string, count: number) =>
+export const peopleByEmail = (name: string, count: number) =>
 	Array.from({ length: count }, (_, i) => ({ email: `${name}-${i}@batches.example` }));
 
 /** A sandbox that is written to in batches, and what came of it. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { people, useBatchWrites } from './batch-writes.ts';
+import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
 import { automatic, create, deleteRecord, update, upsert } from './parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
@@ -8,7 +8,7 @@ const { sandbox, run, found, writes } = useBatchWrites();
 /** Contacts made without the node. */
 async function createContacts(name: string, count: number): Promise<string[]> {
 	const { body } = await sandbox.call('POST', '/v1/contacts/batch/create', {
-		items: people(name, count),
+		items: peopleByEmail(name, count),
 	});
 	const ids = (body.results as IDataObject[]).map(({ id }) => String(id));
 	await sandbox.clear();
@@ -17,7 +17,7 @@ async function createContacts(name: string, count: number): Promise<string[]> {
 
 describe('many items', () => {
 	test('are created by one request for a hundred, each linked to its item', async () => {
-		const items = people('many', 250);
+		const items = peopleByEmail('many', 250);
 		const { items: output, decryptions } = await run({
 			parameters: create('contact', automatic),
 			items,
@@ -58,7 +58,7 @@ describe('many items', () => {
 				email: '={{ $json.email }}',
 				first_name: '={{ "N" + $itemIndex }}',
 			}),
-			items: people('either', 3),
+			items: peopleByEmail('either', 3),
 		});
 		expect(items.map(({ json }) => json.first_name)).toEqual(['N0', 'N1', 'N2']);
 		expect(items[0]?.json.id).toBe(existingId);
@@ -69,13 +69,13 @@ describe('many items', () => {
 		const parameters = create('contact', automatic);
 		await run({
 			parameters: { ...parameters, options: { batchSize: 1 } },
-			items: people('single', 3),
+			items: peopleByEmail('single', 3),
 		});
 		expect((await writes()).map(({ path }) => path)).toEqual(new Array(3).fill('/v1/contacts'));
 		await sandbox.clear();
 		await run({
 			parameters: { ...parameters, options: { batchSize: 2 } },
-			items: people('pair', 4),
+			items: peopleByEmail('pair', 4),
 		});
 		expect(await writes()).toHaveLength(2);
 	});
@@ -111,15 +111,15 @@ describe('many items', () => {
 });
 
 test('one item is one plain request', async () => {
-	await run({ parameters: create('contact', automatic), items: people('alone', 1) });
+	await run({ parameters: create('contact', automatic), items: peopleByEmail('alone', 1) });
 	expect((await writes()).map(({ path }) => path)).toEqual(['/v1/contacts']);
 });
 
 describe('an item that fails', () => {
 	const items = (name: string) => [
-		...people(`${name}-a`, 2),
+		...peopleByEmail(`${name}-a`, 2),
 		{ email: 'not an address' },
-		...people(`${name}-b`, 2),
+		...peopleByEmail(`${name}-b`, 2),
 	];
 
 	test('hides no other item, and is linked to its own', async () => {
@@ -141,7 +141,7 @@ describe('an item that fails', () => {
 	test('stops the node, which reports the outcome of all items', async () => {
 		const failing = run({
 			parameters: { ...create('contact', automatic), options: { batchSize: 5 } },
-			items: [...items('stop'), ...people('stop-c', 30)],
+			items: [...items('stop'), ...peopleByEmail('stop-c', 30)],
 		});
 		await expect(failing).rejects.toMatchObject({
 			httpCode: '422',

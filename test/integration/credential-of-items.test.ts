@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { failure, run } from './n8n.ts';
 import { automatic, create, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
-import { teamsIn } from './syncNode.ts';
+import { teamsIn } from './sync-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const other = useSandbox({ contacts: 0 });

@@ -5,7 +5,7 @@ import { CredentialTestContext } from 'n8n-core';
 import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
-import { startOtherService } from '../other-service/server.ts';
+import { startSecondService } from '../second-service/second-server.ts';
 import { useSandbox } from './sandbox.ts';
 
 const sandbox = useSandbox();
@@ -42,7 +42,7 @@ test('one contact is read, no more', async () => {
 });
 
 test('a service with other names is accepted', async () => {
-	const service = await startOtherService();
+	const service = await startSecondService();
 	expect(await tested({ baseUrl: service.url, apiKey: service.apiKey })).toMatchObject({
 		status: 'OK',
 	});

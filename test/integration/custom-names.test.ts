@@ -5,7 +5,7 @@ import { fileRuns } from './file-runs.ts';
 import { run } from './n8n.ts';
 import { automatic, byId, create, getMany, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './syncNode.ts';
+import { runSync, syncOf } from './sync-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf } = fileRuns(sandbox, useBinaryStore());

@@ -4,7 +4,7 @@ import { alteredService } from './altered-service.ts';
 import { failure, run } from './n8n.ts';
 import { getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
-import { scopeOf, teamsIn } from './syncNode.ts';
+import { scopeOf, teamsIn } from './sync-node.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox, true);

@@ -6,7 +6,7 @@ import { fileRuns, rowsOf } from './file-runs.ts';
 import { failure, run } from './n8n.ts';
 import { automatic, byId, create, get, getMany, mapped, update } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './syncNode.ts';
+import { runSync, syncOf } from './sync-node.ts';
 
 /** JavaScript has no such number: it becomes 9007199254740992, which is another id. */
 const exact = '9007199254740993';

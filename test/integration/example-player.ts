@@ -10,14 +10,14 @@ export interface Item {
 	from: Record<string, IDataObject>;
 }
 
-export interface Row extends IDataObject {
+export interface TableRow extends IDataObject {
 	id: number;
 	updatedAt: string;
 }
 
 /** A table as n8n's Data Table node sees it. */
-export class Table {
-	rows: Row[] = [];
+export class ExampleTable {
+	rows: TableRow[] = [];
 	private ids = 0;
 	private time = Date.now();
 
@@ -27,13 +27,13 @@ export class Table {
 		return new Date(this.time).toISOString();
 	}
 
-	add(values: IDataObject): Row {
+	add(values: IDataObject): TableRow {
 		const row = { ...values, id: (this.ids += 1), updatedAt: this.now() };
 		this.rows.push(row);
 		return row;
 	}
 
-	change(row: Row, values: IDataObject): Row {
+	change(row: TableRow, values: IDataObject): TableRow {
 		Object.assign(row, values, { updatedAt: this.now() });
 		return row;
 	}
@@ -57,11 +57,11 @@ const isSame = (a: unknown, b: unknown): boolean => (a ?? null) === (b ?? null);
  * @param first items of the trigger
  * @param sync what the node CRM Platform Sync does: items of each output, with the place of the item they belong to
  */
-export async function* play(
+export async function* playExample(
 	{ nodes, connections }: Workflow,
 	trigger: string,
 	first: IDataObject[],
-	table: Table,
+	table: ExampleTable,
 	sync: (node: INode, items: IDataObject[]) => Promise<Array<Array<{ json: IDataObject; item: number }>>>,
 ): AsyncGenerator<void, void> {
 	const runs = new Map<string, Item[][]>();
@@ -87,17 +87,17 @@ export async function* play(
 	});
 	const createItem = (at: INode, json: IDataObject, of?: Item): Item => ({ json, from: { ...of?.from, [at.name]: json } });
 
-	function rowsOf({ filters, matchType }: INodeParameters, scope: Scope): Row[] {
+	function rowsOf({ filters, matchType }: INodeParameters, scope: Scope): TableRow[] {
 		const { conditions = [] } = filters as { conditions?: Array<{ keyName: string; condition: string; keyValue: unknown }> };
 		const tests = conditions.map(({ keyName, condition, keyValue }) => {
 			const value = valueOf(keyValue, scope);
-			if (condition === 'ilike') return (row: Row) => String(row[keyName]).toLowerCase() === String(value).toLowerCase();
-			return (row: Row) => isSame(row[keyName], value);
+			if (condition === 'ilike') return (row: TableRow) => String(row[keyName]).toLowerCase() === String(value).toLowerCase();
+			return (row: TableRow) => isSame(row[keyName], value);
 		});
 		return table.rows.filter((row) => (matchType === 'anyCondition' ? tests.some((is) => is(row)) : tests.every((is) => is(row))));
 	}
 
-	function edit(parameters: INodeParameters, scope: Scope): Row[] {
+	function edit(parameters: INodeParameters, scope: Scope): TableRow[] {
 		const found = rowsOf(parameters, scope);
 		const { value = {} } = (parameters.columns ?? {}) as { value?: IDataObject };
 		const values = Object.fromEntries(Object.entries(value).map(([name, text]) => [name, valueOf(text, scope)])) as IDataObject;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { DateTime, Settings } from 'luxon';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { newBrowser } from '../sandbox/browser.ts';
+import { newBrowser } from '../sandbox/scripted-browser.ts';
 import { fillIn } from '../sandbox/console.ts';
 import { run as runNode } from './n8n.ts';
 import { byId, create, getMany, mapped, on } from './parameters.ts';

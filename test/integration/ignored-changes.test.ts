@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { run } from './n8n.ts';
 import { useTriggers } from './open-triggers.ts';
-import { submitAndFollow, newBrowser, shownOnce } from '../sandbox/browser.ts';
+import { submitAndFollow, newBrowser, shownOnce } from '../sandbox/scripted-browser.ts';
 import { create, update } from './parameters.ts';
 import { usePublished, type Published } from './published.ts';
 import { useSandbox } from './sandbox.ts';

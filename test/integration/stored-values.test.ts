@@ -7,7 +7,7 @@ import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFieldsToSet, getSyncFields } from '../../nodes/CrmPlatform/pickers/syncFields';
 import { picker, run } from './n8n.ts';
 import { useSandbox } from './sandbox.ts';
-import { syncOf } from './syncNode.ts';
+import { syncOf } from './sync-node.ts';
 
 const sandbox = useSandbox();
 

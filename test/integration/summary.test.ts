@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { people, useBatchWrites } from './batch-writes.ts';
+import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
 import { automatic, create, deleteRecord, getMany, on, upsert } from './parameters.ts';
 import type { Setup } from './n8n.ts';
 
@@ -12,8 +12,8 @@ const createInShort = inShort(create('contact', automatic));
 const stored = (items: unknown): number => JSON.stringify(items).length;
 
 test('what n8n stores of a few hundred creates is a line, as of ten; every record is there', async () => {
-	const ten = await run({ parameters: createInShort, items: people('ten', 10) });
-	const { items } = await run({ parameters: createInShort, items: people('hundreds', 300) });
+	const ten = await run({ parameters: createInShort, items: peopleByEmail('ten', 10) });
+	const { items } = await run({ parameters: createInShort, items: peopleByEmail('hundreds', 300) });
 	expect(stored(items)).toBeLessThan(stored(ten.items) + 20);
 	expect(stored(items)).toBeLessThan(1_000);
 	const { body } = await sandbox.call('GET', '/v1/contacts?q=hundreds&limit=500&sort=-created_at');
@@ -31,7 +31,7 @@ test('what n8n stores of a few hundred creates is a line, as of ten; every recor
 });
 
 describe('of items that fail', () => {
-	const wrong = (name: string) => people(name, 5).map((person, i) => (i === 1 || i === 3 ? { email: 'not an address' } : person));
+	const wrong = (name: string) => peopleByEmail(name, 5).map((person, i) => (i === 1 || i === 3 ? { email: 'not an address' } : person));
 	const items = wrong('some');
 	const failed = (item: number) => ({
 		item,
@@ -58,7 +58,7 @@ describe('of items that fail', () => {
 	});
 
 	test('the first stops the node as without a summary, and tells what the others came to', async () => {
-		const more = people('stops', 5).map((person, i) => (i === 2 ? { email: 'not an address' } : person));
+		const more = peopleByEmail('stops', 5).map((person, i) => (i === 2 ? { email: 'not an address' } : person));
 		await expect(run({ parameters: createInShort, items: more })).rejects.toMatchObject({
 			message: expect.stringContaining('email'),
 			description: expect.stringContaining('Of 5 items, 4 succeeded and 1 failed (item 2)'),
@@ -68,14 +68,14 @@ describe('of items that fail', () => {
 });
 
 test('an upsert tells how many it created and updated', async () => {
-	await run({ parameters: create('contact', automatic), items: people('either', 2) });
+	await run({ parameters: create('contact', automatic), items: peopleByEmail('either', 2) });
 	const parameters = inShort(upsert('contact', 'email', { email: '={{ $json.email }}', first_name: 'Ada' }));
-	const { items } = await run({ parameters, items: people('either', 5) });
+	const { items } = await run({ parameters, items: peopleByEmail('either', 5) });
 	expect(items.map(({ json }) => json)).toMatchObject([{ items: 5, succeeded: 5, created: 3, updated: 2 }]);
 });
 
 test('actions on records are summed up, and so are deletions, which have no ID to tell', async () => {
-	const { items } = await run({ parameters: create('contact', automatic), items: people('gone', 3) });
+	const { items } = await run({ parameters: create('contact', automatic), items: peopleByEmail('gone', 3) });
 	const ids = items.map(({ json }) => ({ id: json.id as string }));
 	const tag = (await sandbox.call('GET', '/v1/tags?limit=1')).body.data as IDataObject[];
 	const tagId = { __rl: true, mode: 'id', value: tag[0]!.id };

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { alteredService } from './altered-service.ts';
 import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './syncNode.ts';
+import { syncIn, teamsIn } from './sync-node.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox);

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { randomRuns } from '../random-runs.ts';
 import { useSandbox } from './sandbox.ts';
-import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from './syncNode.ts';
+import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from './sync-node.ts';
 
 const sandbox = useSandbox();
 const runs = randomRuns(25);

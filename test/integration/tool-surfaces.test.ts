@@ -5,7 +5,7 @@ import { createRunExecutionData, type IDataObject, type IExecuteFunctions } from
 
 import { workflowIn } from '../../tools/node-context.ts';
 import { agentReading } from './agent.ts';
-import { asTool, runEngineAgent } from './engineAgent.ts';
+import { asTool, runEngineAgent } from './engine-agent.ts';
 import { parts, type Setup } from './n8n.ts';
 import { sinceN8n } from './n8n-version.ts';
 import { create, getMany, mapped, on } from './parameters.ts';

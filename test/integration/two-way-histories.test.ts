@@ -5,9 +5,9 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import { readExample } from '../../demo/examples.ts';
 import { randomRuns } from '../random-runs.ts';
-import { play, Table } from './example-player.ts';
+import { playExample, ExampleTable } from './example-player.ts';
 import { useSandbox } from './sandbox.ts';
-import { runSync } from './syncNode.ts';
+import { runSync } from './sync-node.ts';
 
 const example = readExample('sync-two-way.json', { type: 'crmPlatformApi', id: '', name: '' });
 const sandbox = useSandbox({ contacts: 0, requestsPerMinute: 1_000_000 });
@@ -33,7 +33,7 @@ let histories = 0;
 async function history(steps: readonly Step[]) {
 	const domain = `${(histories += 1)}.two-way.example`;
 	const people = ['a', 'b'].map((who) => `${who}@${domain}`);
-	const table = new Table();
+	const table = new ExampleTable();
 	const running = { 'to the CRM': [] as Execution[], 'to the table': [] as Execution[] };
 	const last = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as Event[];
 	const began = last[0]?.sequence ?? 0;
@@ -57,7 +57,7 @@ async function history(steps: readonly Step[]) {
 		);
 	};
 
-	const toTheCrm = () => play(example, 'Every minute', [{}], table, sync);
+	const toTheCrm = () => playExample(example, 'Every minute', [{}], table, sync);
 	/** As the Poll Trigger does it: one execution after the other, and again if it fails. */
 	async function* toTheTable(): Execution {
 		if (isReading) return;
@@ -67,7 +67,7 @@ async function history(steps: readonly Step[]) {
 			if (found.length === 0) return;
 			for (let tries = 1; ; tries += 1) {
 				try {
-					yield* play(example, 'When contacts change', found, table, sync);
+					yield* playExample(example, 'When contacts change', found, table, sync);
 					break;
 				} catch (error) {
 					if (tries === 3) throw error;

@@ -6,7 +6,7 @@ import { fileRuns } from './file-runs.ts';
 import { run } from './n8n.ts';
 import { automatic, create, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './syncNode.ts';
+import { runSync, syncOf } from './sync-node.ts';
 
 // The service answers, and its description cannot be read at the moment.
 const sandbox = useSandbox({ contacts: 20 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../sandbox/in-process.ts';
 import { linesOf, ndjson, people } from '../sandbox/job-client.ts';
-import { startProcess } from '../sandbox/killable.ts';
+import { startProcess } from '../sandbox/killable-sandbox.ts';
 import { until } from '../until.ts';
 
 const lines = 10_000;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '../sandbox/in-process.ts';
-import { startKillable } from '../sandbox/killable.ts';
+import { startKillable } from '../sandbox/killable-sandbox.ts';
 
 const writers = 8;
 const rounds = 10;

@@ -1,4 +1,4 @@
-import { startKillableN8n } from '../e2e/harness/killable.ts';
+import { startKillableN8n } from '../e2e/harness/killable-n8n.ts';
 import { expectInStepThoughKilled } from '../e2e/harness/two-way-killed.ts';
 
 // SYNC_EDITS=1000 SYNC_KILLS=5 npx jest test/large/sync-kill

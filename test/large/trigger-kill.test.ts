@@ -1,7 +1,7 @@
-import { copyUnderKills } from '../e2e/harness/copied.ts';
-import { startKillableN8n, type KillableN8n } from '../e2e/harness/killable.ts';
-import { countUnderKills } from '../e2e/harness/killed.ts';
-import { atOnce, expectEachOnce } from '../e2e/harness/onceEach.ts';
+import { copyUnderKills } from '../e2e/harness/copy-under-kills.ts';
+import { startKillableN8n, type KillableN8n } from '../e2e/harness/killable-n8n.ts';
+import { countUnderKills } from '../e2e/harness/events-under-kills.ts';
+import { atOnce, expectEachOnce } from '../e2e/harness/once-each.ts';
 import { randomOf } from '../random-runs.ts';
 
 // TRIGGER_EVENTS=10000 TRIGGER_KILLS=10 npx jest test/large/trigger-kill

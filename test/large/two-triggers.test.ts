@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject, INode } from 'n8n-workflow';
 import { workflowNode } from '../../demo/workflow-node.ts';
-import { startKillableN8n, type KillableN8n, type Page } from '../e2e/harness/killable.ts';
+import { startKillableN8n, type KillableN8n, type ServicePage } from '../e2e/harness/killable-n8n.ts';
 import { until } from '../until.ts';
 
 // More: TWO_TRIGGERS_EVENTS=200 TWO_TRIGGERS_KILLS=5 npx jest test/large/two-triggers
@@ -54,7 +54,7 @@ async function publishing(...triggers: INode[]) {
 async function contacts(howMany: number): Promise<string[]> {
 	const items = Array.from({ length: howMany }, (_, i) => ({ last_name: `Contact ${i}` }));
 	await n8n.call('POST', '/v1/contacts/batch/create', { items });
-	const page = (await n8n.call('GET', `/v1/events?type=contact.created&sort=-sequence&limit=${howMany}`)) as Page;
+	const page = (await n8n.call('GET', `/v1/events?type=contact.created&sort=-sequence&limit=${howMany}`)) as ServicePage;
 	return page.data.map(({ id }) => String(id));
 }
 

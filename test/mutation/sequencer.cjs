@@ -4,6 +4,6 @@ const Sequencer = require('@jest/test-sequencer').default;
 module.exports = class extends Sequencer {
 	sort(tests) {
 		const place = ({ path, context }) => context.config.testMatch.findIndex((glob) => path.includes(glob.slice(glob.indexOf('/test/'), glob.indexOf('*'))));
-		return [...tests].sort((one, other) => place(one) - place(other));
+		return [...tests].sort((first, second) => place(first) - place(second));
 	}
 };

@@ -1,7 +1,7 @@
-import type { KillableN8n } from '../e2e/harness/killable.ts';
-import { countUnderKills } from '../e2e/harness/killed.ts';
-import { expectEachOnce } from '../e2e/harness/onceEach.ts';
-import { startKillableQueue } from '../queue/harness/killable.ts';
+import type { KillableN8n } from '../e2e/harness/killable-n8n.ts';
+import { countUnderKills } from '../e2e/harness/events-under-kills.ts';
+import { expectEachOnce } from '../e2e/harness/once-each.ts';
+import { startKillableQueue } from '../queue/harness/killable-queue.ts';
 import { randomOf } from '../random-runs.ts';
 
 // Takes several minutes, so it is not part of `npm test`: QUEUE_EVENTS=500 npx jest test/night

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
-import { baseNode, pollingWorkflow } from '../e2e/harness/killable.ts';
-import { startKillableQueue, type KillableQueue } from '../queue/harness/killable.ts';
+import { baseNode, pollingWorkflow } from '../e2e/harness/killable-n8n.ts';
+import { startKillableQueue, type KillableQueue } from '../queue/harness/killable-queue.ts';
 
 // Takes several minutes, so it is not part of `npm test`: OUTAGE_EVENTS=100 npx jest test/night/queue-outages
 const events = Number(process.env['OUTAGE_EVENTS'] ?? 30);

@@ -1,5 +1,5 @@
 import { expectInStepThoughKilled } from '../e2e/harness/two-way-killed.ts';
-import { startKillableQueue } from '../queue/harness/killable.ts';
+import { startKillableQueue } from '../queue/harness/killable-queue.ts';
 
 // Takes several minutes, so it is not part of `npm test`: SYNC_KILLS=5 npx jest test/night/queue-sync
 const edits = Number(process.env['SYNC_EDITS'] ?? 100);

@@ -1,7 +1,7 @@
 import { workflowNode } from '../../demo/workflow-node.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
-import { pollingWorkflow, startKillableN8n, type KillableN8n } from '../e2e/harness/killable.ts';
-import { startKillableQueue } from '../queue/harness/killable.ts';
+import { pollingWorkflow, startKillableN8n, type KillableN8n } from '../e2e/harness/killable-n8n.ts';
+import { startKillableQueue } from '../queue/harness/killable-queue.ts';
 import { until } from '../until.ts';
 
 // Takes minutes of a real clock, so it is not part of `npm test`: EXECUTIONS=200 npx jest test/night/small-plan

@@ -1,6 +1,6 @@
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { calledWorkflow, TRIGGER, workflowWith } from '../e2e/harness/run-node.ts';
-import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
+import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 
 describeInQueueMode('In queue mode', () => {
 	const few = { resource: 'contact', operation: 'getMany', limit: 2 };

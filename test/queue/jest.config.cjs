@@ -1,4 +1,3 @@
-const { join } = require('node:path');
 const endToEnd = require('../e2e/jest.config.cjs');
 
 /** One n8n in queue mode, of several processes, and one sandbox for all tests in this folder. */
@@ -6,6 +5,5 @@ module.exports = {
 	...endToEnd,
 	testMatch: ['<rootDir>/test/queue/**/*.test.ts'],
 	maxWorkers: 1,
-	globalSetup: join(__dirname, 'harness', 'start.mjs'),
-	globalTeardown: join(__dirname, 'harness', 'stop.mjs'),
+	globalSetup: '<rootDir>/test/queue/harness/start.mjs',
 };

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { INode } from 'n8n-workflow';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { mcpClient } from '../e2e/harness/mcp.ts';
-import { callSandbox } from '../e2e/harness/sandbox.ts';
-import { describeInQueueMode, theQueue } from './harness/access.ts';
+import { callSandbox } from '../e2e/harness/sandbox-calls.ts';
+import { describeInQueueMode, theQueue } from './harness/queue-access.ts';
 
 describeInQueueMode('MCP Server Trigger in queue mode', () => {
 	test('a client reads, and writes once with its token, whichever process is asked', async () => {

@@ -3,8 +3,8 @@ import { signInCallback } from '../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
 import { theN8n, theWorld } from '../e2e/harness/access.ts';
 import { calledWorkflow } from '../e2e/harness/run-node.ts';
-import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
-import { connect } from './harness/sign-in.ts';
+import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
+import { connect } from './harness/connect-credential.ts';
 
 const clientId = 'cli_test';
 

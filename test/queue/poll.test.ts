@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { workflowNode } from '../../demo/workflow-node.ts';
 import { ofSandbox, theN8n } from '../e2e/harness/access.ts';
-import { createRecord } from '../e2e/harness/sandbox.ts';
-import { eventsOf, recordOf } from '../e2e/harness/trigger.ts';
-import { describeInQueueMode, doneByWorkers } from './harness/access.ts';
+import { createRecord } from '../e2e/harness/sandbox-calls.ts';
+import { eventsOf, recordOfEvent } from '../e2e/harness/trigger-workflow.ts';
+import { describeInQueueMode, doneByWorkers } from './harness/queue-access.ts';
 
 describeInQueueMode('In queue mode', () => {
 	test('the Poll Trigger starts each event once, on a worker', async () => {
@@ -19,7 +19,7 @@ describeInQueueMode('In queue mode', () => {
 		const events = await eventsOf(n8n, id, 2);
 
 		// Executions that are started together may be numbered in any order.
-		expect(events.map(recordOf)).toEqual(expect.arrayContaining(companies));
+		expect(events.map(recordOfEvent)).toEqual(expect.arrayContaining(companies));
 		const ids = await n8n.listExecutions(id);
 		expect((await doneByWorkers(ids)).flat().sort()).toEqual([...ids].sort());
 		await n8n.deactivateWorkflow(id);

@@ -4,7 +4,7 @@ import { until } from '../until.ts';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { fromInput } from '../e2e/harness/resources.ts';
 import { runNode } from '../e2e/harness/run-node.ts';
-import { describeInQueueMode } from './harness/access.ts';
+import { describeInQueueMode } from './harness/queue-access.ts';
 
 /** As many executions as the workers do at once, and more requests than a window allows. */
 const EXECUTIONS = 10;

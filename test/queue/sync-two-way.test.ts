@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { EditedContacts } from '../e2e/harness/edited-contacts.ts';
-import { callerOf } from '../e2e/harness/killable.ts';
+import { serviceCaller } from '../e2e/harness/killable-n8n.ts';
 import { expectInStep, twoWayExample } from '../e2e/harness/two-way.ts';
-import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
+import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 import { EditedPostgres } from './harness/edited-postgres.ts';
 import { inPostgres } from './harness/in-postgres.ts';
 import { DATABASE_USER } from './harness/postgres.ts';
@@ -18,7 +18,7 @@ describeInQueueMode('In queue mode', () => {
 		const { sandboxUrl: url, apiKey, postgresPort } = theQueue();
 		const name = `people_${randomBytes(4).toString('hex')}`;
 		const domain = `${name.replace('_', '-')}.example`;
-		const crm = new EditedContacts(callerOf({ url, apiKey }), domain);
+		const crm = new EditedContacts(serviceCaller({ url, apiKey }), domain);
 		const table = new EditedPostgres(postgresPort, name);
 		await table.create();
 

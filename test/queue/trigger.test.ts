@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { INode } from 'n8n-workflow';
 import type { Workflow } from '../../demo/n8n-client.ts';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
-import { callSandbox, createRecord } from '../e2e/harness/sandbox.ts';
-import { eventsOf, recordOf, triggerWorkflow } from '../e2e/harness/trigger.ts';
+import { callSandbox, createRecord } from '../e2e/harness/sandbox-calls.ts';
+import { eventsOf, recordOfEvent, triggerWorkflow } from '../e2e/harness/trigger-workflow.ts';
 import { type Received, type Receiver, startReceiver } from '../sandbox/receiver.ts';
-import { describeInQueueMode, doneByWorkers, theQueue } from './harness/access.ts';
+import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 
 /** More than the workers do at once. */
 const EVENTS = 12;
@@ -88,7 +88,7 @@ describeInQueueMode('The trigger in queue mode', () => {
 
 		const events = await eventsOf(n8n, id, EVENTS);
 
-		expect(events.map((event) => recordOf(event)['last_name']).sort()).toEqual(names.sort());
+		expect(events.map((event) => recordOfEvent(event)['last_name']).sort()).toEqual(names.sort());
 		const ids = await n8n.listExecutions(id);
 		for (const done of await doneByWorkers(ids)) expect(done).not.toEqual([]);
 		await n8n.deactivateWorkflow(id);
@@ -107,7 +107,7 @@ describeInQueueMode('The trigger in queue mode', () => {
 			expect(await sendOn(url + path, delivery)).toBe(200);
 		}
 		const events = await eventsOf(n8n, id, 2);
-		expect(events.map((event) => recordOf(event)['last_name'])).toEqual(['Moreno', 'Moreno']);
+		expect(events.map((event) => recordOfEvent(event)['last_name'])).toEqual(['Moreno', 'Moreno']);
 		await n8n.deactivateWorkflow(id);
 	});
 

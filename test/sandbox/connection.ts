@@ -1,7 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import type { Sandbox, SandboxOptions } from '../../sandbox/serve.ts';
 import { startObserved } from '../conformance/observed.ts';
-import { type Browser, submitAndFollow, newBrowser, shownOnce } from './browser.ts';
+import { type Browser, submitAndFollow, newBrowser, shownOnce } from './scripted-browser.ts';
 import type { Json } from './in-process.ts';
 
 export const redirectUri = 'http://localhost:5678/rest/oauth2-credential/callback';

@@ -1,6 +1,6 @@
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
 import { type Console, hidden, memberId, startConsole } from './console.ts';
-import { submitAndFollow, shownOnce } from './browser.ts';
+import { submitAndFollow, shownOnce } from './scripted-browser.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));

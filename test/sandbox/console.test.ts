@@ -1,6 +1,6 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import type { Browser } from './browser.ts';
+import type { Browser } from './scripted-browser.ts';
 import { adminId, type Console, fillIn, hidden, memberId, startConsole } from './console.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 

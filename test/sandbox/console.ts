@@ -1,6 +1,6 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../sandbox/serve.ts';
-import { type Browser, newBrowser, type Shown } from './browser.ts';
+import { type Browser, newBrowser, type Shown } from './scripted-browser.ts';
 import './quick-passwords.ts';
 import type { Json } from './in-process.ts';
 

@@ -1,5 +1,5 @@
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
-import { brokenPromises } from '../fuzz/promises.ts';
+import { brokenAnswerPromises } from '../fuzz/answer-promises.ts';
 import { inProcess } from './in-process.ts';
 import { runJob } from './job-client.ts';
 
@@ -21,7 +21,7 @@ test.each([
 	const reply = await post(path, body);
 	const text = JSON.stringify(reply.body);
 	expect(reply.status).toBe(422);
-	expect(brokenPromises('POST', path, { ...reply, text })).toEqual([]);
+	expect(brokenAnswerPromises('POST', path, { ...reply, text })).toEqual([]);
 	expect(text.length).toBeLessThan(2000);
 });
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
-import { brokenPromises } from '../fuzz/promises.ts';
+import { brokenAnswerPromises } from '../fuzz/answer-promises.ts';
 
 let sandbox: Sandbox;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ test.each([
 ])('%s is refused in the same words as everything else', async (_, bytes, status, code) => {
 	const answer = await sendBytes(bytes);
 	expect(answer).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
-	expect(brokenPromises('GET', '/', answer)).toEqual([]);
+	expect(brokenAnswerPromises('GET', '/', answer)).toEqual([]);
 });
 
 test.each([

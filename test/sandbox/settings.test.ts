@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { newBrowser, shownOnce, submitAndFollow } from './browser.ts';
+import { newBrowser, shownOnce, submitAndFollow } from './scripted-browser.ts';
 import { until } from '../until.ts';
 import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { readAll } from '../../nodes/CrmPlatform/api/lists/parallel';
 import type { ListDescription } from '../../nodes/CrmPlatform/api/openapi/listing';
 import { randomRuns } from '../random-runs.ts';
-import { ListService, writes, type Stored } from './listService.ts';
+import { ListService, writes, type StoredItem } from './list-service.ts';
 
 const list: ListDescription = {
 	cursor: 'cursor',
@@ -14,7 +14,7 @@ const list: ListDescription = {
 };
 
 const read = async (service: ListService, cursors: number, query = {}) =>
-	(await readAll(service.send, { path: '/v1/contacts', list, query, cursors }, (record) => record)) as Stored[];
+	(await readAll(service.send, { path: '/v1/contacts', list, query, cursors }, (record) => record)) as StoredItem[];
 
 /** Times with ties, clusters and gaps, as imports and quiet years leave them. */
 const times = fc
@@ -90,7 +90,7 @@ test.each([
 
 describe('a list is read with one cursor, whole, where its parts do not add up:', () => {
 	const even = Array.from({ length: 400 }, (_, i) => Date.parse('2024-01-01') + i * 60_000);
-	const idsOf = (records: Stored[]) => records.map(({ id }) => id);
+	const idsOf = (records: StoredItem[]) => records.map(({ id }) => id);
 
 	test('records without the time of creation', async () => {
 		const service = new ListService(even);

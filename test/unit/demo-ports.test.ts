@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 
 import { freePort } from '../../demo/ports.ts';
 
@@ -9,10 +9,10 @@ test('ports that are found differ, and are none that a system gives to others', 
 	expect(Math.max(...ports)).toBeLessThan(32_768);
 });
 
-test('a preferred port is taken while it is free', async () => {
-	const port = await freePort();
-	const server = createServer().listen(port, '127.0.0.1');
+test('a preferred port is taken if it is free, and only then', async () => {
+	const server = createServer().listen(0, '127.0.0.1');
 	await once(server, 'listening');
+	const { port } = server.address() as AddressInfo;
 	expect(await freePort(port)).not.toBe(port);
 	server.close();
 	await once(server, 'close');

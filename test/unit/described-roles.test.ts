@@ -4,7 +4,7 @@ import { idempotencyKey, type WriteIdentity } from '../../nodes/CrmPlatform/api/
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { randomRuns } from '../random-runs.ts';
-import { describe_, json, query } from './describedDocument.ts';
+import { describe_, json, query } from './described-document.ts';
 
 const identity: WriteIdentity = { instance: 'i', workflow: 'AbC123', execution: '1', node: 'n', run: 0, items: [0] };
 const header = (name: string, more: object = {}) => ({ name, in: 'header', schema: { type: 'string' }, ...more });

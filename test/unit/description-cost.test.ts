@@ -6,7 +6,7 @@ import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { leftOutOf, stepsTaken } from '../../nodes/CrmPlatform/api/openapi/work';
 import { isSafePattern } from '../../nodes/CrmPlatform/api/http/pattern';
 import { randomRuns } from '../random-runs.ts';
-import { json } from './describedDocument.ts';
+import { json } from './described-document.ts';
 
 /** Reads all there is to say of the contacts of a document, and how many schemas and references were read for it. */
 function cost(schemas: object, body: object, more: object = {}) {

@@ -1,6 +1,6 @@
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
-import { describe_, fieldsOf, json, query } from './describedDocument.ts';
+import { describe_, fieldsOf, json, query } from './described-document.ts';
 
 describe('paging', () => {
 	test('the cursor is the parameter the document links next_cursor to', () => {

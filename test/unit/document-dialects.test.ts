@@ -1,7 +1,7 @@
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { wrongBaseUrl } from '../../nodes/CrmPlatform/api/openapi/paths';
-import { describe_, query } from './describedDocument.ts';
+import { describe_, query } from './described-document.ts';
 
 describe('the limits of a list', () => {
 	test.each([

@@ -1,11 +1,11 @@
 import { forgetN8n } from '../../nodes/CrmPlatform/trigger/changes/starts';
-import { minute, queueMode, run, settled } from './queueMode.ts';
+import { minute, startInQueueMode, runQueueMode, settled } from './queue-mode.ts';
 
 beforeEach(forgetN8n);
 
 /** The first start of all is silent, and n8n was asked for its execution. */
 async function silentAtFirst(node?: object) {
-	const n8n = queueMode(node);
+	const n8n = startInQueueMode(node);
 	n8n.begin('silent');
 	await n8n.after(minute);
 	return n8n;
@@ -24,7 +24,7 @@ async function probed() {
 
 test('an execution without items tells where executions run, and what it overtakes is started again', async () => {
 	const n8n = await probed();
-	n8n.emitted[2]!.resolve(run('success'));
+	n8n.emitted[2]!.resolve(runQueueMode('success'));
 	await settled();
 	await n8n.after(minute);
 	expect(n8n.keys().slice(3)).toEqual(['silent']);
@@ -66,7 +66,7 @@ test('for one that has begun an hour ago, it is found out where it runs, before 
 	await settled();
 	await n8n.after(60 * minute);
 	expect(n8n.keys()).toEqual(['silent', 'silent', 'no key']);
-	n8n.emitted[2]!.resolve(run('success', { jobId: undefined }));
+	n8n.emitted[2]!.resolve(runQueueMode('success', { jobId: undefined }));
 	await settled();
 	await n8n.after(60 * minute);
 	expect(n8n.keys()).toHaveLength(3);
@@ -74,7 +74,7 @@ test('for one that has begun an hour ago, it is found out where it runs, before 
 });
 
 test('an execution that a worker stops at the timeout of the workflow, of which n8n does not tell, has failed', async () => {
-	const n8n = queueMode({}, { executionTimeout: 5 });
+	const n8n = startInQueueMode({}, { executionTimeout: 5 });
 	n8n.begin('timed out');
 	await n8n.after(minute);
 	n8n.emitted[1]!.resolve(undefined);
@@ -87,7 +87,7 @@ test('an execution that a worker stops at the timeout of the workflow, of which 
 
 test('where executions run in the main process, nothing is repeated', async () => {
 	const n8n = await probed();
-	n8n.emitted[2]!.resolve(run('success', { jobId: undefined }));
+	n8n.emitted[2]!.resolve(runQueueMode('success', { jobId: undefined }));
 	await settled();
 	await n8n.after(61 * minute);
 	expect(n8n.keys()).toHaveLength(3);
@@ -102,9 +102,9 @@ test('a trigger that always gives items is not started without, so the user is t
 });
 
 test('what one trigger has seen of n8n, all triggers of the process know', async () => {
-	const other = queueMode();
+	const other = startInQueueMode();
 	other.begin('first');
-	other.emitted[0]!.resolve(run('success'));
+	other.emitted[0]!.resolve(runQueueMode('success'));
 	other.begin('refused');
 	other.emitted[1]!.reject(new Error('Connection terminated'));
 	await settled();
@@ -114,10 +114,10 @@ test('what one trigger has seen of n8n, all triggers of the process know', async
 });
 
 test('the run of a worker that was taken for dead does not tell that executions run elsewhere', async () => {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	for (const [i, jobId] of ['1', undefined].entries()) {
 		n8n.begin(`before ${i}`);
-		n8n.emitted[i]!.resolve(run('success', { jobId }));
+		n8n.emitted[i]!.resolve(runQueueMode('success', { jobId }));
 	}
 	await settled();
 	n8n.begin('lost');
@@ -126,9 +126,9 @@ test('the run of a worker that was taken for dead does not tell that executions 
 });
 
 test('of a job that n8n gives up as the first of all, n8n is asked, too', async () => {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	n8n.begin('given up');
-	n8n.emitted[0]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
+	n8n.emitted[0]!.resolve(runQueueMode('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
 	await settled();
 	n8n.emitted[1]!.reject(new Error('No execution was started'));
 	await settled();
@@ -143,9 +143,9 @@ test.each([
 	['job stalled more than maxStalledCount', 'tells', 'failed'],
 	['Missing lock for job 7 finished', 'tells', 'failed'],
 ])('of a job that failed (%s), an n8n that %s what it could not start: %s', async (message, tells, outcome) => {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	n8n.begin('given up');
-	n8n.emitted[0]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {}, error: { message } } } }));
+	n8n.emitted[0]!.resolve(runQueueMode('error', { jobId: undefined, data: { resultData: { runData: {}, error: { message } } } }));
 	await settled();
 	// Its key is known.
 	n8n.emitted[1]!.resolve(undefined);

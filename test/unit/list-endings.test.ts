@@ -5,7 +5,7 @@ import { endingOf, type ReadSoFar } from '../../nodes/CrmPlatform/api/lists/endi
 import { readPage } from '../../nodes/CrmPlatform/api/lists/page';
 import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
 import { randomRuns } from '../random-runs.ts';
-import { describe_ } from './describedDocument.ts';
+import { describe_ } from './described-document.ts';
 
 /** How a service says that a list goes on, as far as its description knows. */
 interface PagingDialect {

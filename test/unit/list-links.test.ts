@@ -1,7 +1,7 @@
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { readPage } from '../../nodes/CrmPlatform/api/lists/page';
 import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
-import { describe_ } from './describedDocument.ts';
+import { describe_ } from './described-document.ts';
 
 test.each([
 	'</v1/contacts?cursor=b>; rel="next"',

@@ -26,12 +26,12 @@ test('a copy with another value leaves the record and its objects as they are', 
 	expect([Object.keys(odd), ({} as { x?: number }).x]).toEqual([['__proto__'], undefined]);
 });
 
-test('a member that was set by itself takes precedence over its whole object, in either order', () => {
+test('a member that was set by itself takes precedence over its fullValue object, in either order', () => {
 	for (const order of [0, 1]) {
 		const body = {};
-		const whole = () => setAtPath(body, ['address'], { city: 'Rome', zip: '1' });
+		const fullValue = () => setAtPath(body, ['address'], { city: 'Rome', zip: '1' });
 		const member = () => setAtPath(body, ['address', 'city'], 'Oslo');
-		for (const set of order === 0 ? [whole, member] : [member, whole]) set();
+		for (const set of order === 0 ? [fullValue, member] : [member, fullValue]) set();
 		expect(body).toEqual({ address: { city: 'Oslo', zip: '1' } });
 	}
 });

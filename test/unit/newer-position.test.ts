@@ -1,13 +1,13 @@
 import type { Position } from '../../nodes/CrmPlatform/trigger/changes/position';
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import { world } from './poll-model/world.ts';
+import { pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetDispatchers);
 
 type StaticData = { global: Record<string, { revision: number; state: Position }> };
 
 test('an older position in the store does not replace that of the process', async () => {
-	const { clock, n8n, happen, choose, publish, started } = await world();
+	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
 	await publish(choose());
 	const older = n8n.staticData;
 	happen('r0');
@@ -20,7 +20,7 @@ test('an older position in the store does not replace that of the process', asyn
 });
 
 test('a newer position in the store, of another process, replaces that of the process', async () => {
-	const { clock, n8n, happen, choose, publish, started } = await world();
+	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
 	await publish(choose());
 	happen('r0');
 	await clock.advance(60_000);

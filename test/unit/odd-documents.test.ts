@@ -1,4 +1,4 @@
-import { describe_, fieldsOf, query } from './describedDocument.ts';
+import { describe_, fieldsOf, query } from './described-document.ts';
 
 describe('an odd part of a document costs that part alone:', () => {
 	const names = (schema: object, components: object = {}) => fieldsOf(schema, components).map(({ name }) => name);

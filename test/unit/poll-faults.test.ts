@@ -1,11 +1,11 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
-import { choiceOf } from './poll-model/histories.ts';
-import { isUnwritable, world } from './poll-model/world.ts';
+import { choiceOf } from './poll-model/poll-histories.ts';
+import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetDispatchers);
 
 test('a publish while n8n is asked for an execution loses no group', async () => {
-	const { clock, n8n, happen, chooseCurrent, publish, started } = await world();
+	const { clock, n8n, happen, chooseCurrent, publish, started } = await pollWorld();
 	let isWell = false;
 	const choice = chooseCurrent({ groupSize: 2 }, (id) => (id === 'r1' ? '403' : ['r7', 'r8'].includes(id) && !isWell ? '500' : undefined));
 	await publish(choice);
@@ -27,7 +27,7 @@ test('a publish while n8n is asked for an execution loses no group', async () =>
 const afterCrashes = ['startAgain', 'setAside'] as const;
 const cases = afterCrashes.flatMap((afterCrash) => [[afterCrash, 'restarted'], [afterCrash, 'not restarted']] as const);
 test.each(cases)('a date that was chosen before starts only what has no execution yet (%s, %s)', async (afterCrash, restarts) => {
-	const { clock, n8n, happen, choose, publish, started } = await world();
+	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
 	happen('r0', 'r1', 'r2');
 	await clock.advance(1_000);
@@ -49,7 +49,7 @@ test.each(cases)('a date that was chosen before starts only what has no executio
 });
 
 test('a date starts what has happened outside of the scope of records that were chosen before', async () => {
-	const { clock, service, n8n, choose, publish } = await world();
+	const { clock, service, n8n, choose, publish } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
 	const records = choiceOf({ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage: 'lead' }, service.page);
 	await publish(records);
@@ -63,7 +63,7 @@ test('a date starts what has happened outside of the scope of records that were 
 });
 
 test('a date in the future starts nothing that happens before it', async () => {
-	const { clock, happen, choose, publish, started } = await world();
+	const { clock, happen, choose, publish, started } = await pollWorld();
 	const tomorrow = new Date(clock.now() + 24 * 3_600_000).toISOString();
 	await publish({ ...choose(), start: 'tomorrow', since: tomorrow });
 	happen('r0');
@@ -74,7 +74,7 @@ test('a date in the future starts nothing that happens before it', async () => {
 });
 
 test('a part of a group that cannot be read holds back no other record', async () => {
-	const { clock, happen, chooseCurrent, publish, started } = await world();
+	const { clock, happen, chooseCurrent, publish, started } = await pollWorld();
 	await publish(chooseCurrent({ groupSize: 3 }, (id) => (id === 'r1' ? '500' : undefined)));
 	happen('r0', 'r1', 'r2');
 	await clock.advance(300_000);
@@ -84,7 +84,7 @@ test('a part of a group that cannot be read holds back no other record', async (
 });
 
 test('events whose ids a restored service has given before start', async () => {
-	const { clock, service, happen, choose, publish, started } = await world();
+	const { clock, service, happen, choose, publish, started } = await pollWorld();
 	await publish(choose());
 	happen('r1', 'r2', 'r3');
 	await clock.advance(60_000);
@@ -96,7 +96,7 @@ test('events whose ids a restored service has given before start', async () => {
 });
 
 test('a position from before another beginning is told of', async () => {
-	const { clock, n8n, happen, choose, publish, started, messages } = await world();
+	const { clock, n8n, happen, choose, publish, started, messages } = await pollWorld();
 	await publish({ ...choose(), start: 'A', since: new Date(clock.now()).toISOString() });
 	const old = n8n.staticData;
 	await publish(choose());
@@ -113,7 +113,7 @@ test('a position from before another beginning is told of', async () => {
 });
 
 test('records whose position is lost do not come again', async () => {
-	const { clock, n8n, service, choose, publish, started } = await world();
+	const { clock, n8n, service, choose, publish, started } = await pollWorld();
 	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
 	const reader = {
 		path: '/v1/as',
@@ -137,7 +137,7 @@ test('records whose position is lost do not come again', async () => {
 });
 
 test('The Execution Ends stays in sequence when n8n could not start one', async () => {
-	const { clock, n8n, happen, choose, publish, started } = await world();
+	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
 	await publish(choose({ doneWhen: 'ended' }));
 	let rejections = 1;
 	n8n.beforeWriting = async (items) => {
@@ -149,7 +149,7 @@ test('The Execution Ends stays in sequence when n8n could not start one', async 
 });
 
 test('The Execution Ends goes on with others while a record cannot be read', async () => {
-	const { clock, happen, chooseCurrent, publish, started } = await world();
+	const { clock, happen, chooseCurrent, publish, started } = await pollWorld();
 	await publish(chooseCurrent({ doneWhen: 'ended' }, (id) => (id === 'r1' ? '500' : undefined)));
 	happen('r1', 'r1', 'r2', 'r3');
 	await clock.advance(120_000);
@@ -157,7 +157,7 @@ test('The Execution Ends goes on with others while a record cannot be read', asy
 });
 
 test('outcomes that come while the service is away are stored', async () => {
-	const { clock, n8n, service, happen, choose, publish, messages } = await world();
+	const { clock, n8n, service, happen, choose, publish, messages } = await pollWorld();
 	n8n.courses = [{ ms: 1_000, status: 'error' }, { ms: 30_000, status: 'success' }, { ms: 20_000, status: 'success' }];
 	await publish(choose({ doneWhen: 'succeeded', afterCrash: 'setAside' }));
 	happen('r0', 'r1');
@@ -173,7 +173,7 @@ test('outcomes that come while the service is away are stored', async () => {
 });
 
 test('a record that cannot be read is told of once, though others come', async () => {
-	const { clock, happen, chooseCurrent, publish, messages } = await world();
+	const { clock, happen, chooseCurrent, publish, messages } = await pollWorld();
 	await publish(chooseCurrent({}, (id) => (id === 'bad' ? '500' : undefined)));
 	happen('bad');
 	for (let i = 0; i < 120; i++) {
@@ -184,7 +184,7 @@ test('a record that cannot be read is told of once, though others come', async (
 });
 
 test('what waits for the end of an execution starts at that end, though another is being loaded', async () => {
-	const { clock, n8n, service, happen, chooseCurrent, publish } = await world();
+	const { clock, n8n, service, happen, chooseCurrent, publish } = await pollWorld();
 	const choice = { ...chooseCurrent({}, () => undefined), interval: 3_600_000, atOnce: 5 };
 	const { send } = service.api;
 	service.api.send = (async (request: { path: string }) => {

@@ -1,26 +1,26 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import { ModelClock } from './poll-model/clock.ts';
-import { choiceOf, now, type Deed, type History } from './poll-model/histories.ts';
-import { ModelN8n } from './poll-model/n8n.ts';
-import { play } from './poll-model/play.ts';
-import { brokenPromises } from './poll-model/promises.ts';
-import { ModelService } from './poll-model/service.ts';
-import { quick, world } from './poll-model/world.ts';
+import { choiceOf, now, type PollStep, type PollHistory } from './poll-model/poll-histories.ts';
+import { PollModelN8n } from './poll-model/poll-n8n.ts';
+import { playPollHistory } from './poll-model/play-poll-history.ts';
+import { brokenPollPromises } from './poll-model/poll-promises.ts';
+import { PollModelService } from './poll-model/poll-service.ts';
+import { quick, pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetDispatchers);
 
-const happen = (type: string, count = 1, more: object = {}): Deed => ({ does: 'happen', count, type, record: 0, late: 0, ...more });
-const wait = (ms: number): Deed => ({ does: 'wait', ms });
-const choose = (...types: string[]): Deed => ({ does: 'choose', node: 0, types });
-const publish: Deed = { does: 'publish', node: 0 };
-const write = (record: number, stage: string): Deed => ({ does: 'write', record, stage, late: 0 });
-const kill = (down = 0): Deed => ({ does: 'kill', down });
-const restore = (without: number, grows: number): Deed => ({ does: 'restore', without, grows });
+const happen = (type: string, count = 1, more: object = {}): PollStep => ({ does: 'happen', count, type, record: 0, late: 0, ...more });
+const wait = (ms: number): PollStep => ({ does: 'wait', ms });
+const choose = (...types: string[]): PollStep => ({ does: 'choose', node: 0, types });
+const publish: PollStep = { does: 'publish', node: 0 };
+const write = (record: number, stage: string): PollStep => ({ does: 'write', record, stage, late: 0 });
+const kill = (down = 0): PollStep => ({ does: 'kill', down });
+const restore = (without: number, grows: number): PollStep => ({ does: 'restore', without, grows });
 
-const succeeding: History = { ...quick, courses: [{ ms: 1, status: 'success' }] };
+const succeeding: PollHistory = { ...quick, courses: [{ ms: 1, status: 'success' }] };
 
 /** Each was the shortest history in which the trigger once broke a promise. */
-const histories: Array<[string, Partial<History>]> = [
+const histories: Array<[string, Partial<PollHistory>]> = [
 	[
 		'a choice that was replaced does not apply to the log of a restored service',
 		{ deeds: [happen('a.x', 2), choose('b.x'), kill(60_000), restore(1, 0), happen('a.x')] },
@@ -114,7 +114,7 @@ const histories: Array<[string, Partial<History>]> = [
 				write(4, 'lead'),
 				{ does: 'fail', count: 3, failure: 'cut' },
 				wait(60_000),
-				{ ...restore(7, 3), givesAgain: true } as Deed,
+				{ ...restore(7, 3), givesAgain: true } as PollStep,
 				happen('b.x', 3, { record: 1, late: 8_000 }),
 				{ does: 'fail', count: 5, failure: '404' },
 				choose('a.x', 'b.x'),
@@ -143,12 +143,12 @@ const histories: Array<[string, Partial<History>]> = [
 ];
 
 test.each(histories)('%s', async (_name, history) => {
-	expect(brokenPromises(await play({ ...succeeding, ...history }))).toEqual([]);
+	expect(brokenPollPromises(await playPollHistory({ ...succeeding, ...history }))).toEqual([]);
 });
 
 test('two publishes, one of two triggers and then the other, and a kill repeat no success', async () => {
-	const deeds = [happen('a.x', 4), wait(60_000), publish, happen('a.x', 2), { does: 'publish', node: 1 } as Deed, wait(60_000), kill()];
-	const played = await play({ ...succeeding, nodes: 2, doneWhen: 'succeeded', deeds });
+	const deeds = [happen('a.x', 4), wait(60_000), publish, happen('a.x', 2), { does: 'publish', node: 1 } as PollStep, wait(60_000), kill()];
+	const played = await playPollHistory({ ...succeeding, nodes: 2, doneWhen: 'succeeded', deeds });
 	const successes = played.n8n.allRows.filter(({ status }) => status === 'success');
 	expect(successes).toHaveLength(12);
 	expect(played.n8n.reports).toEqual([]);
@@ -156,8 +156,8 @@ test('two publishes, one of two triggers and then the other, and a kill repeat n
 
 test('fifty idle triggers look together, 240 times an hour, and ask for nothing else', async () => {
 	const clock = new ModelClock();
-	const service = new ModelService(clock);
-	const n8n = new ModelN8n(clock, service);
+	const service = new PollModelService(clock);
+	const n8n = new PollModelN8n(clock, service);
 	service.happen('a.x', 'r0');
 	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(succeeding, ['a.x'], now, service.page));
 	await clock.advance(10 * 60_000);
@@ -170,7 +170,7 @@ test('fifty idle triggers look together, 240 times an hour, and ask for nothing 
 });
 
 test('at an interval of a second, a trigger reads nine times after an event', async () => {
-	const { clock, service, happen, choose, publish } = await world();
+	const { clock, service, happen, choose, publish } = await pollWorld();
 	await publish({ ...choose(), interval: 1_000 });
 	const reads = jest.spyOn(service.log, 'after');
 	happen('r0');

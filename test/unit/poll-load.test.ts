@@ -6,11 +6,11 @@ import { groupOfEvents } from '../../nodes/CrmPlatform/trigger/changes/group';
 import { loadGroup } from '../../nodes/CrmPlatform/trigger/changes/loadGroup';
 import { isOutside, statesOf } from '../../nodes/CrmPlatform/trigger/changes/scopeOfState';
 import { ModelClock } from './poll-model/clock.ts';
-import { ModelService } from './poll-model/service.ts';
+import { PollModelService } from './poll-model/poll-service.ts';
 
 /** A group of events, the latest of their service, and what loading it takes. */
 async function groupOf(count: number, gap: number, send: () => Promise<unknown> = async () => ({ body: {} })) {
-	const service = new ModelService(new ModelClock());
+	const service = new PollModelService(new ModelClock());
 	for (let i = 0; i < count; i++) {
 		service.happen('a.created', `r${i}`);
 		for (let j = 0; j < gap; j++) service.happen('b.created', 'other');

@@ -2,16 +2,16 @@ import * as fc from 'fast-check';
 
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import { randomRuns } from '../random-runs.ts';
-import { histories } from './poll-model/histories.ts';
-import { play } from './poll-model/play.ts';
-import { brokenPromises } from './poll-model/promises.ts';
+import { pollHistories } from './poll-model/poll-histories.ts';
+import { playPollHistory } from './poll-model/play-poll-history.ts';
+import { brokenPollPromises } from './poll-model/poll-promises.ts';
 
 afterEach(forgetDispatchers);
 
 test('in every history, no chosen event is lost untold and none is started twice', async () => {
 	await fc.assert(
-		fc.asyncProperty(histories, async (history) => {
-			expect(brokenPromises(await play(history))).toEqual([]);
+		fc.asyncProperty(pollHistories, async (history) => {
+			expect(brokenPollPromises(await playPollHistory(history))).toEqual([]);
 		}),
 		randomRuns(2_000),
 	);

@@ -1,13 +1,13 @@
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import type { TriggerChoice } from '../../nodes/CrmPlatform/trigger/changes/readingLoop';
-import { choiceOf, type Settings } from './poll-model/histories.ts';
-import { world } from './poll-model/world.ts';
+import { choiceOf, type PollSettings } from './poll-model/poll-histories.ts';
+import { pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetDispatchers);
 
 /** A trigger with records of which some changes are open, and what the user may choose instead. */
-async function openRecords(settings: Settings = { doneWhen: 'ended', groupSize: 1 }) {
-	const testWorld = await world();
+async function openRecords(settings: PollSettings = { doneWhen: 'ended', groupSize: 1 }) {
+	const testWorld = await pollWorld();
 	const { clock, service, n8n, publish } = testWorld;
 	const since = new Date(clock.now()).toISOString();
 	const records = choiceOf({ ...settings, afterCrash: 'startAgain' }, [], { start: '', since: '', stage: '' }, service.page);
@@ -71,7 +71,7 @@ test('a record that failed and waits for another attempt is told of when a date 
 });
 
 test('an event that was refused starts with a later date, once it is allowed', async () => {
-	const { clock, happen, chooseCurrent, publish, started, messages } = await world();
+	const { clock, happen, chooseCurrent, publish, started, messages } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
 	let isRefused = true;
 	const choice = chooseCurrent({}, () => (isRefused ? '403' : undefined));
@@ -85,7 +85,7 @@ test('an event that was refused starts with a later date, once it is allowed', a
 });
 
 test('a record of the backfill that fails again and again holds back no change of another record', async () => {
-	const { clock, service, n8n, publish } = await world();
+	const { clock, service, n8n, publish } = await pollWorld();
 	for (const record of ['r0', 'r1']) service.write(record, 'lead');
 	await clock.advance(60_000);
 	const settings = { doneWhen: 'succeeded', groupSize: 1, attempts: 20, afterCrash: 'startAgain' } as const;

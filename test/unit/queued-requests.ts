@@ -1,5 +1,5 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import type { Answer } from '../../bench/scale/service.ts';
+import type { SimulatedAnswer } from '../../bench/scale/service.ts';
 import { RequestQueue, type QueuedRequest } from '../../nodes/CrmPlatform/api/http/requestQueue';
 
 export const hour = 3_600_000;
@@ -15,12 +15,12 @@ export const requestAt = (clock: SimulatedClock, more: Partial<QueuedRequest> = 
 	...more,
 });
 
-export const withWindow = (clock: SimulatedClock, remaining: number, seconds = 60): Answer => ({
+export const withWindow = (clock: SimulatedClock, remaining: number, seconds = 60): SimulatedAnswer => ({
 	status: remaining < 0 ? 429 : 200,
 	headers: { 'x-ratelimit-remaining': `${Math.max(0, remaining)}`, 'x-ratelimit-reset': `${seconds}`, date: new Date(clock.now()).toUTCString() },
 	text: '',
 });
-export const withoutWindow = (status = 200, headers = {}): Answer => ({ status, headers, text: '' });
+export const withoutWindow = (status = 200, headers = {}): SimulatedAnswer => ({ status, headers, text: '' });
 
 export function start() {
 	const clock = new SimulatedClock();
@@ -29,7 +29,7 @@ export function start() {
 	const events: string[] = [];
 	const seconds = () => Math.floor((clock.now() - begun) / 1000);
 	/** Sends a request that is answered after some milliseconds, and notes when it is sent and what becomes of it. */
-	const send = (name: string, answer: () => Answer | Promise<Answer>, more: Partial<QueuedRequest> = {}, ms = 100) => {
+	const send = (name: string, answer: () => SimulatedAnswer | Promise<SimulatedAnswer>, more: Partial<QueuedRequest> = {}, ms = 100) => {
 		const ended = queue.enqueue(requestAt(clock, more), async () => {
 			events.push(`${name} at ${seconds()}`);
 			await clock.sleep(ms);

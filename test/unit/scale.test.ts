@@ -1,10 +1,10 @@
-import { queued, type Connector } from '../../bench/scale/clients.ts';
+import { queued, type SimulatedConnector } from '../../bench/scale/clients.ts';
 import { promised, simulate } from '../../bench/scale/simulate.ts';
 import * as pace from '../../nodes/CrmPlatform/api/http/pace';
 import * as request from '../../nodes/CrmPlatform/api/http/request';
 import * as retry from '../../nodes/CrmPlatform/api/http/retry';
 
-const connector = { ...pace, ...request, ...retry } as Connector;
+const connector = { ...pace, ...request, ...retry } as SimulatedConnector;
 
 test('1,000 executions in four processes use up the plan, are hardly refused, and none fails', async () => {
 	const { refusals, use, failed, fairness, awaited } = await simulate({ ...promised, windows: 5 }, queued(connector));

@@ -5,7 +5,7 @@ import type { Newest } from '../../nodes/CrmPlatform/api/eventLog';
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import { forgetLooks, sharedLook, untilNextLook } from '../../nodes/CrmPlatform/trigger/changes/sharedLook';
 import { randomRuns } from '../random-runs.ts';
-import { world } from './poll-model/world.ts';
+import { pollWorld } from './poll-model/poll-world.ts';
 
 const eventAt = (sequence: number): Newest => ({ identity: `${sequence}`, timestamp: '', sequence, account: '' });
 
@@ -80,7 +80,7 @@ afterEach(forgetDispatchers);
 
 /** What triggers that were published one after the other ask for while three events happen, and later one of another type. */
 async function requestsOf(triggers: number) {
-	const { clock, service, n8n, happen, choose } = await world();
+	const { clock, service, n8n, happen, choose } = await pollWorld();
 	for (let i = 0; i < triggers; i += 1) {
 		await n8n.publish(`${i}`, choose());
 		if (i % 10 === 5) happen('before');
@@ -105,7 +105,7 @@ test('triggers ask for what is new as one, whenever they were published, and eac
 });
 
 test('what a trigger starts with is its own, though another has read the same answer', async () => {
-	const { clock, service, n8n, happen, choose } = await world();
+	const { clock, service, n8n, happen, choose } = await pollWorld();
 	for (const node of ['one', 'two']) await n8n.publish(node, choose());
 	await clock.advance(60_000);
 	n8n.beforeWriting = async ([item]) => {
@@ -120,7 +120,7 @@ test('what a trigger starts with is its own, though another has read the same an
 });
 
 test('an outage is told by each trigger as its own, though one has asked for all', async () => {
-	const { clock, service, n8n, choose } = await world();
+	const { clock, service, n8n, choose } = await pollWorld();
 	for (const node of ['one', 'two']) await n8n.publish(node, choose());
 	await clock.advance(60_000);
 	const { newest } = service.log;

@@ -1,14 +1,14 @@
 import { forgetN8n } from '../../nodes/CrmPlatform/trigger/changes/starts';
-import { minute, queueMode, run, settled } from './queueMode.ts';
+import { minute, startInQueueMode, runQueueMode, settled } from './queue-mode.ts';
 
 beforeEach(forgetN8n);
 
 /** One start is lost, and a later one has come out. */
 async function overtaken(isDoneWhenBegun = false) {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	n8n.begin('lost', isDoneWhenBegun);
 	n8n.begin('next');
-	n8n.emitted[1]!.resolve(run('success'));
+	n8n.emitted[1]!.resolve(runQueueMode('success'));
 	await settled();
 	await n8n.after(minute);
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost']);
@@ -17,18 +17,18 @@ async function overtaken(isDoneWhenBegun = false) {
 
 test('a start that n8n has lost is repeated with its key, and comes out', async () => {
 	const n8n = await overtaken();
-	n8n.emitted[2]!.resolve(run('success'));
+	n8n.emitted[2]!.resolve(runQueueMode('success'));
 	await settled();
 	expect(n8n.outcomes).toEqual({ next: 'succeeded', lost: 'succeeded' });
 	expect(n8n.starts.size).toBe(0);
 });
 
 test('a start that is lost is repeated though others come out all the time', async () => {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	n8n.begin('lost');
 	for (let i = 0; i < 5; i++) {
 		n8n.begin(`other ${i}`);
-		n8n.emitted.at(-1)!.resolve(run('success'));
+		n8n.emitted.at(-1)!.resolve(runQueueMode('success'));
 		await settled();
 		await n8n.after(10_000);
 	}
@@ -37,10 +37,10 @@ test('a start that is lost is repeated though others come out all the time', asy
 
 test('the failure of a job that was replaced does not count', async () => {
 	const n8n = await overtaken();
-	n8n.emitted[0]!.resolve(run('error', { data: { resultData: { runData: {} } } }));
+	n8n.emitted[0]!.resolve(runQueueMode('error', { data: { resultData: { runData: {} } } }));
 	await settled();
 	expect(n8n.outcomes['lost']).toBeUndefined();
-	n8n.emitted[2]!.resolve(run('success'));
+	n8n.emitted[2]!.resolve(runQueueMode('success'));
 	await settled();
 	expect(n8n.outcomes['lost']).toBe('succeeded');
 });
@@ -48,13 +48,13 @@ test('the failure of a job that was replaced does not count', async () => {
 test('one that has begun is waited for, and its end counts whenever it comes', async () => {
 	for (const endsFirst of [true, false]) {
 		const n8n = await overtaken();
-		if (endsFirst) n8n.emitted[0]!.resolve(run('error'));
+		if (endsFirst) n8n.emitted[0]!.resolve(runQueueMode('error'));
 		await settled();
 		n8n.emitted[2]!.resolve(undefined);
 		await settled();
 		if (!endsFirst) {
 			expect(n8n.outcomes['lost']).toBeUndefined();
-			n8n.emitted[0]!.resolve(run('error'));
+			n8n.emitted[0]!.resolve(runQueueMode('error'));
 			await settled();
 		}
 		expect(n8n.outcomes['lost']).toBe('failed');
@@ -71,11 +71,11 @@ test('where it counts that it has begun, it is done', async () => {
 });
 
 test('where it counts that it has begun, it keeps its place as long as others come out', async () => {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	n8n.begin('long', true);
 	for (let i = 0; i < 6; i++) {
 		n8n.begin(`other ${i}`, true);
-		n8n.emitted.at(-1)!.resolve(run('success'));
+		n8n.emitted.at(-1)!.resolve(runQueueMode('success'));
 		await settled();
 		await n8n.after(15_000);
 		// n8n knows the key.
@@ -98,9 +98,9 @@ test('while the database is away, a repetition changes nothing, and comes again'
 });
 
 test('what was started while the database was away is repeated afterwards', async () => {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	n8n.begin('before');
-	n8n.emitted[0]!.resolve(run('success'));
+	n8n.emitted[0]!.resolve(runQueueMode('success'));
 	await settled();
 	n8n.begin('open');
 	n8n.begin('refused');
@@ -121,9 +121,9 @@ test('the user is told once of an execution that n8n is silent about for an hour
 });
 
 test('an execution that crashed before it began is told apart from one that failed', async () => {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	n8n.begin('skipped');
-	n8n.emitted[0]!.resolve(run('crashed', { data: { resultData: { runData: {} } } }));
+	n8n.emitted[0]!.resolve(runQueueMode('crashed', { data: { resultData: { runData: {} } } }));
 	await settled();
 	expect(n8n.outcomes).toEqual({ skipped: 'ended before its first node' });
 });
@@ -132,12 +132,12 @@ test.each([
 	['has begun', 'failed'],
 	['is still new', 'rejected by n8n'],
 ])('of a job that n8n gives up, n8n is asked whether its execution %s', async (state, outcome) => {
-	const n8n = queueMode();
+	const n8n = startInQueueMode();
 	n8n.begin('before');
-	n8n.emitted[0]!.resolve(run('success'));
+	n8n.emitted[0]!.resolve(runQueueMode('success'));
 	await settled();
 	n8n.begin('given up');
-	n8n.emitted[1]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
+	n8n.emitted[1]!.resolve(runQueueMode('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
 	await settled();
 	// Asked with items that cannot be written.
 	if (state === 'has begun') n8n.emitted[2]!.resolve(undefined);
@@ -149,10 +149,10 @@ test.each([
 test('the end of a turn that was replaced does not settle the one that runs', async () => {
 	const n8n = await overtaken(true);
 	// The repeat has replaced the first job, which fails.
-	n8n.emitted[0]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
+	n8n.emitted[0]!.resolve(runQueueMode('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
 	await settled();
 	n8n.begin('third');
-	n8n.emitted[3]!.resolve(run('success'));
+	n8n.emitted[3]!.resolve(runQueueMode('success'));
 	await settled();
 	await n8n.after(minute);
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'third', 'lost']);
@@ -164,15 +164,15 @@ test('the end of a turn that was replaced does not settle the one that runs', as
 test('after a repeat that n8n refused, only the turn before it counts', async () => {
 	const n8n = await overtaken();
 	n8n.begin('third');
-	n8n.emitted[3]!.resolve(run('success'));
+	n8n.emitted[3]!.resolve(runQueueMode('success'));
 	await settled();
 	await n8n.after(minute);
 	n8n.emitted[4]!.resolve(undefined);
 	await settled();
-	n8n.emitted[0]!.resolve(run('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
+	n8n.emitted[0]!.resolve(runQueueMode('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
 	await settled();
 	expect(n8n.outcomes['lost']).toBeUndefined();
-	n8n.emitted[2]!.resolve(run('success'));
+	n8n.emitted[2]!.resolve(runQueueMode('success'));
 	await settled();
 	expect(n8n.outcomes['lost']).toBe('succeeded');
 });

@@ -2,23 +2,23 @@ import * as fc from 'fast-check';
 
 import * as connection from '../../nodes/CrmPlatform/api/connection';
 import { randomRuns } from '../random-runs.ts';
-import type { Deed } from './webhook-model/histories.ts';
-import { histories } from './webhook-model/histories.ts';
-import { brokenPromises, newWorld } from './webhook-model/play.ts';
+import type { WebhookStep } from './webhook-model/webhook-histories.ts';
+import { webhookHistories } from './webhook-model/webhook-histories.ts';
+import { brokenWebhookPromises, newWebhookWorld } from './webhook-model/play-webhook-history.ts';
 
 jest.mock('../../nodes/CrmPlatform/api/connection');
 afterEach(() => void jest.restoreAllMocks());
 
-async function live(history: Deed[]): Promise<string[]> {
-	const world = newWorld();
+async function live(history: WebhookStep[]): Promise<string[]> {
+	const world = newWebhookWorld();
 	jest.spyOn(Date, 'now').mockImplementation(world.clock.now);
 	jest.mocked(connection.connect).mockResolvedValue(world.service.api);
-	return await brokenPromises(world, history);
+	return await brokenWebhookPromises(world, history);
 }
 
 test('in every history, no event is lost untold, and none starts the workflow twice that the page does not admit', async () => {
 	await fc.assert(
-		fc.asyncProperty(histories, async (history) => {
+		fc.asyncProperty(webhookHistories, async (history) => {
 			expect(await live(history)).toEqual([]);
 		}),
 		randomRuns(500),

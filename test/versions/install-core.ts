@@ -7,8 +7,8 @@ import { showProgress } from '../../tools/progress.mjs';
 /**
  * Installs a version of n8n-core, with what it needs, into the machine's cache, unless it is there.
  *
- * @returns the folder whose node_modules hold it.
- * @throws {Failure} if npm cannot install it.
+ * @returns the folder whose node_modules hold it
+ * @throws {Failure} if npm cannot install it
  */
 export async function installCore(version: string): Promise<string> {
 	const folder = join(cacheFolder(), `n8n-core-${version}`);

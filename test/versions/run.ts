@@ -3,7 +3,7 @@ import { build } from '../steps.ts';
 import { reportFailure } from '../../tools/failure.mjs';
 import { runSteps } from '../../tools/steps.ts';
 import { docker } from './docker.ts';
-import { endToEndInOldest, integrationIn, refusalIn } from './steps.ts';
+import { endToEndInOldest, integrationIn, refusalIn } from './version-steps.ts';
 import { BETWEEN, newest, OLDEST } from './versions.ts';
 
 const HELP = `

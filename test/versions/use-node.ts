@@ -6,8 +6,8 @@ import { runNode } from '../e2e/harness/run-node.ts';
 /**
  * Uses the node in a running n8n as a new user does: signs in, tests a credential, reads and writes.
  *
- * @param url of an n8n without an owner.
- * @throws AssertionError if anything comes out differently.
+ * @param url of an n8n without an owner
+ * @throws AssertionError if anything comes out differently
  */
 export async function useNode(url: string, sandbox: Pick<Sandbox, 'url' | 'apiKey'>): Promise<void> {
 	const n8n = new N8nClient(url);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Credential, Owner, Session } from '../../../demo/n8n-client.ts';
-import { N8nClient } from '../../../demo/n8n-client.ts';
+import { type Credential, N8nClient, type Owner, type Session } from '../../../demo/n8n-client.ts';
 import type { ScriptedModel } from '../../../demo/scripted-model.ts';
 
 /** Where this worker's n8n and sandbox are, and how to get in. */
@@ -18,7 +17,7 @@ export interface World {
 	chromium: string | undefined;
 }
 
-/** @throws when jest was started without test/e2e/jest.config.cjs. */
+/** @throws when jest was started without test/e2e/jest.config.cjs */
 export function theWorld(): World {
 	const worlds = process.env['E2E_WORLDS'];
 	if (!worlds) throw new Error('Run these tests with: npx jest --config test/e2e/jest.config.cjs');

@@ -196,7 +196,7 @@ export class Editor {
 	/**
 	 * Executes the open node once its form is complete. Returns what the output panel shows.
 	 *
-	 * @throws {Error} with what the output panel shows, where the node fails.
+	 * @throws {Error} with what the output panel shows, where the node fails
 	 */
 	async execute(): Promise<string> {
 		// Fields that come later change the node: n8n then calls the output outdated (2.41).

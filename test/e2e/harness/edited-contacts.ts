@@ -1,4 +1,4 @@
-import type { KillableN8n } from './killable.ts';
+import type { KillableN8n } from './killable-n8n.ts';
 import type { EditedSystem, Person } from './edited-system.ts';
 
 type Contact = { id: string; email: string; last_name: string | null; version: number };

@@ -32,16 +32,6 @@ export const resources: TestedResource[] = [
 	},
 ];
 
-/** A resource mapper filled in by hand; `matchOn` for Create or Update. */
-export function mapped(value: Record<string, unknown>, matchOn?: string) {
-	return {
-		mappingMode: 'defineBelow',
-		value,
-		matchingColumns: matchOn ? [matchOn] : [],
-		schema: [],
-	};
-}
-
 /** One row of filters. */
 export const filterBy = (field: string, value: string) => ({ rows: [{ field, operator: 'is', value }] });
 
@@ -52,8 +42,3 @@ export const fromInput = {
 	matchingColumns: [],
 	schema: [],
 };
-
-/** A record picked by its id, which may be an expression. */
-export function byId(id: string) {
-	return { __rl: true, mode: 'id', value: id };
-}

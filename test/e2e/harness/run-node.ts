@@ -5,7 +5,7 @@ import { workflowNode } from '../../../demo/workflow-node.ts';
 import { adminMenu } from '../../../nodes/CrmPlatform/resources';
 
 export const TRIGGER = 'Start';
-export const NODE = 'CRM Platform';
+export const ACTION_NODE = 'CRM Platform';
 
 /** The type of the node that has the resource in its menu. */
 export const nodeTypeFor = (resource: string): string => {
@@ -37,7 +37,7 @@ export async function runNode(n8n: N8nClient, run: NodeRun): Promise<NodeResult>
 	const { runData, error } = data.resultData;
 	return {
 		status,
-		items: runData[NODE]?.[0]?.data?.['main']?.[0] ?? [],
+		items: runData[ACTION_NODE]?.[0]?.data?.['main']?.[0] ?? [],
 		error: error && { message: error.message, description: error.description ?? undefined },
 	};
 }
@@ -49,7 +49,7 @@ export function workflowWith(run: NodeRun): Workflow {
 		name: `Test ${randomUUID()}`,
 		nodes: [
 			workflowNode(TRIGGER, 'n8n-nodes-base.manualTrigger', 1, {}),
-			workflowNode(NODE, nodeTypeFor(String(parameters.resource)), 1, parameters, {
+			workflowNode(ACTION_NODE, nodeTypeFor(String(parameters.resource)), 1, parameters, {
 				position: [220, 0],
 				credentials: {
 					[parameters['authentication'] === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi']: {
@@ -60,7 +60,7 @@ export function workflowWith(run: NodeRun): Workflow {
 				...(onError ? { onError } : {}),
 			}),
 		],
-		connections: { [TRIGGER]: { main: [[{ node: NODE, type: 'main', index: 0 }]] } },
+		connections: { [TRIGGER]: { main: [[{ node: ACTION_NODE, type: 'main', index: 0 }]] } },
 		pinData: { [TRIGGER]: input.map((json) => ({ json })) },
 	};
 }

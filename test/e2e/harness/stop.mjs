@@ -1,1 +1,1 @@
-export { stopWorld as default } from './world.ts';
+export { stopWorlds as default } from './world.ts';

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OUTPUT, type Editor } from './browser.ts';
-import type { Effort } from './effort.ts';
+import type { Clicks } from './clicks.ts';
 
 /** What a task took. */
-export interface TaskEffort extends Effort {
+export interface TaskClicks extends Clicks {
 	task: string;
 	seconds: number;
 }
@@ -16,7 +16,7 @@ const row = /^\| ([^|]+) \| (\d+) \| (\d+) \| (\d+) \|/gm;
 const comparedRow = /^(\| ([^|]+) \|(?: \d+ \|){3} )\d+, \d+(?:, \d+)?/gm;
 
 /** The efforts that the documentation names, by task. */
-export function documentedTasks(): Map<string, Effort> {
+export function documentedTasks(): Map<string, Clicks> {
 	const rows = [...readFileSync(page, 'utf8').matchAll(row)];
 	return new Map(rows.map(([, task, clicks, boxes]) => [task!, { clicks: Number(clicks), boxes: Number(boxes) }]));
 }
@@ -24,10 +24,10 @@ export function documentedTasks(): Map<string, Effort> {
 /** Does a task, and gives what it took. Lists that had to be opened once more because n8n was slow are not counted. */
 export async function doTask(
 	editor: Editor,
-	effort: Effort,
+	effort: Clicks,
 	task: string,
 	run: () => Promise<void>,
-): Promise<TaskEffort> {
+): Promise<TaskClicks> {
 	Object.assign(effort, { clicks: 0, boxes: 0 });
 	editor.repeatedClicks = 0;
 	const start = Date.now();
@@ -37,7 +37,7 @@ export async function doTask(
 }
 
 /** Writes the efforts that were seen: into the documentation where its pictures are taken, else under .tmp. */
-export function writeTasks(tasks: TaskEffort[]): void {
+export function writeTasks(tasks: TaskClicks[]): void {
 	const seen = new Map(tasks.map((effort) => [effort.task, effort]));
 	const text = readFileSync(page, 'utf8').replace(row, (line, task: string) => {
 		const { clicks, boxes, seconds } = seen.get(task) ?? {};
@@ -47,7 +47,7 @@ export function writeTasks(tasks: TaskEffort[]): void {
 }
 
 /** Writes into the documentation what the same tasks took with the node that ours is compared with. */
-export function writeComparedTasks(tasks: TaskEffort[]): void {
+export function writeComparedTasks(tasks: TaskClicks[]): void {
 	const seen = new Map(tasks.map((effort) => [effort.task, effort]));
 	const text = readFileSync(page, 'utf8').replace(comparedRow, (line, before: string, task: string) => {
 		const { clicks, boxes, seconds } = seen.get(task) ?? {};

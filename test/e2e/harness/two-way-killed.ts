@@ -1,7 +1,7 @@
 import { until } from '../../until.ts';
 import { EditedContacts } from './edited-contacts.ts';
 import { EditedTable } from './edited-table.ts';
-import type { KillableN8n } from './killable.ts';
+import type { KillableN8n } from './killable-n8n.ts';
 import { expectInStep, twoWayExample } from './two-way.ts';
 
 /**

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { theN8n } from '../../e2e/harness/access.ts';
 import { inBrowser, useEditor } from '../../e2e/harness/browser.ts';
-import { countEffort, type Effort } from '../../e2e/harness/effort.ts';
+import { countClicks, type Clicks } from '../../e2e/harness/clicks.ts';
 import { addEntry, setMockData } from '../../e2e/harness/first-steps.ts';
-import { doTask, writeComparedTasks, type TaskEffort } from '../../e2e/harness/tasks.ts';
+import { doTask, writeComparedTasks, type TaskClicks } from '../../e2e/harness/tasks.ts';
 import type { Account } from './account.ts';
 
 /**
@@ -26,12 +26,12 @@ inBrowser.describe('With n8n’s HubSpot node, a newcomer can', () => {
 			oauthTokenData: { access_token: 'token', refresh_token: 'token', token_type: 'Bearer' },
 		},
 	};
-	const seen: TaskEffort[] = [];
+	const seen: TaskClicks[] = [];
 	const editor = useEditor();
-	let effort: Effort;
+	let effort: Clicks;
 
 	beforeAll(async () => {
-		effort = await countEffort(editor.page);
+		effort = await countClicks(editor.page);
 		await n8n.createCredential(key);
 		await n8n.createCredential(developer);
 	});

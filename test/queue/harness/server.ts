@@ -28,8 +28,8 @@ export function newFolder(subject: string): string {
  * Starts a server, and returns when it accepts connections.
  *
  * @param how its program and arguments, its port, its folder, where its output goes, and what it
- * writes there once it is ready.
- * @throws Error with the end of its log when it ends or takes too long.
+ * writes there once it is ready
+ * @throws Error with the end of its log when it ends or takes too long
  */
 export async function startServer(
 	how: { program: string; args: string[]; port: number; folder: string; log: string; ready: string },

@@ -1,22 +1,22 @@
-import type { Begins, History, Settings } from './histories.ts';
-import type { ModelN8n, Row } from './n8n.ts';
-import type { ModelService } from './service.ts';
+import type { Begins, PollHistory, PollSettings } from './poll-histories.ts';
+import type { PollModelN8n, ModelExecution } from './poll-n8n.ts';
+import type { PollModelService } from './poll-service.ts';
 
 /** What a user published, from when to when the publish took (Unix epoch ms). */
 export interface Publication {
 	node: string;
 	types: string[];
 	begins: Begins;
-	settings: Settings;
+	settings: PollSettings;
 	from: number;
 	to: number;
 }
 
 /** A history that was lived. */
 export interface Played {
-	history: History;
-	service: ModelService;
-	n8n: ModelN8n;
+	history: PollHistory;
+	service: PollModelService;
+	n8n: PollModelN8n;
 	choices: Publication[];
 	kills: number[];
 	restores: number[];
@@ -26,6 +26,6 @@ export interface Played {
 }
 
 /** Whether an execution has dealt with its events. */
-export function counts(publications: Publication[], { status }: Row): boolean {
+export function counts(publications: Publication[], { status }: ModelExecution): boolean {
 	return status === 'success' || publications.some(({ settings }) => settings.doneWhen !== 'succeeded');
 }

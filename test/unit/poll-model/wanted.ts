@@ -1,5 +1,5 @@
 import { matchesEventPattern, type CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
-import type { Begins } from './histories.ts';
+import type { Begins } from './poll-histories.ts';
 import type { Publication } from './played.ts';
 import { recordTypes } from './records.ts';
 

@@ -1,0 +1,140 @@
+import { basename, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { IDataObject, INode } from 'n8n-workflow';
+import type { N8nClient } from '../../../demo/n8n-client.ts';
+import type { N8nProcess } from '../../../demo/n8n-process.ts';
+import { workflowNode } from '../../../demo/workflow-node.ts';
+import type { Sandbox } from '../../../sandbox/serve.ts';
+import { prepareN8n, signInAsOwner, singleProcess } from './new-n8n.ts';
+
+/** A row of n8n's table of executions. */
+export interface ExecutionRow {
+	/** Null for a failure that a trigger reports. */
+	deduplicationKey: string | null;
+	status: string;
+	workflowId: string;
+}
+
+/** A failure that a trigger has reported, as n8n stores it. */
+export interface TriggerReport {
+	workflowId: string;
+	text: string;
+}
+
+/** In n8n's database: SQLite or PostgreSQL. */
+export const selectReports =
+	'SELECT "workflowId", data AS text FROM execution_entity JOIN execution_data ON "executionId" = id WHERE "deduplicationKey" IS NULL';
+
+/** A page of a list. */
+export interface ServicePage {
+	data: IDataObject[];
+	next_cursor: string | null;
+	total: number;
+}
+
+/** An n8n of its own beside a sandbox, that may be killed at any time. */
+export interface KillableN8n {
+	client: N8nClient;
+	credentialId: string;
+	/** Calls the service. */
+	call(method: string, path: string, body?: object): Promise<unknown>;
+	/** All executions, from n8n's database. */
+	rows(): ExecutionRow[];
+	countRows(): number;
+	reports(): TriggerReport[];
+	/** Ends n8n, or one of its processes, as a crash does (SIGKILL), and starts it again. */
+	killAndStart(): Promise<void>;
+	close(): Promise<void>;
+}
+
+/** One that is a single process. */
+export interface SingleN8n extends KillableN8n {
+	/** Ends n8n as an administrator does, until `start`. */
+	stop(): Promise<void>;
+	start(): Promise<void>;
+}
+
+export async function startKillableN8n(): Promise<SingleN8n> {
+	await using closers = new AsyncDisposableStack();
+	const setup = await prepareN8n(closers, 0);
+	// What is pruned cannot be counted.
+	const startProcess = await singleProcess(setup, { EXECUTIONS_DATA_PRUNE: 'false' });
+	let starts = 0;
+	let n8n: N8nProcess;
+	const start = async () => {
+		n8n = startProcess(resolve('.tmp', 'e2e', `${basename(setup.folder)}-${(starts += 1)}.log`));
+		await n8n.ready;
+	};
+	closers.defer(() => n8n.kill());
+	await start();
+
+	const query = <Row>(sql: string): Row[] => {
+		const database = new DatabaseSync(join(setup.folder, '.n8n', 'database.sqlite'), { readOnly: true });
+		try {
+			return database.prepare(sql).all() as unknown as Row[];
+		} finally {
+			database.close();
+		}
+	};
+
+	// n8n 2.41 leaves some of the executions that were killed as running.
+	const abandoned = new Set<number>();
+	return {
+		...(await killableBeside(setup.sandbox, n8n!.url, closers)),
+		rows: () =>
+			query<ExecutionRow & { id: number }>('SELECT id, deduplicationKey, status, workflowId FROM execution_entity').map(
+				({ id, ...row }) => (abandoned.has(id) && row.status === 'running' ? { ...row, status: 'crashed' } : row),
+			),
+		countRows: () => query<{ count: number }>('SELECT count(*) AS count FROM execution_entity')[0]!.count,
+		reports: () => query<TriggerReport>(selectReports),
+		stop: async () => await n8n.stop(),
+		start,
+		async killAndStart() {
+			await n8n.kill();
+			const running = query<{ id: number }>("SELECT id FROM execution_entity WHERE status = 'running'");
+			for (const { id } of running) abandoned.add(id);
+			await start();
+		},
+	};
+}
+
+/**
+ * What each n8n that may be killed has: a session, a credential for the sandbox, and its end.
+ *
+ * @param closers have nothing left to close: that is for `close`
+ */
+export async function killableBeside(sandbox: Sandbox, n8nUrl: string, closers: AsyncDisposableStack) {
+	const client = await signInAsOwner(n8nUrl);
+	const data = { baseUrl: sandbox.url, apiKey: sandbox.apiKey, descriptionUrl: '' };
+	const credentialId = await client.createCredential({ name: 'Sandbox', type: 'crmPlatformApi', data });
+	const moved = closers.move();
+	return { client, credentialId, call: serviceCaller(sandbox), close: async () => await moved.disposeAsync() };
+}
+
+/** Calls a sandbox, and gives the body it answers with. */
+export function serviceCaller({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): KillableN8n['call'] {
+	return async (method, path, body) => {
+		const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+		const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+		const response = await fetch(url + path, init);
+		const text = await response.text();
+		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+		return text === '' ? undefined : (JSON.parse(text) as unknown);
+	};
+}
+
+/** A Poll Trigger, and the nodes after it in a row. */
+export function pollingWorkflow(credentialId: string, name: string, triggerParameters: IDataObject, next: INode[]) {
+	const parameters = { output: 'event', ...triggerParameters, options: { interval: 1, ...(triggerParameters['options'] as IDataObject) } };
+	const more = { id: `trigger ${name}`, credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } } };
+	const trigger = workflowNode('Trigger', 'n8n-nodes-crm-platform.crmPlatformPollTrigger', 1, parameters, more);
+	const nodes = [trigger, ...next];
+	const connections = Object.fromEntries(
+		next.map((node, i) => [nodes[i]!.name, { main: [[{ node: node.name, type: 'main' as const, index: 0 }]] }]),
+	);
+	return { name, nodes, connections };
+}
+
+/** One of n8n's own nodes. */
+export const baseNode = (type: string, typeVersion: number, name: string, parameters: IDataObject): INode =>
+	workflowNode(name, `n8n-nodes-base.${type}`, typeVersion, parameters, { id: name, position: [220, 0] });

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import type { IDataObject } from 'n8n-workflow';
+import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
+import { workflowNode } from '../../../demo/workflow-node.ts';
+
+export const TRIGGER_NODE = 'CRM Platform Trigger';
+
+/** A workflow of nothing but the trigger. Its address is as the editor gives it: its own. */
+export function triggerWorkflow(
+	credentialId: string,
+	parameters: IDataObject,
+	name = TRIGGER_NODE,
+	id: string = randomUUID(),
+): Workflow {
+	const more = { id, webhookId: id, credentials: { crmPlatformApi: { id: credentialId, name: 'Sandbox' } } };
+	const node = workflowNode(name, 'n8n-nodes-crm-platform.crmPlatformTrigger', 2, { output: 'event', ...parameters }, more);
+	return { name: `Test ${id}`, nodes: [node], connections: {} };
+}
+
+/** The events that a workflow was started with, as soon as they are so many; the first one first. */
+export async function eventsOf(
+	n8n: N8nClient,
+	workflowId: string,
+	count: number,
+): Promise<IDataObject[]> {
+	const executions = await n8n.executionsOf(workflowId, count);
+	return executions.flatMap(({ data }) => {
+		const [runs] = Object.values(data.resultData.runData);
+		const items = runs?.[0]?.data?.['main']?.[0] ?? [];
+		return items.map(({ json }) => json);
+	});
+}
+
+/** The record that an event is about. */
+export const recordOfEvent = ({ data }: IDataObject): IDataObject =>
+	(data as IDataObject)['object'] as IDataObject;

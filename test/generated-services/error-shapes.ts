@@ -1,0 +1,29 @@
+import type { Dialect } from './dialect.ts';
+
+/** An answer before anything goes wrong with it. */
+export interface GeneratedAnswer {
+	status: number;
+	/** Sent as JSON. */
+	body?: unknown;
+	/** Sent instead. */
+	text?: string;
+	/** Media type; JSON unless given. */
+	type?: string;
+	headers?: Record<string, string>;
+}
+
+/** A refusal in one of the shapes that services have. */
+export function errorBody(shape: Dialect['errors'], status: number, code: string): GeneratedAnswer {
+	const message = `The service says ${code}`;
+	const shapes: Record<Dialect['errors'], Omit<GeneratedAnswer, 'status'>> = {
+		problem: { body: { status, code, title: 'Refused', detail: message, errors: [] }, type: 'application/problem+json' },
+		nested: { body: { error: { code: 'constructor', message } } },
+		map: { body: { errors: { __proto__: null, headcount: [message], constructor: message } } },
+		list: { body: [{ loc: ['body', 0, 'headcount'], msg: message, type: 7 }, null, 3] },
+		text: { text: message, type: 'text/plain' },
+		page: { text: `<html><title>${message}</title></html>`, type: 'text/html' },
+		nothing: {},
+		nulls: { body: { code: null, title: null, detail: null, errors: null, request_id: 7, existing_id: {} } },
+	};
+	return { status, ...shapes[shape] };
+}

@@ -1,0 +1,201 @@
+import { run } from '../integration/n8n.ts';
+import { automatic, create, get, getMany } from '../integration/parameters.ts';
+import { formFailure, useForms, type Form } from './form-runs.ts';
+
+const forms = useForms();
+const { credential } = forms;
+
+const schema = { type: 'object', properties: { first_name: { type: 'string' }, email: { type: 'string' }, external_id: { type: 'string' } } };
+const body = { content: { 'application/json': { schema } } };
+const documentOf = (operations: object, more: object = {}) => ({ openapi: '3.1.0', paths: { '/v1/contacts': operations, '/v1/contacts/{id}': { get: {} } }, ...more });
+const upsert = (on: string) => ({ ...create('contact', automatic), operation: 'upsert', fieldsMatchOn: on });
+const items = [{ email: 'a@forms.example', external_id: 'x-1', first_name: 'Ada' }];
+
+describe('a service that finds records by e-mail unless told otherwise', () => {
+	const records = new Map<string, Record<string, unknown>>();
+	const answer: Form['answer'] = ({ query, body: requestBody }) => {
+		const record = JSON.parse(requestBody) as Record<string, unknown>;
+		const on = query.get('on') ?? 'email';
+		const found = [...records.values()].find((candidate) => candidate[on] === record[on]);
+		const storedRecord = { id: `c${records.size + 1}`, ...found, ...record };
+		records.set(storedRecord.id, storedRecord);
+		return { body: storedRecord };
+	};
+	beforeEach(() => {
+		records.clear();
+		records.set('c1', { id: 'c1', email: 'a@forms.example', external_id: 'other', first_name: 'Grace' });
+	});
+
+	test.each([
+		['free text', { type: 'string' }],
+		['a pattern', { type: 'string', pattern: '^[a-z_]+$' }],
+		['constants', { oneOf: [{ const: 'email' }, { const: 'external_id' }] }],
+	])('is told so, where it takes %s', async (_, on) => {
+		const mode = { name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } };
+		forms.form = { document: documentOf({ put: { parameters: [mode, { name: 'on', in: 'query', schema: on }], requestBody: body } }), answer };
+		await run({ credential: credential(), parameters: upsert('external_id'), items });
+		expect(records.get('c1')).toMatchObject({ first_name: 'Grace' });
+		expect(records.size).toBe(2);
+	});
+
+	test('is sent nothing where its description does not say how', async () => {
+		forms.form = { document: documentOf({ put: { requestBody: body } }), answer };
+		const { message } = await formFailure({ credential: credential(), parameters: upsert('external_id'), items });
+		expect(message).toMatch(/Match On: .*does not say how/);
+		expect(records.size).toBe(1);
+		expect(records.get('c1')).toMatchObject({ first_name: 'Grace' });
+	});
+
+	test('is sent no field that it does not find records by', async () => {
+		const on = { name: 'on', in: 'query', schema: { enum: ['email'] } };
+		forms.form = { document: documentOf({ put: { parameters: [on], requestBody: body } }), answer };
+		const { message } = await formFailure({ credential: credential(), parameters: upsert('external_id'), items });
+		expect(message).toMatch(/does not find records by external_id.*Choose email/);
+		expect(records.size).toBe(1);
+	});
+});
+
+test('a lost answer is not written twice, whichever other headers speak of idempotency', async () => {
+	const recordsByKey = new Map<string, object>();
+	let isLost = true;
+	forms.form = {
+		document: documentOf({
+			post: {
+				parameters: ['X-Idempotency-TTL', 'Idempotency-Replay', 'Idempotency-Key'].map((name) => ({ name, in: 'header', schema: { type: 'string' } })),
+				requestBody: body,
+			},
+		}),
+		answer({ headers, body: requestText }) {
+			const key = String(headers['idempotency-key'] ?? `none ${recordsByKey.size}`);
+			const record = recordsByKey.get(key) ?? { id: `c${recordsByKey.size + 1}`, ...(JSON.parse(requestText) as object) };
+			recordsByKey.set(key, record);
+			if (!isLost) return { status: 201, body: record };
+			isLost = false;
+			return 'drop';
+		},
+	};
+	await run({ credential: credential(), parameters: create('contact', automatic), items });
+	expect(recordsByKey.size).toBe(1);
+});
+
+describe('a read or a write that is answered 200 with an error is not reported as done:', () => {
+	test.each([{ status: 'error', message: 'No such luck' }, { code: 'E42', message: 'No such luck' }, { error: 'No such luck' }, { success: false, message: 'No such luck' }])(
+		'%j',
+		async (answered) => {
+			forms.form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ body: answered }) };
+			const read = await formFailure({ credential: credential(), parameters: get('contact', 'c1') });
+			const write = await formFailure({ credential: credential(), parameters: create('contact', automatic), items });
+			expect(`${read.message} ${read.description}`).toContain('No such luck');
+			expect(`${write.message} ${write.description}`).toMatch(/No such luck.*may have been written/s);
+		},
+	);
+});
+
+test.each(['iso-8859-1', 'windows-1252', 'utf-16le'])('text in %s is read as its charset says', async (charset) => {
+	const text = JSON.stringify({ id: 'c1', first_name: 'Zoë Müller' });
+	const bytes = Buffer.from(text, charset === 'utf-16le' ? 'utf16le' : 'latin1');
+	forms.form = { document: documentOf({ get: {} }), answer: () => ({ type: `application/json; charset="${charset}"`, bytes }) };
+	const { items: output } = await run({ credential: credential(), parameters: get('contact', 'c1') });
+	expect(output[0]?.json.first_name).toBe('Zoë Müller');
+});
+
+test('text that is not in the encoding it names is refused, not replaced', async () => {
+	const bytes = Buffer.from(JSON.stringify({ id: 'c1', first_name: 'Zoë' }), 'latin1');
+	forms.form = { document: documentOf({ get: {} }), answer: () => ({ bytes }) };
+	const { message } = await formFailure({ credential: credential(), parameters: get('contact', 'c1') });
+	expect(message).toContain('not text in UTF-8');
+});
+
+test.each([null, ''])('records whose id is %j come from every page', async (id) => {
+	forms.form = {
+		document: documentOf({ get: { parameters: [{ name: 'cursor', in: 'query', schema: {} }] } }),
+		answer({ query }) {
+			const page = Number(query.get('cursor') ?? 0);
+			return { body: { data: [{ id, n: 2 * page }, { id, n: 2 * page + 1 }], next_cursor: page < 2 ? String(page + 1) : null } };
+		},
+	};
+	const { items: output } = await run({ credential: credential(), parameters: getMany('contact') });
+	expect(output.map(({ json }) => json.n)).toEqual([0, 1, 2, 3, 4, 5]);
+});
+
+test('a filter’s member with the name of the size of pages is refused', async () => {
+	const parameters = [
+		{ name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } },
+		{ name: 'where', in: 'query', schema: { type: 'object', properties: { limit: { type: 'integer' } } } },
+	];
+	forms.form = { document: documentOf({ get: { parameters } }), answer: () => ({ body: { data: [], next_cursor: null } }) };
+	const filters = { rows: [{ field: 'where', operator: 'is', value: '={{ { limit: 3 } }}' }] };
+	const { message } = await formFailure({ credential: credential(), parameters: { ...getMany('contact'), filters } });
+	expect(message).toMatch(/limit/);
+	expect(message).toMatch(/paging/);
+});
+
+describe('a description that cannot be read', () => {
+	const answer = () => ({ body: { data: [], next_cursor: null } });
+	const hints = async (document: object | string, more: object = {}) => {
+		forms.form = { document, answer };
+		return (await run({ credential: credential(more), parameters: getMany('contact') })).hints.join('\n');
+	};
+
+	test.each<[string, object | string, RegExp]>([
+		['YAML', 'openapi: 3.1.0\npaths: {}', /YAML/],
+		['Swagger', { swagger: '2.0', paths: {} }, /Swagger 2\.0/],
+		['a document without paths', { openapi: '3.1.0' }, /no paths/],
+	])('has its cause in the hint: %s', async (_, document, cause) => expect(await hints(document)).toMatch(cause));
+
+	test('has its cause in the error, where the node can do nothing without it', async () => {
+		forms.form = { document: 'openapi: 3.1.0', answer };
+		const parameters = { ...getMany('contact'), resource: 'webhook', operation: 'rotateSecret', recordId: 'w1' };
+		const error = await run({ credential: credential(), parameters }).catch((reason: Error) => reason);
+		if (error instanceof Error && /does not include/.test(error.message)) expect(error.message).toMatch(/YAML/);
+	});
+
+	test.each([
+		'http://user:pass-word-9@HOST/tok-123456789/x/openapi.json?token=tok-123456789&v=1#frag-987654321',
+		'user:pass-word-9@HOST/tok-123456789/openapi.json',
+		'HOST/tok-123456789/openapi.json?token=tok-123456789',
+		'http://u:pass-word-9@127.0.0.1:9/tok-123456789?token=tok-123456789',
+		'localhost:3000/tok-123456789',
+		'//HOST/tok-123456789',
+		'tok-123456789',
+	])('shows no more of its address than the host: %s', async (addressTemplate) => {
+		const { host } = new URL(credential().baseUrl);
+		const descriptionUrl = addressTemplate.replace('HOST', host);
+		const hintText = await hints('nothing', { descriptionUrl });
+		expect(hintText).toMatch(/The API description at .+ could not be read/);
+		if (addressTemplate.startsWith('http') && addressTemplate.includes('HOST')) expect(hintText).toContain(`The API description at http://${host} could not be read`);
+		expect(hintText).not.toMatch(/pass-word-9|tok-123456789|frag-987654321/);
+	});
+
+	test('shows no token of its address that the answer repeats', async () => {
+		const { baseUrl } = credential();
+		const hintText = await hints('Cannot GET /tok-123456789/openapi.json', { descriptionUrl: `${baseUrl}/tok-123456789/openapi.json` });
+		expect(hintText).toContain('Cannot GET');
+		expect(hintText).not.toContain('tok-123456789');
+	});
+});
+
+test('a key or a token that the service repeats in its error does not reach the user’s data', async () => {
+	const serviceCredential = credential();
+	forms.form = {
+		document: documentOf({ get: {} }),
+		answer: ({ headers }) => ({ status: 400, body: { message: `Bad header ${headers.authorization}`, errors: [{ detail: String(headers.authorization) }] } }),
+	};
+	const error = await formFailure({ credential: serviceCredential, parameters: get('contact', 'c1') });
+	expect(error.message).toContain('Bad header');
+	expect(JSON.stringify([error.message, error.description, error.context, error])).not.toContain(serviceCredential.apiKey);
+});
+
+test('the user is told which parts of a description were not read', async () => {
+	const schemas = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`S${i}`, { allOf: [{ $ref: `#/components/schemas/S${i + 1}` }] }]));
+	const deep = { content: { 'application/json': { schema: { properties: { email: { type: 'string' }, deep: { $ref: '#/components/schemas/S0' } } } } } };
+	forms.form = { document: documentOf({ post: { requestBody: deep } }, { components: { schemas } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
+	const { hints } = await run({ credential: credential(), parameters: create('contact', automatic), items });
+	expect(hints.join('\n')).toMatch(/not read: schemas/);
+});
+
+test('a value that is only blank is not called unknown', async () => {
+	forms.form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
+	const { message } = await formFailure({ credential: credential(), parameters: create('contact', automatic), items: [{ email: '' }] });
+	expect(message).toMatch(/blank \(Email\)/);
+});

@@ -1,0 +1,173 @@
+import type { Dialect, KeyPromise } from './dialect.ts';
+
+/**
+ * A service's description of itself, as its dialect has it.
+ *
+ * @param folder the path the service is under, such as `/s1`
+ */
+export function documentOf(dialect: Dialect, folder: string): object {
+	const { names, cursor, pageSize, batch } = dialect;
+	const prefix = { 'in paths': '/v1', 'in servers': '', 'relative server': '', 'folder in paths': `${folder}/v1` }[dialect.prefix];
+	const servers = { 'in paths': folder, 'in servers': `${folder}/v1`, 'relative server': './v1', 'folder in paths': '' }[dialect.prefix];
+	const nothing = dialect.hasNulls ? { description: null, tags: null, 'x-internal': null, externalDocs: null } : {};
+	const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+	const answer = (schema: object, more: object = {}) => ({
+		description: 'Done',
+		content: { 'application/json': { schema, ...(dialect.hasNulls && { example: null }) } },
+		...(dialect.hasNulls && { headers: null }),
+		...more,
+	});
+	const operation = (operationId: string, more: object) => ({ operationId, ...nothing, ...more });
+	const keyParameter = (promise: KeyPromise) =>
+		promise === 'declared'
+			? [...otherHeaders(dialect), { name: dialect.key.name, in: 'header', required: dialect.key.isRequired, schema: keySchema(dialect) }]
+			: [];
+	const place = cursor.isNested ? '$response.body#/paging/next/after' : '$response.body#/next_cursor';
+	const link = { next: { operationId: 'list', parameters: { [cursor.name]: place } } };
+	const bodies = {
+		inline: fieldsOf(dialect),
+		reference: ref('Fields'),
+		allOf: { allOf: [ref('Fields'), { required: [names.text] }] },
+		true: true,
+		oneOf: { oneOf: [ref('Fields'), { type: 'object', properties: { company: { type: 'string' } } }] },
+	};
+	const body = (schema: unknown, type = 'application/json') => ({ required: true, content: { [type]: { schema } } });
+	const writes = (id: string, schema?: unknown, type?: string) =>
+		operation(id, {
+			parameters: keyParameter(dialect.keysOf.single),
+			...(schema !== undefined && { requestBody: body(schema, type) }),
+			...(batch && { 'x-batch': `${id}-batch` }),
+			responses: { '200': answer(ref('Contact')), ...(dialect.hasNulls && { '404': null, 'x-extension': 1 }) },
+		});
+	const updates = dialect.update.startsWith('put') ? 'put' : 'patch';
+	const updateType = dialect.update === 'merge-patch' ? 'application/merge-patch+json' : undefined;
+	const conditional = [{ name: 'If-Match', in: 'header', schema: { type: 'string' } }];
+	const batches = batch
+		? Object.fromEntries(
+				['create', 'upsert', 'update', 'delete'].map((id) => [
+					`${prefix}/contacts/${id}-batch`,
+					{
+						post: operation(`${id}-batch`, {
+							parameters: [
+								...keyParameter(dialect.keysOf.batch),
+								...(id === 'upsert' ? [matchParameter(dialect)] : []),
+							],
+							requestBody: body({
+								type: 'object',
+								properties: { [names.batch]: { type: 'array', maxItems: batch.maximum, items: ref('Fields') } },
+							}),
+							responses: { '207': answer({ type: 'object' }) },
+						}),
+					},
+				]),
+			)
+		: {};
+	return {
+		openapi: dialect.openapi,
+		info: { title: 'Generated', version: '1', ...nothing },
+		...(servers !== '' && { servers: [{ url: servers }] }),
+		paths: {
+			[`${prefix}/contacts`]: {
+				...nothing,
+				get: operation('list', {
+					parameters: [
+						{ name: cursor.name, in: 'query', ...nothing, schema: { type: 'string' } },
+						{ name: pageSize.name, in: 'query', ...nothing, schema: sizeSchema(dialect) },
+					],
+					responses: {
+						'200': answer(
+							{ type: 'object', properties: { data: { type: 'array', items: ref('Contact') } } },
+							cursor.isLinked ? { links: link } : {},
+						),
+					},
+				}),
+				post: writes('create', bodies[dialect.body]),
+				put: {
+					...writes('upsert', ref('Fields')),
+					parameters: [...otherChoices, matchParameter(dialect), ...keyParameter(dialect.keysOf.single)],
+				},
+			},
+			[`${prefix}/contacts/{contact}`]: {
+				parameters: [{ name: 'contact', in: 'path', required: true, schema: { type: 'string' } }],
+				get: operation('get', { responses: { '200': answer(ref('Contact')) } }),
+				[updates]: {
+					...writes('update', ref('Fields'), updateType),
+					...(updates === 'put' && { parameters: [...keyParameter(dialect.keysOf.single), ...conditional], 'x-batch': undefined }),
+				},
+				delete: writes('delete'),
+			},
+			...batches,
+		},
+		components: {
+			schemas: {
+				Fields: fieldsOf(dialect),
+				Contact: { allOf: [{ type: 'object', properties: { id: { type: 'string', readOnly: true } } }, ref('Fields')] },
+				Circle: { allOf: [ref('Circle')] },
+				Key: { type: 'string', enum: [names.match] },
+			},
+			...(dialect.hasNulls && { responses: null, examples: null }),
+		},
+	};
+}
+
+const matchParameter = ({ names, matchOn }: Dialect) => ({
+	name: 'match_on',
+	in: 'query',
+	required: true,
+	schema: {
+		enum: { type: 'string', enum: [names.match] },
+		const: { oneOf: [{ const: names.match, title: 'The only one' }] },
+		text: { type: 'string', default: names.match },
+		reference: { anyOf: [{ $ref: '#/components/schemas/Key' }, { type: 'string', pattern: '^x_' }] },
+	}[matchOn],
+});
+
+/** Choices that are not about the field to match on. */
+const otherChoices = [{ name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } }];
+
+const otherHeaders = ({ key }: Dialect) =>
+	key.hasOthers
+		? ['X-Idempotency-TTL', 'Idempotency-Replay'].map((name) => ({ name, in: 'header', schema: { type: 'string' } }))
+		: [];
+
+function fieldsOf({ names, hasNulls, hasOddSchemas, openapi }: Dialect): object {
+	const nullable = openapi === '3.1.0' ? { type: ['string', 'null'] } : { type: 'string', nullable: true };
+	return {
+		type: 'object',
+		...(hasNulls && { required: null, description: null }),
+		properties: {
+			[names.text]: { type: 'string', ...(hasNulls && { enum: null, title: null, pattern: null }) },
+			[names.count]: { type: 'integer', ...(hasNulls && { minimum: null }) },
+			[names.match]: nullable,
+			...(hasOddSchemas && {
+				circle: { $ref: '#/components/schemas/Circle' },
+				described: { $ref: '#/components/schemas/Fields' },
+				anything: true,
+				never: false,
+				nowhere: { $ref: '#/components/schemas/Missing' },
+				elsewhere: { $ref: 'other.yaml#/Thing' },
+				inside: { $ref: '#/components/schemas/Fields/properties/anything' },
+				kinds: { oneOf: [{ type: 'integer' }, { type: 'object', properties: { a: {} } }] },
+				text: 'string',
+				list: { type: 'array' },
+			}),
+		},
+	};
+}
+
+function keySchema({ key }: Dialect): object {
+	if (key.format === 'uuid') return { type: 'string', format: 'uuid' };
+	if (key.format === 'pattern') return { type: 'string', pattern: '^[0-9a-f]{32}$' };
+	return key.format === 'short' ? { type: 'string', maxLength: 40 } : { type: 'string' };
+}
+
+function sizeSchema({ pageSize: { stated, maxSize } }: Dialect): object {
+	const limits = {
+		maximum: { maximum: maxSize },
+		exclusiveMaximum: { exclusiveMaximum: maxSize + 1 },
+		'exclusiveMaximum of 3.0': { maximum: maxSize + 1, exclusiveMaximum: true },
+		enum: { enum: [...new Set([maxSize, 1])] },
+		nowhere: {},
+	};
+	return { type: 'integer', ...limits[stated] };
+}

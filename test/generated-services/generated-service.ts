@@ -1,0 +1,246 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { Dialect } from './dialect.ts';
+import { documentOf } from './generated-document.ts';
+import { errorBody, type GeneratedAnswer } from './error-shapes.ts';
+import type { Fault } from './faults.ts';
+
+export type GeneratedRecord = Record<string, unknown> & { id: string };
+
+/** A member of the object itself: names may be those that every object inherits. */
+export const ownValue = (object: object, name: string): unknown =>
+	Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
+
+/** One change that a request made to one record. */
+interface Effect {
+	kind: 'create' | 'update' | 'delete';
+	id: string;
+	/** What the request gave for it. */
+	values: Record<string, unknown>;
+	/** Whether the description promises that the request is recognised when it is repeated. */
+	isPromised: boolean;
+	/** Which attempt of the node made it: the caller's count. */
+	attempt: number;
+}
+
+/** A service with a dialect and faults of its own, which counts what is done to it. */
+export class GeneratedService {
+	readonly dialect: Dialect;
+	readonly faults: Fault[];
+	readonly records = new Map<string, GeneratedRecord>();
+	readonly effects: Effect[] = [];
+	readonly requests: string[] = [];
+	attempt = 0;
+	/** What the description is answered with; itself where absent. */
+	description: GeneratedAnswer | undefined;
+	private readonly folder: string;
+	private readonly answers = new Map<string, { request: string; answer: GeneratedAnswer; pending: number; apply?: () => GeneratedAnswer }>();
+	private readonly seen = { read: 0, write: 0 };
+	private createdCount = 0;
+
+	constructor(folder: string, dialect: Dialect, faults: Fault[], records: number) {
+		this.folder = folder;
+		this.dialect = dialect;
+		this.faults = faults;
+		for (let i = 0; i < records; i++) this.insert({ [dialect.names.text]: `row ${i}`, [dialect.names.match]: `row-${i}` });
+	}
+
+	/** The answer, and what goes wrong with it. */
+	handle(method: string, url: URL, headers: IncomingMessage['headers'], text: string): { answer: GeneratedAnswer; fault?: Fault } {
+		const path = url.pathname.slice(this.folder.length);
+		if (path === '/openapi.json') {
+			return { answer: this.description ?? { status: 200, body: documentOf(this.dialect, this.folder) } };
+		}
+		this.requests.push(`${method} ${path}${url.search} ${text}`);
+		const kind = method === 'GET' ? 'read' : 'write';
+		const place = this.seen[kind]++;
+		const fault = this.faults.find(({ on, at, times }) => on === kind && place >= at && place < at + times);
+		if (kind === 'read') return { answer: this.read(path, url.searchParams), ...(fault && { fault }) };
+
+		const isBatch = path.endsWith('-batch');
+		const promise = this.dialect.keysOf[isBatch ? 'batch' : 'single'];
+		const header = headers[this.dialect.key.name.toLowerCase()];
+		const key = typeof header === 'string' ? header : undefined;
+		const refusal = this.refusalOfKey(key, promise === 'declared');
+		if (refusal) return { answer: refusal };
+		const isKept = key !== undefined && promise !== 'ignored';
+		const storedAnswer = isKept ? this.answers.get(key) : undefined;
+		const request = `${method} ${path}${url.search} ${text}`;
+		if (storedAnswer) return { answer: this.repeated(storedAnswer, request) };
+
+		const apply = () => this.write(method, path, url.searchParams, headers, text, promise === 'declared' && key !== undefined);
+		if (fault?.effect === 'before') return { answer: { status: 200 }, fault };
+		if (fault?.effect === 'later' && isKept) {
+			this.answers.set(key, { request, answer: { status: 200 }, pending: 3, apply });
+			return { answer: { status: 200 }, fault };
+		}
+		const answer = apply();
+		if (isKept && answer.status < 500) this.answers.set(key, { request, answer, pending: 0 });
+		return { answer, ...(fault && { fault }) };
+	}
+
+	private refusalOfKey(key: string | undefined, isDeclared: boolean): GeneratedAnswer | undefined {
+		const { format, isRequired } = this.dialect.key;
+		if (!isDeclared) return undefined;
+		if (key === undefined) return isRequired ? this.error(400, 'key_missing') : undefined;
+		const isUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(key);
+		if (format === 'uuid' && !isUuid) return this.error(400, 'key_no_uuid');
+		if (format === 'pattern' && !/^[0-9a-f]{32}$/.test(key)) return this.error(400, 'key_of_another_form');
+		return format === 'short' && key.length > 40 ? this.error(400, 'key_too_long') : undefined;
+	}
+
+	private repeated(storedAnswer: { request: string; answer: GeneratedAnswer; pending: number; apply?: () => GeneratedAnswer }, request: string): GeneratedAnswer {
+		if (storedAnswer.request !== request) return this.error(422, 'idempotency_key_reused');
+		if (storedAnswer.pending > 1) {
+			storedAnswer.pending -= 1;
+			// The one code that the API's own documentation gives.
+			return { status: 409, body: { code: 'idempotency_in_progress', detail: 'The first attempt is still running' } };
+		}
+		if (storedAnswer.apply) {
+			storedAnswer.answer = storedAnswer.apply();
+			delete storedAnswer.apply;
+		}
+		return storedAnswer.answer;
+	}
+
+	private read(path: string, query: URLSearchParams): GeneratedAnswer {
+		const { cursor, pageSize, lastCursor, hasTotal, unknownParameters } = this.dialect;
+		const id = /^\/v1\/contacts\/([^/]+)$/.exec(path)?.[1];
+		const found = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
+		if (found) return { status: 200, body: found, headers: this.versionOf(found) };
+		if (path !== '/v1/contacts') return this.error(404, 'not_found');
+		const knownParameters = [cursor.name, pageSize.name];
+		const unknown = [...query.keys()].find((name) => !knownParameters.includes(name));
+		if (unknown !== undefined && unknownParameters === 'refused') return this.error(400, 'unknown_parameter');
+		const requestedSize = Number(query.get(pageSize.name) ?? Math.min(10, pageSize.maxSize));
+		if (!(requestedSize >= 1) || (requestedSize > pageSize.maxSize && pageSize.excess === 'refused')) return this.error(400, 'page_size');
+		const size = Math.min(requestedSize, pageSize.maxSize);
+		if (pageSize.stated === 'enum' && ![pageSize.maxSize, 1].includes(requestedSize) && query.has(pageSize.name)) {
+			return this.error(400, 'page_size');
+		}
+		const start = Number(/^at-(\d+)$/.exec(query.get(cursor.name) ?? 'at-0')?.[1]);
+		const rows = [...this.records.values()];
+		const next = start + size < rows.length ? `at-${start + size}` : { null: null, absent: undefined, empty: '' }[lastCursor];
+		return {
+			status: 200,
+			body: {
+				data: rows.slice(start, start + size),
+				...(cursor.isLinked && cursor.isNested ? { paging: { next: { after: next } } } : { next_cursor: next }),
+				...(hasTotal && { total: rows.length }),
+			},
+		};
+	}
+
+	private versionOf(row: GeneratedRecord): Record<string, string> {
+		return this.dialect.update === 'put with ETag' ? { etag: `"${JSON.stringify(row).length}-${String(row.revision)}"` } : {};
+	}
+
+	private write(
+		method: string,
+		path: string,
+		query: URLSearchParams,
+		headers: IncomingMessage['headers'],
+		text: string,
+		isPromised: boolean,
+	): GeneratedAnswer {
+		const body = (text === '' ? {} : JSON.parse(text)) as Record<string, unknown>;
+		const place = /^\/v1\/contacts(?:\/(?:(\w+)-batch|([^/]+)))?$/.exec(path);
+		if (!place) return this.error(404, 'not_found');
+		const [, batch, id] = place;
+		const { names, update } = this.dialect;
+		if (batch !== undefined && this.dialect.batch) return this.writeBatch(batch, ownValue(body, names.batch), query, isPromised);
+		if (method === 'POST' && id === undefined) return this.create(body, isPromised);
+		if (method === 'PUT' && id === undefined) return this.upsert(body, query, isPromised);
+		const target = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
+		if (!target) return this.error(404, 'not_found');
+		if (method === 'DELETE') return this.remove(target, isPromised);
+		const type = headers['content-type'] ?? '';
+		if (method !== (update.startsWith('put') ? 'PUT' : 'PATCH')) return this.error(405, 'method');
+		if (type.includes('merge-patch') !== (update === 'merge-patch')) return this.error(415, 'media_type');
+		const condition = headers['if-match'];
+		if (condition !== undefined && condition !== this.versionOf(target).etag) return this.error(412, 'changed');
+		return this.change(target, body, isPromised, method === 'PUT');
+	}
+
+	private writeBatch(verb: string, items: unknown, query: URLSearchParams, isPromised: boolean): GeneratedAnswer {
+		if (!Array.isArray(items)) return this.error(422, 'batch');
+		if (items.length > this.dialect.batch!.maximum) return this.error(413, 'too_large');
+		const results = (items as GeneratedRecord[]).map((item, index) => {
+			const { id, ...values } = item;
+			const target = this.records.get(id);
+			const { status, body } =
+				verb === 'create'
+					? this.create(item, isPromised)
+					: verb === 'upsert'
+						? this.upsert(item, query, isPromised)
+						: !target
+							? this.error(404, 'not_found')
+							: verb === 'delete'
+								? this.remove(target, isPromised)
+								: this.change(target, values, isPromised, false);
+			const record = status < 300 ? { data: body } : { error: body ?? null };
+			const isNamed = this.dialect.batch!.results === 'id' && typeof id === 'string';
+			return {
+				...(this.dialect.batch!.results === 'index' && { index }),
+				...(isNamed && { id }),
+				status,
+				...record,
+			};
+		});
+		const areNamed = results.every((result) => 'index' in result || 'id' in result);
+		return { status: 207, body: { results: areNamed ? results.reverse() : results } };
+	}
+
+	private create(values: Record<string, unknown>, isPromised: boolean): GeneratedAnswer {
+		const refusal = this.invalid(values);
+		if (refusal) return refusal;
+		const row = this.insert(values);
+		this.effects.push({ kind: 'create', id: row.id, values, isPromised, attempt: this.attempt });
+		return this.answerWith(row, 201);
+	}
+
+	private upsert(values: Record<string, unknown>, query: URLSearchParams, isPromised: boolean): GeneratedAnswer {
+		const { match } = this.dialect.names;
+		// A service that is not told by which field may find any record.
+		const isAny = query.get('match_on') !== match;
+		const found = [...this.records.values()].find((row) => isAny || ownValue(row, match) === ownValue(values, match));
+		return found ? this.change(found, values, isPromised, false) : this.create(values, isPromised);
+	}
+
+	private change(row: GeneratedRecord, values: Record<string, unknown>, isPromised: boolean, isWhole: boolean): GeneratedAnswer {
+		const invalid = this.invalid(values);
+		if (invalid) return invalid;
+		const base = isWhole ? {} : row;
+		const changed = { ...base, ...values, id: row.id, revision: Number(row.revision) + 1 };
+		this.records.set(row.id, changed);
+		this.effects.push({ kind: 'update', id: row.id, values, isPromised, attempt: this.attempt });
+		return this.answerWith(changed, 200);
+	}
+
+	private remove(row: GeneratedRecord, isPromised: boolean): GeneratedAnswer {
+		this.records.delete(row.id);
+		this.effects.push({ kind: 'delete', id: row.id, values: {}, isPromised, attempt: this.attempt });
+		return { status: 204 };
+	}
+
+	private invalid(values: Record<string, unknown>): GeneratedAnswer | undefined {
+		const count = ownValue(values, this.dialect.names.count);
+		return count === undefined || count === null || Number.isInteger(count) ? undefined : this.error(422, 'count');
+	}
+
+	private insert(values: Record<string, unknown>): GeneratedRecord {
+		const row = { ...values, id: `con_${++this.createdCount}`, revision: 1 };
+		this.records.set(row.id, row);
+		return row;
+	}
+
+	private answerWith(row: GeneratedRecord, status: number): GeneratedAnswer {
+		const { answers } = this.dialect;
+		if (answers === 'nothing') return { status: 204 };
+		return { status, body: answers === 'id' ? { id: row.id } : row };
+	}
+
+	private error(status: number, code: string): GeneratedAnswer {
+		return errorBody(this.dialect.errors, status, code);
+	}
+}

@@ -1,0 +1,213 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { runSync, scopeOf, syncIn, syncOf } from '../integration/sync-node.ts';
+import { plainDialect, type SyncDialect } from './sync-document.ts';
+import { startSyncServices } from './sync-service.ts';
+
+/** Services that do otherwise than most: filters without effect, keys in another notation, answers about other records. */
+let services: Awaited<ReturnType<typeof startSyncServices>>;
+beforeAll(async () => void (services = await startSyncServices()));
+afterAll(async () => await services.close());
+
+function contacts(keys: string[], dialect: Partial<SyncDialect> = {}) {
+	const { service, url } = services.open({ ...plainDialect, ...dialect });
+	for (const key of keys) service.add({ external_id: key, last_name: key, team: 'in' });
+	const run = async (items: IDataObject[], more: IDataObject = {}, setup = {}) =>
+		await runSync({
+			credential: { baseUrl: url, apiKey: url },
+			credentialId: url,
+			items,
+			continueOnFail: true,
+			parameters: syncOf('contact', { missingInSource: 'delete', maxDeletionsShare: 100, ...more }),
+			...setup,
+		});
+	const storedKeys = () => [...service.records.values()].map(({ external_id: key }) => key);
+	const named = () => [...service.records.values()].map(({ last_name: name }) => name);
+	return { run, storedKeys, named, service };
+}
+const same = (keys: string[]) => keys.map((key): IDataObject => ({ external_id: key, last_name: key }));
+const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `k${from + i}`);
+const reasons = (items: Array<{ json: IDataObject }>) => items.map((item) => (item.json.sync ? syncIn(item).reason : item.json.message)).join('\n');
+
+describe('a service that ignores the filter of the scope', () => {
+	const filters = scopeOf({ team: 'in' });
+
+	test.each([['found by their keys', 100], ['found in the whole list', 2]])('has no record outside written (%s)', async (_, pageSize) => {
+		const { run, named, service } = contacts(['a', 'b', 'c', 'd', 'e'], { ignoresTeam: true, pageSize });
+		service.edit('con_2', { team: 'out' });
+		const { updated, conflict } = await run([{ external_id: 'a', last_name: 'new' }, { external_id: 'b', last_name: 'new' }], { missingInSource: 'leave', filters });
+		expect(updated).toHaveLength(1);
+		expect(reasons(conflict)).toContain('which the filter excludes');
+		expect(named()).toEqual(['new', 'b', 'c', 'd', 'e']);
+	});
+
+	test('has none deleted, whatever the records that it gives are without', async () => {
+		for (const team of ['out', 'IN', null, undefined]) {
+			const { run, storedKeys, service } = contacts(['a', 'b'], { ignoresTeam: true });
+			service.edit('con_2', { team });
+			expect(reasons((await run(same(['a']), { filters })).conflict)).toContain('Nothing was written');
+			expect(storedKeys()).toEqual(['a', 'b']);
+		}
+	});
+});
+
+test('records without a key do not let more be deleted', async () => {
+	const { run, storedKeys, service } = contacts(numbers(0, 20));
+	for (let i = 0; i < 200; i++) service.add({ last_name: `by hand ${i}` });
+	const { deleted, hints } = await run(same(numbers(0, 10)), { maxDeletionsShare: 10 });
+	expect(deleted).toEqual([]);
+	expect(hints.join()).toContain('10 of 20 records in scope that have a key');
+	expect(storedKeys().filter(Boolean)).toHaveLength(20);
+});
+
+test('a record that was deactivated already is not deleted again, and does not use up Maximum Deletions', async () => {
+	const { run, service } = contacts(numbers(0, 30), { deactivates: true });
+	const gone = () => [...service.records.values()].filter((record) => record.deactivated_at !== undefined).length;
+	for (const [left, isGone] of [[28, 2], [28, 2], [26, 4], [26, 4]] as const) {
+		await run(same(numbers(0, left)), { maxDeletionsShare: 10 });
+		expect(gone()).toBe(isGone);
+	}
+	expect(service.deletedAgain).toEqual([]);
+});
+
+test.each([' 2.0', "'2", '#2', '02', '+2', '2,0', '\uff12', '2e0'])('an ID written as %j does not let its record be deleted', async (id) => {
+	const { run, storedKeys, service } = contacts(['a', 'b', 'c']);
+	for (const [place, record] of [...service.records.values()].entries()) {
+		service.records.delete(record.id);
+		service.records.set(String(place + 1), { ...record, id: String(place + 1) });
+	}
+	const { deleted, conflict } = await run([{ id: '1', last_name: 'a' }, { id, last_name: 'b' }, { id: '3', last_name: 'c' }], { matchOn: 'id' });
+	expect(deleted).toEqual([]);
+	expect(conflict).toHaveLength(2);
+	expect(storedKeys()).toEqual(['a', 'b', 'c']);
+});
+
+test('a key in another notation does not let its record be deleted, unless that is another item’s', async () => {
+	const { run, storedKeys } = contacts(['7', '8', 'K 1']);
+	expect((await run(same(['7.0', '8', 'k-1']))).deleted).toEqual([]);
+	expect(storedKeys()).toEqual(['7', '8', 'K 1', '7.0', 'k-1'].slice(0, 3));
+	const other = contacts(['7', '07']);
+	expect((await other.run(same(['07']))).deleted).toHaveLength(1);
+	expect(other.storedKeys()).toEqual(['07']);
+});
+
+test('a key that the service stores in another notation is reported, and nothing is deleted in that run', async () => {
+	const { run, storedKeys } = contacts(['X'], { keepsCapitals: true });
+	const { created, deleted, conflict } = await run(same(['n']));
+	expect([created, deleted]).toEqual([[], []]);
+	expect(reasons(conflict)).toContain('stored its key as “N”');
+	expect(storedKeys()).toEqual(['X', 'N']);
+	expect((await run([...same(['X']), { external_id: 'N', last_name: 'n' }])).unchanged).toHaveLength(2);
+});
+
+test('an update that is answered with another record is not reported under its ID', async () => {
+	const { run, storedKeys } = contacts(['a', 'b', 'c'], { answersOther: true });
+	const { updated, unchanged, deleted, conflict } = await run([{ external_id: 'a', last_name: 'new' }, ...same(['b'])]);
+	expect([updated, deleted]).toEqual([[], []]);
+	expect(unchanged.map(({ json }) => json.external_id)).toEqual(['b']);
+	expect(conflict.map(({ json }) => json.external_id)).toEqual(['a', 'c']);
+	expect(storedKeys()).toEqual(['a', 'b', 'c']);
+});
+
+test('an update that is answered with the former record is not reported as unchanged', async () => {
+	const { run, service, named } = contacts(['a']);
+	const handle = service.handle.bind(service);
+	service.handle = (method, ...more) => {
+		const before = { ...service.records.get('con_1') };
+		const answer = handle(method, ...more);
+		return method === 'PATCH' ? { ...answer, body: before } : answer;
+	};
+	const { updated } = await run([{ external_id: 'a', last_name: 'new' }]);
+	expect(reasons(updated)).toContain('returned the previous version');
+	expect(updated[0]!.json).not.toHaveProperty('version');
+	expect(named()).toEqual(['new']);
+});
+
+describe('where only the ETag tells the version', () => {
+	const dialect = { versions: 'etag', takesIfMatch: true } as const;
+	test.each([
+		['update', undefined],
+		['delete', undefined],
+		['update', { maximum: 100, takesVersion: false, results: 'all' }],
+		['delete', { maximum: 100, takesVersion: false, results: 'all' }],
+	] as const)('an edit before any request is neither overwritten nor deleted (%s, %j)', async (operation, batch) => {
+		for (let at = 1; at < 10; at++) {
+			const { run, service } = contacts(['a', 'b', 'c'], { ...dialect, batch });
+			let isEdited = false;
+			service.begin((request) => void (request === at && (isEdited = service.edit('con_2', { last_name: 'by somebody else' }))));
+			const run1 = await run([...same(['a']), ...(operation === 'update' ? ['b', 'c'].map((key) => ({ external_id: key, last_name: 'new' })) : [])]);
+			if (!isEdited) return expect(run1.hints.join()).not.toContain('takes no version');
+			const wasRead = service.editedAfterReading.has('con_2');
+			if (wasRead) expect(service.records.get('con_2')).toMatchObject({ last_name: 'by somebody else' });
+		}
+	});
+});
+
+test('a version that is an ETag already is sent as it is', async () => {
+	const { run, service } = contacts(['a']);
+	const handle = service.handle.bind(service);
+	service.handle = (method, url, headers, text) => {
+		const answer = handle(method, url, headers, text);
+		return url.pathname.endsWith('.json') ? answer : { ...answer, body: JSON.parse(JSON.stringify(answer.body ?? null).replace(/"version":(\d+)/g, String.raw`"version":"\"$1\""`)) };
+	};
+	expect((await run([{ external_id: 'a', last_name: 'new' }])).updated).toHaveLength(1);
+});
+
+test('a creation that is only accepted is not reported as done, and nothing is deleted', async () => {
+	const { run, storedKeys, service } = contacts(['a', 'b']);
+	const handle = service.handle.bind(service);
+	service.handle = (method, ...more) => (method === 'POST' ? { status: 202, body: { id: 'job_1', status: 'queued' } } : handle(method, ...more));
+	const { created, deleted, conflict } = await run(same(['a', 'n']));
+	expect([created, deleted]).toEqual([[], []]);
+	expect(conflict).toHaveLength(2);
+	expect(storedKeys()).toEqual(['a', 'b']);
+});
+
+describe('a source that is read in parts', () => {
+	test('deletes nothing in its second round', async () => {
+		const { run, storedKeys } = contacts(numbers(0, 20));
+		const execution = { executionId: 'e1', context: {} };
+		await run(same(numbers(0, 19)), {}, { ...execution, runIndex: 0 });
+		const { conflict } = await run(same(numbers(19, 20)), {}, { ...execution, runIndex: 1 });
+		expect(reasons(conflict)).toContain('Take the node out of the loop');
+		expect(storedKeys()).toHaveLength(19);
+		const leave = await run(same(numbers(18, 19)), { missingInSource: 'leave' }, { ...execution, runIndex: 2 });
+		expect(leave.unchanged).toHaveLength(1);
+	});
+
+	test('deletes nothing in a loop over items, already in its first round', async () => {
+		const { run, storedKeys } = contacts(['a', 'b', 'c']);
+		expect(reasons((await run(same(['a']), {}, { loop: 'n8n-nodes-base.splitInBatches' })).conflict)).toContain('Take the node out of the loop');
+		expect(storedKeys()).toEqual(['a', 'b', 'c']);
+		expect((await run(same(['a']), {}, { loop: 'n8n-nodes-base.wait' })).deleted).toHaveLength(2);
+	});
+
+	test('may have a scope of its own in each round, and be tried again', async () => {
+		const { run, service } = contacts(['a', 'b', 'c']);
+		service.edit('con_3', { team: 'out' });
+		const execution = { executionId: 'e1', context: {} };
+		for (const [runIndex, team, keys] of [[0, 'in', ['a']], [0, 'in', ['a']], [1, 'out', ['c']]] as const) {
+			const filters = { rows: [{ field: 'team', operator: 'is', value: `={{ '${team}' }}` }] };
+			const { conflict } = await run(same([...keys]), { filters }, { ...execution, runIndex });
+			expect(conflict).toEqual([]);
+		}
+	});
+});
+
+describe('a field that no item has', () => {
+	const both = { missingInSource: 'leave', versionField: 'seen', agreedField: 'synced', bothChanged: 'source' };
+	test('is taken for a mistake where the items have another of those', async () => {
+		const { run, named, service } = contacts(['a']);
+		service.edit('con_1', { last_name: 'edit of the CRM' });
+		const item = { external_id: 'a', last_name: 'a', phone: '2', seen: 1, synced: { last_name: 'a' } };
+		for (const typo of [{ agreedField: 'Synced' }, { versionField: 'sen' }]) {
+			expect(reasons((await run([item], { ...both, ...typo })).conflict)).toContain('Nothing was written');
+		}
+		expect(named()).toEqual(['edit of the CRM']);
+	});
+
+	test('is told where they have none', async () => {
+		const { run } = contacts(['a']);
+		expect((await run(same(['a']), both)).hints.join()).toContain('no item has the field “synced”');
+	});
+});

@@ -1,0 +1,25 @@
+import { join, resolve } from 'node:path';
+import { prepareN8n, worldOf } from '../../e2e/harness/new-n8n.ts';
+import { startWorlds } from '../../e2e/harness/world.ts';
+import { findQueuePrograms, startQueueN8n } from './queue-n8n.ts';
+import type { QueueWorld } from './queue-access.ts';
+
+const CONTACTS = 200;
+
+/** Kept after the run, to look into when a test has failed: the logs. */
+const OUTPUT = resolve('.tmp', 'queue');
+
+/**
+ * Starts a new n8n in queue mode with the package, and a new sandbox. Without Redis or PostgreSQL
+ * it starts nothing, and the tests are skipped.
+ */
+export async function startQueueWorld(): Promise<void> {
+	const programs = findQueuePrograms();
+	if (!programs) return;
+	await startWorlds(OUTPUT, async (closers): Promise<QueueWorld> => {
+		const setup = await prepareN8n(closers, CONTACTS);
+		const { mainUrl, webhookUrls, workerLogs, database } = await startQueueN8n(closers, setup, programs, OUTPUT);
+		const world = await worldOf(setup, mainUrl, join(OUTPUT, 'main.log'));
+		return { ...world, webhookUrls, workerLogs, postgresPort: database.port };
+	});
+}

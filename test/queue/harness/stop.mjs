@@ -1,1 +1,0 @@
-export { stopWorld as default } from './world.ts';

@@ -1,0 +1,163 @@
+import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
+import type { CrmEvent } from '../../../nodes/CrmPlatform/api/crmEvent';
+import { matchesEventPattern } from '../../../nodes/CrmPlatform/api/crmEvent';
+import { unshared, eventIdentity, type EventLog } from '../../../nodes/CrmPlatform/api/eventLog';
+import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
+import { NodeApiError, type INode } from 'n8n-workflow';
+import type { ModelClock } from './clock.ts';
+import { pageOf, type ModelRecord } from './records.ts';
+
+interface Entry {
+	event: CrmEvent;
+	/** When the service shows it: sequences are assigned before the commit. */
+	visible: number;
+}
+
+/** The service as a trigger sees it: an event log, with answers that are late, behind or missing. */
+export class PollModelService {
+	/** Milliseconds that every other answer is behind. */
+	lag = 0;
+	/** What it answers beside the log. */
+	api: Partial<Connection> = {};
+	/** So many answers fail: refused with a status, cut off, or not there at all. */
+	failures = 0;
+	failure: Failure = 'none';
+	/** Cursors of lists end. */
+	cursorsExpire = 0;
+	readonly records = new Map<string, ModelRecord>();
+	/** What each record was, and since when (Unix epoch ms). */
+	private readonly history = new Map<string, Array<{ at: number; record: ModelRecord | undefined }>>();
+	/** How many records of each name were deleted: an id is given once. */
+	private readonly deleted = new Map<string, number>();
+	/** All events that ever were, those that a restore has taken back included. */
+	readonly all: CrmEvent[] = [];
+	private entries: Entry[] = [];
+	private sequence = 0;
+	/** How many requests it has answered. */
+	answers = 0;
+
+	private readonly clock: ModelClock;
+
+	constructor(clock: ModelClock) {
+		this.clock = clock;
+	}
+
+	/** Ids that a restored service gives again. */
+	private free: string[] = [];
+
+	happen(type: string, record: string, late = 0, id = this.free.shift() ?? `e${this.all.length + 1}`, data = dataOf(record)): void {
+		const now = this.clock.now();
+		this.sequence += 1;
+		const event: CrmEvent = {
+			id,
+			type,
+			timestamp: new Date(now).toISOString(),
+			sequence: this.sequence,
+			account_id: 'account',
+			request: null,
+			data,
+		};
+		this.all.push(event);
+		this.entries.push({ event, visible: now + late });
+	}
+
+	/** Creates, changes or deletes a record, in one with its event. */
+	write(slot: string, stage: string, late = 0): void {
+		const id = `${slot}x${this.deleted.get(slot) ?? 0}`;
+		const existingRecord = this.records.get(id);
+		if (stage === '' && !existingRecord) return;
+		const created_at = existingRecord?.created_at ?? new Date(this.clock.now()).toISOString();
+		const object = { id, created_at, updated_at: new Date(this.clock.now()).toISOString(), stage: stage === '' ? existingRecord!.stage : stage, revision: (existingRecord?.revision ?? 0) + 1 };
+		const previous = existingRecord && stage !== '' ? { stage: existingRecord.stage, updated_at: existingRecord.updated_at } : null;
+		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
+		this.put(id, stage === '' ? undefined : object);
+		const deed = stage === '' ? 'deleted' : existingRecord ? 'updated' : 'created';
+		this.happen(`p.${deed}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
+	}
+
+	/** Goes on from a backup that lacks the latest events. */
+	restore(without: number, givesAgain = false): void {
+		const left = Math.max(1, this.entries.length - without);
+		const gone = this.entries.slice(left).map(({ event }) => event);
+		this.entries = this.entries.slice(0, left);
+		this.sequence = this.entries.at(-1)!.event.sequence;
+		if (givesAgain) this.free = gone.map(({ id }) => id);
+		for (const { type, data } of gone.reverse()) {
+			const { id } = data.object as unknown as ModelRecord;
+			if (!type.startsWith('p.')) continue;
+			this.put(id, type === 'p.created' ? undefined : { ...(data.object as unknown as ModelRecord), ...data.previous });
+		}
+	}
+
+	private put(id: string, record: ModelRecord | undefined): void {
+		if (record) this.records.set(id, record);
+		else this.records.delete(id);
+		this.history.set(id, [...(this.history.get(id) ?? []), { at: this.clock.now(), record }]);
+	}
+
+	/** Whether an event is in the log, and was not taken back. */
+	has = (event: CrmEvent): boolean => this.entries.some((entry) => entry.event === event);
+
+	/** A page of records as they are now. */
+	page = (query: Query): object => {
+		this.fail();
+		this.answers += 1;
+		const until = this.clock.now() - (this.answers % 2 === 0 ? this.lag : 0);
+		const records = [...this.history.values()].flatMap((states) => states.findLast(({ at }) => at <= until)?.record ?? []);
+		if (query.cursor !== undefined && this.cursorsExpire > 0) {
+			this.cursorsExpire -= 1;
+			throw refusal('410');
+		}
+		return JSON.parse(JSON.stringify(pageOf(records, query))) as object;
+	};
+
+	readonly log: EventLog = {
+		newest: async () => {
+			const event = this.answer().at(-1);
+			return event && { identity: eventIdentity(event), timestamp: event.timestamp, sequence: event.sequence, account: 'account' };
+		},
+		oldest: async () => this.answer()[0],
+		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),
+		after: (sequence, types, limit, share = unshared) => this.list((event) => event.sequence > sequence, types, limit, false, async (ask) => await share(`${sequence} ${types.join()} ${limit}`, ask)),
+		newestFirst: (types) => this.list(() => true, types, Infinity, true),
+		allAfter: (sequence) => this.list((event) => event.sequence > sequence, []),
+		newestCauses: (limit) => this.list(() => true, [], limit, true),
+	};
+
+	private async *list(
+		isWanted: (event: CrmEvent) => boolean,
+		types: string[],
+		limit = Infinity,
+		isReverse = false,
+		shared: <Answer>(ask: () => Promise<Answer>) => Promise<Answer> = async (ask) => await ask(),
+	): AsyncGenerator<CrmEvent, void> {
+		const isCut = this.failure === 'cut' && this.failures > 0;
+		if (isCut) this.failures -= 1;
+		const isChosen = ({ type }: CrmEvent) => types.length === 0 || types.some((pattern) => matchesEventPattern(pattern, type));
+		const log = await shared(async () => this.answer());
+		const events = log.filter((event) => isWanted(event) && isChosen(event));
+		const answered = (isReverse ? events.reverse() : events).slice(0, limit);
+		yield* isCut ? answered.slice(0, 2) : answered;
+		if (isCut) throw new Error('The answer was cut off');
+	}
+
+	/** The log as one answer shows it. */
+	private answer(): CrmEvent[] {
+		this.fail();
+		this.answers += 1;
+		const until = this.clock.now() - (this.answers % 2 === 0 ? this.lag : 0);
+		return this.entries.filter(({ visible }) => visible <= until).map(({ event }) => event);
+	}
+
+	private fail(): void {
+		if (this.failures === 0 || this.failure === 'cut') return;
+		this.failures -= 1;
+		throw this.failure === 'none' ? new Error('The service does not answer') : refusal(this.failure);
+	}
+}
+
+export type Failure = 'none' | 'cut' | '400' | '403' | '404' | '410' | '422' | '500';
+
+const refusal = (httpCode: string): NodeApiError => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `The service answers ${httpCode}` });
+
+const dataOf = (id: string): CrmEvent['data'] => ({ object: { id }, previous: null, changed: [] });

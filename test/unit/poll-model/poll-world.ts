@@ -1,0 +1,69 @@
+import { NodeApiError, type INode, type INodeExecutionData } from 'n8n-workflow';
+
+import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
+import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/changes/readingLoop';
+import { ModelClock } from './clock.ts';
+import { choiceOf, now, type PollHistory } from './poll-histories.ts';
+import { PollModelN8n } from './poll-n8n.ts';
+import { PollModelService } from './poll-service.ts';
+
+/** The usual choice of the tests that play a history by hand. */
+export const quick: PollHistory = {
+	doneWhen: 'started',
+	afterCrash: 'startAgain',
+	groupSize: 1,
+	isDated: false,
+	nodes: 1,
+	courses: [],
+	deeds: [],
+};
+
+/** A service and n8n, in which a test does what it likes. */
+export async function pollWorld() {
+	const clock = new ModelClock();
+	const service = new PollModelService(clock);
+	const n8n = new PollModelN8n(clock, service);
+	n8n.courses = [{ ms: 1, status: 'success' }];
+	service.happen('c.z', 'r0');
+	await clock.advance(60_000);
+
+	const happen = (...records: string[]): void => records.forEach((record) => service.happen('a.x', record));
+	const choose = (more: Partial<PollHistory> = {}): TriggerChoice => choiceOf({ ...quick, ...more }, ['a.x'], now, service.page);
+
+	/** Gives each record as it is now, but for those that answer with an error. */
+	const chooseCurrent = (more: Partial<PollHistory>, codeOf: (record: string) => string | undefined): TriggerChoice => {
+		service.api = {
+			describeEvents: async () => ({ types: [{ type: 'a.x', collection: '/as' }] }),
+			send: async ({ path }: { path: string }) => {
+				const id = path.split('/').at(-1)!;
+				const httpCode = codeOf(id);
+				if (httpCode) throw new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: 'No' });
+				return { body: { id } };
+			},
+		} as unknown as Partial<Connection>;
+		const choice = choose(more);
+		choice.events.output.shape = 'current';
+		return choice;
+	};
+
+	const publish = async (choice: TriggerChoice): Promise<void> => {
+		await n8n.publish('one', choice);
+		await clock.advance(60_000);
+	};
+
+	/** What was started, in its order. */
+	const started = () => n8n.allRows.map(({ ids }) => ids.join());
+	const messages = () => n8n.reports.map(({ message }) => message);
+
+	return { clock, service, n8n, happen, choose, chooseCurrent, publish, started, messages };
+}
+
+/** Whether n8n is asked for an execution, or told to store, with items that cannot be written. */
+export function isUnwritable(items: INodeExecutionData[]): boolean {
+	try {
+		JSON.stringify(items);
+		return false;
+	} catch {
+		return true;
+	}
+}
