@@ -8,7 +8,7 @@ import type { Service } from '../core/service.ts';
 import { pageSize } from '../domain/queries/list-query.ts';
 import { recordAnswer } from '../domain/records/record-answer.ts';
 import { existingRecord } from '../domain/records/write.ts';
-import type { Account } from '../core/schemas/account.ts';
+import { type Account, accountSchema } from '../core/schemas/account.ts';
 import { maxBatchSize } from '../core/schemas/batch.ts';
 import type { StoredRecord } from '../core/schemas/resource.ts';
 import { users } from '../core/schemas/users.ts';
@@ -40,7 +40,7 @@ export const accountRoutes = (service: Service): ApiRoute[] => [
 		id: 'getAccount',
 		tag: 'account',
 		summary: 'Get the account',
-		answers: { 200: success('The account.', 'Account') },
+		answers: { 200: success('The account.', accountSchema) },
 		handle: (c) => c.json(accountOf(service)),
 	}),
 ];

@@ -8,11 +8,11 @@ import type { Env, Service } from '../../core/service.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { noStore, OAuthError } from './oauth-error.ts';
 import { issuerOf } from './issuer.ts';
-import { oauthPaths, serverMetadata } from './server-metadata.ts';
+import { oauthPaths, serverMetadata, serverMetadataSchema } from './server-metadata.ts';
 import { revocationForm, tokenForm } from './oauth-forms.ts';
 import { bodyParameters, requiredParameter } from './oauth-parameters.ts';
 import { revokeToken } from './revocation.ts';
-import { grantTypes } from './token-exchange.ts';
+import { grantTypes, tokenSchema } from './token-exchange.ts';
 
 /** The endpoints of OAuth 2.0. */
 export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] {
@@ -44,7 +44,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			summary: 'Get a token',
 			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
 			body: tokenForm,
-			answers: { 200: success('The tokens.', 'Token', 'Cache-Control') },
+			answers: { 200: success('The tokens.', tokenSchema, 'Cache-Control') },
 			async handle(c) {
 				const { client, parameters } = await clientRequest(c);
 				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
@@ -79,7 +79,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			tag: 'oauth',
 			summary: 'Get the server metadata',
 			description: 'Endpoints, scopes and methods (RFC 8414).',
-			answers: { 200: success('The metadata.', 'AuthorizationServer') },
+			answers: { 200: success('The metadata.', serverMetadataSchema) },
 			security: [],
 			handle: (c) => c.json(serverMetadata(issuerOf(c))),
 		}),

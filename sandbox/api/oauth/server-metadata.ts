@@ -1,3 +1,4 @@
+import { z } from 'zod/v4';
 import { clientAuthenticationMethods } from './client-authentication.ts';
 import { scopes } from '../../domain/access/scopes.ts';
 import { grantTypes } from './token-exchange.ts';
@@ -24,4 +25,10 @@ export const serverMetadata = (issuer: string) => ({
 	revocation_endpoint_auth_methods_supported: clientAuthenticationMethods,
 	code_challenge_methods_supported: ['S256'],
 	authorization_response_iss_parameter_supported: true,
+});
+
+export const serverMetadataSchema = z.object({}).meta({
+	id: 'AuthorizationServer',
+	description: 'Metadata of the authorization server; RFC 8414, section 2, defines its members.',
+	example: serverMetadata('https://crm-platform.example'),
 });

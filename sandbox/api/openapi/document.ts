@@ -1,18 +1,17 @@
 import type { ApiRoute } from '../endpoint/endpoint.ts';
-import { accountSchema } from '../../core/schemas/account.ts';
 import { anyRecords } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { jobs } from '../../core/schemas/jobs.ts';
-import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
+import { type JsonSchema, namedSchemas } from '../../core/schemas/json-schema.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { eventSchemas } from './event-schemas.ts';
 import { eventWebhooks } from './event-webhooks.ts';
 import { headers } from './headers.ts';
 import { introduction } from './introduction.ts';
-import { clientSecretScheme, oauth2Scheme, oauthErrorResponses, oauthSchemas } from './oauth-schemas.ts';
+import { clientSecretScheme, oauth2Scheme, oauthErrorResponses } from './oauth-schemas.ts';
 import { pathsOf } from './paths.ts';
-import { errorResponses, problemSchema } from './problems.ts';
+import { errorResponses } from './problems.ts';
 import { resourceSchemas } from './resource-schemas.ts';
 import { webhookSchemas } from './webhook-schemas.ts';
 
@@ -64,9 +63,7 @@ export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 			...jobSchemas(),
 			...webhookSchemas(),
 			...eventSchemas(),
-			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
-			Problem: problemSchema,
-			...oauthSchemas,
+			...namedSchemas(),
 		},
 	},
 });

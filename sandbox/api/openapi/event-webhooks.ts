@@ -1,5 +1,6 @@
 import { accountId } from '../../core/foundation/account-id.ts';
 import { customEventTypes, type EventType, eventTypes } from '../../domain/events/event-types.ts';
+import { componentRef } from '../../core/schemas/json-schema.ts';
 import { namesOf } from '../../core/schemas/names.ts';
 import { exampleValue } from '../endpoint/input-schema.ts';
 
@@ -35,7 +36,7 @@ function delivery(event: EventType) {
 					// Beside the schema, because the documentation omits read-only fields from the
 					// example of a request.
 					schema: {
-						$ref: `#/components/schemas/${namesOf(resource).Singular}Event`,
+						...componentRef(`${namesOf(resource).Singular}Event`),
 						example: exampleEvent(event),
 					},
 				},

@@ -1,10 +1,8 @@
-import { z } from 'zod/v4';
 import { administrativeScopes, scopes, standardScopes } from '../../domain/access/scopes.ts';
-import { commonHeaders, headerRefs } from '../endpoint/responses.ts';
-import { type OAuthErrorCode, oauthErrorCodes } from '../oauth/oauth-error.ts';
-import { oauthPaths, serverMetadata } from '../oauth/server-metadata.ts';
-import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
-import { errorHeaders } from './problems.ts';
+import { success } from '../endpoint/responses.ts';
+import { type OAuthErrorCode, oauthErrorSchema } from '../oauth/oauth-error.ts';
+import { oauthPaths } from '../oauth/server-metadata.ts';
+import { errorHeaders, withExamples } from './problems.ts';
 
 /** The security scheme of access tokens. */
 export const oauth2Scheme = {
@@ -53,67 +51,9 @@ const oauthCodes: Record<number, OAuthErrorCode[]> = {
 
 export const oauthErrorResponses = (): Record<string, unknown> =>
 	Object.fromEntries(
-		Object.entries(oauthCodes).map(([status, codes]) => [
-			`OAuth${status}`,
-			{
-				description: `${codes.join(', ')}.`,
-				headers: {
-					...commonHeaders,
-					...headerRefs('Cache-Control', ...(errorHeaders[Number(status)] ?? [])),
-				},
-				content: {
-					'application/json': {
-						schema: { $ref: '#/components/schemas/OAuthError' },
-						examples: Object.fromEntries(
-							codes.map((error) => [
-								error,
-								{ value: { error, error_description: 'An explanation of the error.' } },
-							]),
-						),
-					},
-				},
-			},
-		]),
+		Object.entries(oauthCodes).map(([status, codes]) => {
+			const examples = codes.map((error) => [error, { error, error_description: 'An explanation of the error.' }] as const);
+			const response = success(`${codes.join(', ')}.`, oauthErrorSchema, 'Cache-Control', ...(errorHeaders[Number(status)] ?? []));
+			return [`OAuth${status}`, withExamples(response, examples)];
+		}),
 	);
-
-const member = (description: string) => z.string().meta({ description });
-
-const described = (schema: z.ZodObject, description: string, example: object): JsonSchema => ({
-	...jsonSchema(schema, 'output'),
-	description,
-	example,
-});
-
-/** The schemas of the OAuth 2.0 endpoints' responses. */
-export const oauthSchemas: Record<string, JsonSchema> = {
-	Token: described(
-		z.object({
-			access_token: member('Sent as Authorization: Bearer.'),
-			token_type: z.enum(['Bearer']).meta({ description: 'The kind of access token.' }),
-			expires_in: z.int().min(1).meta({ description: 'The lifetime of the access token in seconds.' }),
-			refresh_token: member('Exchange it for new tokens; it replaces the previous refresh token.'),
-			scope: member('The scopes of the access token, separated by spaces.'),
-		}),
-		'Tokens that act for a user (RFC 6749, 5.1).',
-		{
-			access_token: 'crm_access_3d2f',
-			token_type: 'Bearer',
-			expires_in: 3600,
-			refresh_token: 'crm_refresh_5f1c',
-			scope: 'contacts:read contacts:write',
-		},
-	),
-	OAuthError: described(
-		z.object({
-			error: z.enum(oauthErrorCodes).meta({ description: 'The error code.' }),
-			error_description: member('An explanation of the error.'),
-		}),
-		'An error (RFC 6749, 5.2).',
-		{ error: 'invalid_grant', error_description: 'This code has expired. Ask the user again.' },
-	),
-	AuthorizationServer: {
-		description: 'Metadata of the authorization server; RFC 8414, section 2, defines its members.',
-		type: 'object',
-		example: serverMetadata('https://crm-platform.example'),
-	},
-};

@@ -1,6 +1,6 @@
-import { commonHeaders, headerRefs } from '../endpoint/responses.ts';
+import { z } from 'zod/v4';
+import { success } from '../endpoint/responses.ts';
 import { type ProblemCode, problems } from '../../core/foundation/problem.ts';
-import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 
 export const errorHeaders: Record<number, string[]> = {
 	401: ['WWW-Authenticate'],
@@ -18,25 +18,29 @@ export function errorResponses(): Record<string, unknown> {
 	statuses.delete(problems.failed_dependency[0]);
 	return Object.fromEntries(
 		[...statuses].map((status) => {
-			const codes = (Object.keys(problems) as ProblemCode[]).filter(
-				(code) => problems[code][0] === status,
-			);
-			return [
-				`Problem${status}`,
-				{
-					description: codes.map((code) => `${code}: ${problems[code][1]}.`).join(' '),
-					headers: { ...commonHeaders, ...headerRefs(...(errorHeaders[status] ?? [])) },
-					content: {
-						'application/problem+json': {
-							schema: { $ref: '#/components/schemas/Problem' },
-							examples: Object.fromEntries(codes.map((code) => [code, { value: problemExample(code) }])),
-						},
-					},
-				},
-			];
+			const codes = (Object.keys(problems) as ProblemCode[]).filter((code) => problems[code][0] === status);
+			const description = codes.map((code) => `${code}: ${problems[code][1]}.`).join(' ');
+			const response = success(description, problemSchema, ...(errorHeaders[status] ?? []));
+			const examples = codes.map((code) => [code, problemExample(code)] as const);
+			return [`Problem${status}`, withExamples(response, examples, 'application/problem+json')];
 		}),
 	);
 }
+
+/** A response with an example of each code. */
+export const withExamples = (
+	{ content, ...response }: ReturnType<typeof success>,
+	examples: ReadonlyArray<readonly [code: string, value: unknown]>,
+	mediaType = 'application/json',
+) => ({
+	...response,
+	content: {
+		[mediaType]: {
+			...content['application/json'],
+			examples: Object.fromEntries(examples.map(([code, value]) => [code, { value }])),
+		},
+	},
+});
 
 export const problemExample = (code: ProblemCode) => ({
 	type: `https://docs.crm-platform.example/problems/${code}`,
@@ -48,40 +52,25 @@ export const problemExample = (code: ProblemCode) => ({
 	errors: [],
 });
 
+const text = (description: string) => z.string().meta({ description });
+
 /** The schema of every error body (RFC 9457). */
-export const problemSchema: JsonSchema = {
-	description: 'An error (RFC 9457).',
-	type: 'object',
-	properties: {
-		type: { type: 'string', format: 'uri', description: 'Identifies the kind of error.' },
-		title: { type: 'string', description: 'The kind of error, for people.' },
-		status: { type: 'integer', description: 'The HTTP status.' },
-		detail: { type: 'string', description: 'An explanation of this error.' },
-		code: { type: 'string', enum: Object.keys(problems), description: 'The code, for programs.' },
-		request_id: { type: 'string', description: 'Include it when you ask for support.' },
-		errors: {
-			type: 'array',
-			description: 'The invalid places of the body or the query.',
-			items: {
-				type: 'object',
-				properties: {
-					pointer: { type: 'string', description: 'Place in the body (RFC 6901).' },
-					parameter: { type: 'string', description: 'Name of the parameter or header.' },
-					code: { type: 'string', description: 'The code, for programs.' },
-					detail: { type: 'string', description: 'An explanation of the error.' },
-				},
-				required: ['code', 'detail'],
-			},
-		},
-		existing_id: { type: 'string', description: 'With duplicate: the record that has the value.' },
-		scope: { type: 'string', description: 'With insufficient_scope: the required scope.' },
-		from: { type: 'string', description: 'With invalid_state_transition: the current state.' },
-		to: { type: 'string', description: 'With invalid_state_transition: the requested state.' },
-		allowed: {
-			type: 'array',
-			description: 'With invalid_state_transition: the allowed states.',
-			items: { type: 'string' },
-		},
-	},
-	required: ['type', 'title', 'status', 'detail', 'code', 'request_id', 'errors'],
-};
+const problemSchema = z.object({
+	type: z.string().meta({ format: 'uri', description: 'Identifies the kind of error.' }),
+	title: text('The kind of error, for people.'),
+	status: z.int().meta({ description: 'The HTTP status.' }),
+	detail: text('An explanation of this error.'),
+	code: z.enum(Object.keys(problems)).meta({ description: 'The code, for programs.' }),
+	request_id: text('Include it when you ask for support.'),
+	errors: z.array(z.object({
+		pointer: text('Place in the body (RFC 6901).').optional(),
+		parameter: text('Name of the parameter or header.').optional(),
+		code: text('The code, for programs.'),
+		detail: text('An explanation of the error.'),
+	})).meta({ description: 'The invalid places of the body or the query.' }),
+	existing_id: text('With duplicate: the record that has the value.').optional(),
+	scope: text('With insufficient_scope: the required scope.').optional(),
+	from: text('With invalid_state_transition: the current state.').optional(),
+	to: text('With invalid_state_transition: the requested state.').optional(),
+	allowed: z.array(z.string()).optional().meta({ description: 'With invalid_state_transition: the allowed states.' }),
+}).meta({ id: 'Problem', description: 'An error (RFC 9457).' });

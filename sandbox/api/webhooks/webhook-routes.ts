@@ -13,7 +13,7 @@ import { covers, eventTypesIn } from '../../domain/events/event-types.ts';
 import { requireScope } from '../../domain/access/authentication.ts';
 import { scopeOf } from '../../domain/access/scopes.ts';
 import { customObjects } from '../../core/schemas/custom-objects.ts';
-import { deliveryAnswer, recoverSchema } from '../../core/schemas/webhook-deliveries.ts';
+import { deliveryAnswer, deliverySchema, recoveredSchema, recoverSchema } from '../../core/schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
@@ -106,7 +106,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 				'happened while it was paused, disabled or not created yet, and failed deliveries, whether ' +
 				'or not a retry is due.',
 			body: recoverSchema,
-			answers: { 202: success('The number of queued events.', 'WebhookRecovered') },
+			answers: { 202: success('The number of queued events.', recoveredSchema) },
 			handle: (c) =>
 				answerWrite(service, webhooks, c, true, (writing, body) => {
 					const webhook = webhookOf(writing.store, c);
@@ -123,7 +123,7 @@ export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRout
 			summary: 'Test a webhook',
 			description:
 				'Sends webhook.test once, regardless of the status of the webhook, and returns the outcome.',
-			answers: { 200: success('The delivery, succeeded or failed.', 'WebhookDelivery') },
+			answers: { 200: success('The delivery, succeeded or failed.', deliverySchema) },
 			handle: (c) => test(service, dispatcher, c),
 		}),
 	];

@@ -44,6 +44,6 @@ export const accountSchema = z.object({
 			}),
 		})
 		.meta({ title: 'Limits', description: 'Limits of the account.' }),
-});
+}).meta({ id: 'Account', description: 'The account.' });
 
 export type Account = z.output<typeof accountSchema>;

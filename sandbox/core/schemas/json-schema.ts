@@ -30,6 +30,17 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Readonly<
 	return converted;
 }
 
+/** A reference to a component of the OpenAPI document. */
+export const componentRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Every schema that has an id is a component of the document, by that name. */
+export function namedSchemas(): Record<string, JsonSchema> {
+	const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'output', uri: (name) => componentRef(name).$ref });
+	return Object.fromEntries(
+		Object.entries(schemas).map(([name, { $schema: _, $id: __, id: ___, ...plain }]) => [name, tidy(plain as JsonSchema, 'output')]),
+	);
+}
+
 const convertedSchemas = {
 	input: new WeakMap<z.ZodType, JsonSchema>(),
 	output: new WeakMap<z.ZodType, JsonSchema>(),
@@ -109,8 +120,8 @@ const inTitleCase = (option: string): string =>
 	option.replace(/(^|[-_])(\w)/g, (_, gap, letter: string) => (gap && ' ') + letter.toUpperCase());
 
 function inReadingOrder(schema: JsonSchema): JsonSchema {
-	const { title, description, type, format, enum: options, ...rest } = schema;
+	const { title, description, type, format, enum: options, example, ...rest } = schema;
 	const first = { title, description, type, format, enum: options };
 	const definedEntries = Object.entries(first).filter(([, value]) => value !== undefined);
-	return { ...Object.fromEntries(definedEntries), ...rest };
+	return { ...Object.fromEntries(definedEntries), ...rest, ...(example !== undefined && { example }) };
 }

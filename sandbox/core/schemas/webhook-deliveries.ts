@@ -3,17 +3,6 @@ import { instant, pointInTime } from './fields.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const;
 
-/** One attempt to deliver an event. */
-export interface Attempt {
-	/** The instant, RFC 3339. */
-	started_at: string;
-	duration_ms: number;
-	/** The status of the response; null if there was none. */
-	response_status: number | null;
-	/** Why the attempt failed; null if it succeeded. */
-	error: string | null;
-}
-
 /** The delivery of an event to a subscription. Times are in milliseconds since 1970. */
 export interface Delivery {
 	id: string;
@@ -46,6 +35,9 @@ const attemptSchema = z.object({
 		description: 'Reason for the failure, if any.',
 	}),
 });
+
+/** One attempt to deliver an event. */
+export type Attempt = z.output<typeof attemptSchema>;
 
 /** A delivery as the API returns it. */
 export const deliverySchema = z.object({
@@ -88,7 +80,8 @@ export const deliverySchema = z.object({
 		description: 'Time the delivery was queued.',
 		examples: ['2025-03-01T09:30:00.000Z'],
 	}),
-});
+	// As for records, a token that may not read them gets only the id.
+}).meta({ id: 'WebhookDelivery', description: 'The delivery of an event to a webhook.', required: ['id'] });
 
 /** Converts a delivery to the form that the API returns. */
 export const deliveryAnswer = (delivery: Delivery): z.output<typeof deliverySchema> => ({
@@ -112,3 +105,10 @@ export const recoverSchema = z.strictObject({
 		examples: ['2026-03-01T09:30:00.000Z'],
 	}),
 });
+
+/** The answer to a recovery. */
+export const recoveredSchema = z.object({
+	recovered: z.int().min(0).meta({
+		description: 'The number of queued events. Those of records that the user no longer sees are not sent.',
+	}),
+}).meta({ id: 'WebhookRecovered', description: 'The extent of the recovery.' });
