@@ -17,7 +17,7 @@ import { usualLifetimes } from './api/oauth/token-exchange.ts';
 import { consoleRoutes } from './web/console/console-routes.ts';
 import { docsRoutes, findScript } from './web/pages/docs.ts';
 import { iconRoutes } from './web/pages/icon.ts';
-import { restrictHosts } from './web/pages/hosts.ts';
+import { restrictHosts } from './web/pages/restrict-hosts.ts';
 import { limitVisitors } from './web/pages/limit-visitors.ts';
 import { refusalPage } from './web/pages/page.ts';
 import { settingsRoutes } from './web/settings/settings-routes.ts';
@@ -28,7 +28,7 @@ import { mount } from './api/http/route.ts';
 import type { Env, Service, TokenLifetimes } from './core/service.ts';
 import type { Store } from './core/store/store.ts';
 import { Dispatcher } from './api/webhooks/dispatcher.ts';
-import { keepUp } from './core/store/records/upkeep.ts';
+import { startMaintenance } from './core/store/maintenance.ts';
 
 export interface AppOptions {
 	store: Store;
@@ -67,7 +67,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 	const faults = new Faults();
 	const log = new RequestLog();
 	const dispatcher = new Dispatcher(service, options.allowPrivateWebhooks ?? false);
-	keepUp(service);
+	startMaintenance(service);
 	clock.onAdvance(() => dispatcher.wake());
 	const app = new Hono<Env>();
 

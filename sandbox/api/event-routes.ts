@@ -8,7 +8,7 @@ import { type Filter, valueFilters } from '../domain/queries/filters.ts';
 import { filterCondition } from '../domain/queries/filter-conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../domain/queries/cursor.ts';
 import { pageParameters } from '../domain/queries/list-query.ts';
-import { readSeen } from '../domain/queries/read-seen.ts';
+import { readVisible } from '../domain/queries/read-visible.ts';
 import { applyDueTransitions } from '../domain/records/due-transitions.ts';
 import { invalidParameter, Problem, unknownParameter } from '../core/foundation/problem.ts';
 import type { Env, Service } from '../core/service.ts';
@@ -86,7 +86,7 @@ export function eventRoutes(service: Service): ApiRoute[] {
 					return c.get('store').events;
 				};
 				const read = (events: StoreView['events']) => events.list(conditions, cursorConditions, limit, descending);
-				const { events: page, hasMore, total } = await readSeen(eventsNow, read);
+				const { events: page, hasMore, total } = await readVisible(eventsNow, read);
 				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
 				return pageAnswer(page.map(eventJson), next, total);
 			},

@@ -38,7 +38,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 	const { table, query } = exportedList(store, job);
 	const selection = { ...query, limit: recordsPerStep };
 	if (job.started_at === null) return { records: [], follow: await table.idsInOrder(selection) };
-	const [next] = store.unrestricted.jobItems.page(job.id, -1, 1);
+	const [next] = store.unrestricted.jobLines.page(job.id, -1, 1);
 	if (!next) return { records: [], follow: [] };
 	const { documents, hasMore } = await table.recordsOf(next.text, selection);
 	const records = documents.map((document) => ({ id: idOfJson(document), text: listedRecord(document, query) }));
@@ -58,18 +58,18 @@ export function storeRecords(
 	job: Job,
 	{ records, follow }: Exported,
 ): { count: number; isLast: boolean } {
-	const { jobItems, jobResults } = store.unrestricted;
+	const { jobLines, jobResults } = store.unrestricted;
 	const { table } = exportedList(store, job);
 	const visibleIds = table.visibleAmong(records.map(({ id }) => id));
 	const visibleRecords = records.filter(({ id }) => visibleIds.has(id));
 	for (const [i, { text }] of visibleRecords.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text });
 	}
-	const [done] = jobItems.page(job.id, -1, 1);
-	if (done) jobItems.dropUntil(job.id, done.position);
+	const [done] = jobLines.page(job.id, -1, 1);
+	if (done) jobLines.dropUntil(job.id, done.position);
 	const first = done?.position ?? 0;
-	for (const [i, text] of follow.entries()) jobItems.add(job.id, { position: first + i, text });
-	return { count: visibleRecords.length, isLast: jobItems.page(job.id, -1, 1).length === 0 };
+	for (const [i, text] of follow.entries()) jobLines.add(job.id, { position: first + i, text });
+	return { count: visibleRecords.length, isLast: jobLines.page(job.id, -1, 1).length === 0 };
 }
 
 function exportedList(store: StoreView, { resource: name, query: rawQuery }: Export) {

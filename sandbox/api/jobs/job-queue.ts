@@ -74,8 +74,8 @@ export class JobQueue {
 	}
 
 	private end(job: Job, status: JobStatus, error: string | null = null): Job {
-		const { jobItems, creationGrants } = this.service.store;
-		jobItems.drop(job.id);
+		const { jobLines, creationGrants } = this.service.store;
+		jobLines.drop(job.id);
 		creationGrants.drop(job.id);
 		return this.save(job, { ...this.ending(status), error });
 	}

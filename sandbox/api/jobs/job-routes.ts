@@ -18,7 +18,7 @@ import type { Env, Service } from '../../core/service.ts';
 import { countExportedRecords } from './export.ts';
 import { exportParameter, type JobOrder, orderOf, orderQuery } from './job-order.ts';
 import { JobQueue } from './job-queue.ts';
-import { resultLines } from './results.ts';
+import { resultLines } from './job-results.ts';
 import { receiveLines, type Upload } from './upload.ts';
 import { jobWorker } from './job-worker.ts';
 
@@ -48,7 +48,7 @@ export function jobRoutes(service: Service): ApiRoute[] {
 	const wake = jobWorker(store, queue);
 	const { list, get } = readEndpoints(service, jobs);
 	const tag = jobs.name;
-	store.jobItems.dropOrphans();
+	store.jobLines.dropOrphans();
 	wake();
 
 	const jobOf = (c: Context<Env>) =>
@@ -113,7 +113,7 @@ export function jobRoutes(service: Service): ApiRoute[] {
 					return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
 				} finally {
 					// The upload of a refused or repeated request belongs to no job.
-					if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobItems.drop(id);
+					if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobLines.drop(id);
 					wake();
 				}
 			},
@@ -172,7 +172,7 @@ async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id
 	}
 	return await receiveLines(c, (lines) =>
 		store.transaction(() => {
-			for (const line of lines) store.jobItems.add(id, line);
+			for (const line of lines) store.jobLines.add(id, line);
 		}),
 	);
 }

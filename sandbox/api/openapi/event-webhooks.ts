@@ -7,10 +7,10 @@ import { exampleValue } from '../endpoint/input-schema.ts';
 /** The webhooks of the document, by type of event. */
 export const eventWebhooks = (): Record<string, unknown> =>
 	Object.fromEntries(
-		[...eventTypes, ...customEventTypes].map((type) => [type.type, { post: delivery(type) }]),
+		[...eventTypes, ...customEventTypes].map((type) => [type.type, { post: deliveryOperation(type) }]),
 	);
 
-function delivery(event: EventType) {
+function deliveryOperation(event: EventType) {
 	const { resource, type, description } = event;
 	return {
 		operationId: `on-${type.replaceAll(/\W+/g, '-')}`,

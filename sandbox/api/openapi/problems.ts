@@ -52,25 +52,25 @@ export const problemExample = (code: ProblemCode) => ({
 	errors: [],
 });
 
-const text = (description: string) => z.string().meta({ description });
+const described = (description: string) => z.string().meta({ description });
 
 /** The schema of every error body (RFC 9457). */
 const problemSchema = z.object({
 	type: z.string().meta({ format: 'uri', description: 'Identifies the kind of error.' }),
-	title: text('The kind of error, for people.'),
+	title: described('The kind of error, for people.'),
 	status: z.int().meta({ description: 'The HTTP status.' }),
-	detail: text('An explanation of this error.'),
+	detail: described('An explanation of this error.'),
 	code: z.enum(Object.keys(problems)).meta({ description: 'The code, for programs.' }),
-	request_id: text('Include it when you ask for support.'),
+	request_id: described('Include it when you ask for support.'),
 	errors: z.array(z.object({
-		pointer: text('Place in the body (RFC 6901).').optional(),
-		parameter: text('Name of the parameter or header.').optional(),
-		code: text('The code, for programs.'),
-		detail: text('An explanation of the error.'),
+		pointer: described('Place in the body (RFC 6901).').optional(),
+		parameter: described('Name of the parameter or header.').optional(),
+		code: described('The code, for programs.'),
+		detail: described('An explanation of the error.'),
 	})).meta({ description: 'The invalid places of the body or the query.' }),
-	existing_id: text('With duplicate: the record that has the value.').optional(),
-	scope: text('With insufficient_scope: the required scope.').optional(),
-	from: text('With invalid_state_transition: the current state.').optional(),
-	to: text('With invalid_state_transition: the requested state.').optional(),
+	existing_id: described('With duplicate: the record that has the value.').optional(),
+	scope: described('With insufficient_scope: the required scope.').optional(),
+	from: described('With invalid_state_transition: the current state.').optional(),
+	to: described('With invalid_state_transition: the requested state.').optional(),
 	allowed: z.array(z.string()).optional().meta({ description: 'With invalid_state_transition: the allowed states.' }),
 }).meta({ id: 'Problem', description: 'An error (RFC 9457).' });

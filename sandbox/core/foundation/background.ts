@@ -37,7 +37,7 @@ export async function inTurns<T, Result>(
 
 /**
  * The one share of the thread that all work in the background has: jobs, transitions that are due, the
- * upkeep of the database. It is done in short pieces, one between two turns of the event loop, so that
+ * maintenance of the database. It is done in short pieces, one between two turns of the event loop, so that
  * requests wait for one piece, however much there is to do. The pieces are longer while nobody asks for
  * anything, because each has a cost of its own.
  */

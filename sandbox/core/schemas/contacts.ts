@@ -12,7 +12,7 @@ import {
 	url,
 } from './fields.ts';
 import { languageTag, lifecycleStages, postalAddress, timeZone } from './profile.ts';
-import { withPrimary } from './primary.ts';
+import { withPrimary } from './primary-entry.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { omit } from '../foundation/json.ts';
 
 /** The subset of JSON Schema 2020-12 that this service uses. */
 export interface JsonSchema extends Record<string, unknown> {
@@ -24,8 +25,8 @@ export interface JsonSchema extends Record<string, unknown> {
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Readonly<JsonSchema> {
 	let converted = convertedSchemas[io].get(schema);
 	if (!converted) {
-		const { $schema: _, ...plain } = z.toJSONSchema(schema, { io }) as JsonSchema;
-		convertedSchemas[io].set(schema, (converted = tidy(plain, io)));
+		converted = tidy(omit(z.toJSONSchema(schema, { io }) as JsonSchema, '$schema'), io);
+		convertedSchemas[io].set(schema, converted);
 	}
 	return converted;
 }
@@ -37,7 +38,7 @@ export const componentRef = (name: string) => ({ $ref: `#/components/schemas/${n
 export function namedSchemas(): Record<string, JsonSchema> {
 	const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'output', uri: (name) => componentRef(name).$ref });
 	return Object.fromEntries(
-		Object.entries(schemas).map(([name, { $schema: _, $id: __, id: ___, ...plain }]) => [name, tidy(plain as JsonSchema, 'output')]),
+		Object.entries(schemas).map(([name, schema]) => [name, tidy(omit(schema as JsonSchema, '$schema', '$id', 'id'), 'output')]),
 	);
 }
 

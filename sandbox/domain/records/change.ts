@@ -7,9 +7,9 @@ import { fieldErrors } from '../../core/foundation/field-errors.ts';
 import { tooManyMembersIn } from './too-many-members.ts';
 import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
-import { ruleContext } from './rules.ts';
+import { ruleContext } from './rule-context.ts';
 import { refuseIllegalTransition } from './transitions.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The fields of a record that a client sets, directly or through rules. */
 export type Values = Record<string, unknown>;
@@ -22,7 +22,7 @@ export type Values = Record<string, unknown>;
  * @throws Problem validation_failed with every error, invalid_state_transition
  */
 export function changedValues(
-	writing: Writing,
+	writing: WriteContext,
 	stored: StoredRecord | undefined,
 	change: JsonObject,
 	byService = false,

@@ -13,12 +13,12 @@ import type { Answer } from '../../core/foundation/answer.ts';
 import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
-import { ruleContext } from './rules.ts';
+import { ruleContext } from './rule-context.ts';
 import { countTags } from './tag-usage.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** @param readOnly values of read-only fields */
-export function createRecord(writing: Writing, body: JsonObject, readOnly: JsonObject = {}): Answer {
+export function createRecord(writing: WriteContext, body: JsonObject, readOnly: JsonObject = {}): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
 	const at = writing.store.unrestricted.writeClock.stamp(now);
@@ -36,7 +36,7 @@ export function createRecord(writing: Writing, body: JsonObject, readOnly: JsonO
 
 /** @param ifMatch the value of the header If-Match, if there is one */
 export function updateRecord(
-	writing: Writing,
+	writing: WriteContext,
 	id: string,
 	body: JsonObject,
 	ifMatch: string | undefined,
@@ -51,7 +51,7 @@ export function updateRecord(
  *
  * @throws Problem in_use
  */
-export function deleteRecord(writing: Writing, id: string, ifMatch: string | undefined): Answer {
+export function deleteRecord(writing: WriteContext, id: string, ifMatch: string | undefined): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
 	requireVersion(stored, ifMatch);
 	const { store, resource } = writing;
@@ -81,7 +81,7 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
  * @throws Problem version_mismatch, also if the condition asks for a record and there is none
  */
 export function upsertRecord(
-	writing: Writing,
+	writing: WriteContext,
 	matchOn: string,
 	body: JsonObject,
 	ifMatch: string | undefined,
@@ -115,7 +115,7 @@ export function existingRecord(store: StoreView, resource: Resource, id: string)
  * @param byService whether the change comes from the service, which may set every field
  */
 export function changeRecord(
-	writing: Writing,
+	writing: WriteContext,
 	stored: StoredRecord,
 	body: JsonObject,
 	byService = false,
@@ -133,7 +133,7 @@ const changedResource = (name: string): Resource =>
 
 /** Saves a record, publishes its events, and applies the consequences for other records. */
 function save(
-	writing: Writing,
+	writing: WriteContext,
 	stored: StoredRecord | undefined,
 	record: StoredRecord,
 	body: JsonObject,
@@ -158,7 +158,7 @@ function save(
  * @throws Problem duplicate
  */
 function saveUnique(
-	{ store, resource, now }: Writing,
+	{ store, resource, now }: WriteContext,
 	stored: StoredRecord | undefined,
 	record: StoredRecord,
 ): void {
@@ -172,7 +172,7 @@ function saveUnique(
 	}
 }
 
-const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
+const nextVersion = ({ store, now, actor }: WriteContext, stored: StoredRecord): StoredRecord => ({
 	...stored,
 	version: stored.version + 1,
 	updated_at: store.unrestricted.writeClock.stamp(now),

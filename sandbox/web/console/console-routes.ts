@@ -24,7 +24,7 @@ import { homeBody } from './home-page.ts';
 import { listBody } from './list-page.ts';
 import { recordBody } from './record-page.ts';
 import { resourceLabels, recordPath, titleOf } from './titles.ts';
-import { forVisitors, resourceIn, type Visitor, writingOf } from './visitor.ts';
+import { forVisitors, resourceIn, type Visitor, writeContextOf } from './visitor.ts';
 
 const listPath = '/records/{resource}';
 const detailPath = `${listPath}/{id}`;
@@ -61,7 +61,7 @@ export function consoleRoutes(service: Service): Route[] {
 		stored: StoredRecord | undefined,
 		refusal?: { fields: FormField[]; submittedTexts: FormTexts; problem: ProblemBody },
 	) => {
-		writingOf(service, c, resource, stored ? 'change' : 'create');
+		writeContextOf(service, c, resource, stored ? 'change' : 'create');
 		const fields = refusal?.fields ?? (await formFields(visitor.store, resource, stored));
 		const texts = refusal?.submittedTexts ?? startOf(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refusal ? formErrors(resource, fields, refusal.problem) : noErrors;
@@ -86,7 +86,7 @@ export function consoleRoutes(service: Service): Route[] {
 		const fields = await formFields(visitor.store, resource, undefined);
 		return {
 			resource,
-			deed: 'create',
+			verb: 'create',
 			effect: (writing, submittedTexts) => {
 				const values = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				if (resource.name !== webhooks.name) {
@@ -106,7 +106,7 @@ export function consoleRoutes(service: Service): Route[] {
 		const fields = await formFields(visitor.store, resource, stored);
 		return {
 			resource,
-			deed: 'change',
+			verb: 'change',
 			effect: (writing, submittedTexts) => {
 				const change = changeOf(fields, formTexts(fields, stored), submittedTexts);
 				updateRecord(writing, stored.id, change, versionIn(submittedTexts));
@@ -131,7 +131,7 @@ export function consoleRoutes(service: Service): Route[] {
 		const record = recordOf(c, visitor, resource);
 		return {
 			resource,
-			deed: 'delete',
+			verb: 'delete',
 			effect: (writing, submittedTexts) => {
 				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
 				deletion(writing, record.id, versionIn(submittedTexts));
@@ -149,7 +149,7 @@ export function consoleRoutes(service: Service): Route[] {
 		const fields = await actionFields(visitor.store, action.input ?? {});
 		return {
 			resource,
-			deed: 'change',
+			verb: 'change',
 			effect: (writing, submittedTexts) => {
 				const input = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				takeAction(writing, record.id, action, input, versionIn(submittedTexts));

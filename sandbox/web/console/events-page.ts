@@ -6,7 +6,7 @@ import { type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { eventsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
-import { readSeen } from '../../domain/queries/read-seen.ts';
+import { readVisible } from '../../domain/queries/read-visible.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
@@ -61,7 +61,7 @@ export async function recentEventList(
 }
 
 const newestEvents = (visitor: Visitor, conditions: Condition[], limit: number) =>
-	readSeen(() => visitor.store.events, (events) => events.newest(conditions, limit));
+	readVisible(() => visitor.store.events, (events) => events.newest(conditions, limit));
 
 function typeForm({ store }: Visitor, chosen: string, cause: string): Html {
 	const types = [...eventPatterns, ...eventTypesIn(store.unrestricted).map(({ type }) => type)].toSorted();

@@ -7,7 +7,7 @@ import { docsPath } from '../../api/http/docs-path.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { settingsPath } from '../pages/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
-import { formInputs } from '../pages/own-forms.ts';
+import { formInputs } from '../pages/signed-in-forms.ts';
 import type { Session } from '../pages/session.ts';
 import { copyScript } from '../pages/copy-script.ts';
 

@@ -8,7 +8,7 @@ import { newSecret } from '../../core/store/credentials/secrets.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { deleteClient, revokeKey } from '../../api/webhooks/revoke-access.ts';
 import { formMiddleware } from '../pages/forms.ts';
-import { handleForm } from '../pages/own-forms.ts';
+import { handleForm } from '../pages/signed-in-forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
 import { type Session, sessionOf } from '../pages/session.ts';
 import { navigation, settingsPath } from '../pages/navigation.ts';

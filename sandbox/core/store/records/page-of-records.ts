@@ -1,7 +1,7 @@
 import { pageOf } from '../threads/page-rows.ts';
-import type { Row } from '../threads/select.ts';
+import type { Row } from '../threads/query.ts';
 import type { Cell } from './columns.ts';
-import type { Selection } from './selection.ts';
+import type { Selection } from './record-queries.ts';
 
 /** Some records in their order, as JSON texts. */
 export interface RecordPage {

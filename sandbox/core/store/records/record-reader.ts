@@ -5,12 +5,12 @@ import { live, sqlName } from './table-definition.ts';
 import type { QueryCache } from './query-cache.ts';
 import type { PreparedStatements } from '../threads/prepared-statements.ts';
 import { readRows } from '../threads/page-rows.ts';
-import type { Query, Row } from '../threads/select.ts';
+import type { Query, Row } from '../threads/query.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
 import { documentOf, documentsOf, type ListedPage, listedOf, type RecordPage } from './page-of-records.ts';
 import { idOfJson, parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
-import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './selection.ts';
+import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './record-queries.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
 
 /** Of more records, it is faster to look for a page of them in the order of the list. */

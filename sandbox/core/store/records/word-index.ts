@@ -67,7 +67,7 @@ export class WordIndex {
 	 * Indexes the rows that were added, and merges parts of the index, in short pieces of which each is a
 	 * transaction. It ends though rows are added meanwhile, so that those are indexed together, too.
 	 */
-	*upkeep({ transaction, endOfPiece }: Pieces): Generator<void, void> {
+	*maintain({ transaction, endOfPiece }: Pieces): Generator<void, void> {
 		for (let isMore = this.isBehind; isMore; yield) isMore = transaction(() => this.indexRows(endOfPiece()));
 		for (; this.isParted; yield) this.isParted = transaction(() => this.mergeParts());
 	}

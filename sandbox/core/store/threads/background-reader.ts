@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readRows } from './page-rows.ts';
 import { PreparedStatements } from './prepared-statements.ts';
-import type { Query, Row } from './select.ts';
+import type { Query, Row } from './query.ts';
 import { ThreadReader } from './thread-reader.ts';
 
 /** So many slow reads run side by side; further ones wait. */

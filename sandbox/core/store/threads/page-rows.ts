@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import type { Query, Row } from './select.ts';
+import type { Query, Row } from './query.ts';
 
 /** The most text on a page, in characters; a single record may have more. */
 export const maxPageSize = 2_000_000;

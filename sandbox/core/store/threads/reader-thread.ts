@@ -6,7 +6,7 @@ import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:w
 import { addFoldCase } from '../records/fold-case.ts';
 import { partsOf, readRows } from './page-rows.ts';
 import { PreparedStatements } from './prepared-statements.ts';
-import type { Query, Row } from './select.ts';
+import type { Query, Row } from './query.ts';
 
 export interface ReadRequest {
 	id: number;

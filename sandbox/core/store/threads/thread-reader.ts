@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { nextTurn } from '../../foundation/background.ts';
 import type { PartOfRows } from './page-rows.ts';
-import type { Query, Row } from './select.ts';
+import type { Query, Row } from './query.ts';
 import type { Parts, ReadAnswer, ReadRequest, ThreadSetup } from './reader-thread.ts';
 
 interface Waiting {

@@ -13,27 +13,27 @@ import { tasks } from '../core/schemas/tasks.ts';
 import { tickets } from '../core/schemas/tickets.ts';
 import { users } from '../core/schemas/users.ts';
 import type { Store } from '../core/store/store.ts';
-import { companySeeds } from './companies.ts';
-import { contactSeeds } from './contacts.ts';
-import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
+import { companySeeds } from './company-seeds.ts';
+import { contactSeeds } from './contact-seeds.ts';
+import { customFieldSeed, customFieldSeeds } from './custom-field-seeds.ts';
 import {
 	customObjectSeed,
 	machineFieldSeed,
 	machineFieldSeeds,
 	machineSeeds,
-} from './custom-objects.ts';
-import { dealSeeds } from './deals.ts';
+} from './custom-object-seeds.ts';
+import { dealSeeds } from './deal-seeds.ts';
 import { history, type Times } from './history.ts';
 import { ownersAndTags } from './owners-and-tags.ts';
 import { seedMembers } from './demo-members.ts';
-import { messageSeeds } from './messages.ts';
-import { pipelineCount, pipelineSeeds } from './pipelines.ts';
+import { messageSeeds } from './message-seeds.ts';
+import { pipelineCount, pipelineSeeds } from './pipeline-seeds.ts';
 import { type Random, randomFrom } from './random.ts';
 import { recentDays, workRecently } from './recent.ts';
-import { tagCount, tagSeed } from './tags.ts';
-import { ticketSeeds } from './tickets.ts';
-import { userCount, userSeed } from './users.ts';
-import { workSeeds } from './work.ts';
+import { tagCount, tagSeed } from './tag-seeds.ts';
+import { ticketSeeds } from './ticket-seeds.ts';
+import { userCount, userSeed } from './user-seeds.ts';
+import { workSeeds } from './work-seeds.ts';
 
 interface SeedOptions {
 	/** The date (UTC) at whose beginning the data ends; today unless given. */

@@ -2,7 +2,7 @@ import { type Cell, quoted } from './columns.ts';
 import type { Condition } from './condition.ts';
 import { live } from './table-definition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
-import type { Query } from '../threads/select.ts';
+import type { Query } from '../threads/query.ts';
 
 /** A query of a table: conditions, order, and the position to start after. */
 export interface Selection {

@@ -9,7 +9,7 @@ interface View<Page> {
  *
  * @param viewNow what the caller sees at this moment; throws if they may read nothing any more
  */
-export async function readSeen<Page, V extends View<Page>>(
+export async function readVisible<Page, V extends View<Page>>(
 	viewNow: () => V,
 	read: (view: V) => Promise<Page>,
 ): Promise<Page> {

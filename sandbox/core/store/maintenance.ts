@@ -1,5 +1,5 @@
-import type { Background } from '../../foundation/background.ts';
-import type { Store } from '../store.ts';
+import type { Background } from '../foundation/background.ts';
+import type { Store } from './store.ts';
 
 /** Batches the work of all writes in this interval. */
 const afterMs = 50;
@@ -7,13 +7,13 @@ const afterMs = 50;
 const checkpointEveryMs = 2000;
 
 /** Background maintenance while there are writes: indexes new rows and checkpoints the write-ahead log. */
-export function keepUp({ store, background }: { store: Store; background: Background }): void {
+export function startMaintenance({ store, background }: { store: Store; background: Background }): void {
 	let isUnderWay = false;
 	let wasWritten = true;
 	let lastCheckpoint = 0;
 	const work = async () => {
 		wasWritten = false;
-		const pieces = store.upkeep(() => background.endOfPiece());
+		const pieces = store.maintain(() => background.endOfPiece());
 		while (await background.take(() => store.isOpen && !pieces.next().done));
 		if (!store.isOpen || performance.now() - lastCheckpoint < checkpointEveryMs) return;
 		// Nobody writes in the background meanwhile, so that the log is empty afterwards and begins anew.

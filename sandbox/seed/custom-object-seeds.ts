@@ -1,5 +1,5 @@
 import { recordsName } from '../core/schemas/custom-objects.ts';
-import { customFieldOf, options } from './custom-fields.ts';
+import { customFieldOf, options } from './custom-field-seeds.ts';
 import type { Times } from './history.ts';
 import type { Random } from './random.ts';
 
