@@ -102,14 +102,6 @@ export function createApp(options: AppOptions): Hono<Env> {
 	]);
 	if (options.faults) mount(app, controlRoutes(faults, log, clock));
 
-	/** People get a page; programs, and whoever calls the API, get JSON. */
-	const refuse = (c: Context<Env>, problem: Problem) => {
-		const requestId = c.get('requestId');
-		if (!isForPeople(c)) return problem.response(requestId);
-		const { headers, status } = problem;
-		for (const [name, value] of Object.entries(headers)) c.header(name, value);
-		return refusalPage(c, status as 404, String(problem.body(requestId)['title']), problem.message);
-	};
 	app.notFound((c) => refuse(c, new Problem('not_found', `There is nothing at ${c.req.path}.`)));
 	app.onError((error, c) => {
 		if (error instanceof OAuthError) return error.response();
@@ -118,6 +110,15 @@ export function createApp(options: AppOptions): Hono<Env> {
 		return isOAuth ? oauthErrorOf(problem).response() : refuse(c, problem);
 	});
 	return app;
+}
+
+/** People get a page; programs, and whoever calls the API, get JSON. */
+function refuse(c: Context<Env>, problem: Problem): Response | Promise<Response> {
+	const requestId = c.get('requestId');
+	if (!isForPeople(c)) return problem.response(requestId);
+	const { headers, status } = problem;
+	for (const [name, value] of Object.entries(headers)) c.header(name, value);
+	return refusalPage(c, status as 404, String(problem.body(requestId)['title']), problem.message);
 }
 
 /** Whether a browser shows the answer to somebody; the API has JSON for everyone. */

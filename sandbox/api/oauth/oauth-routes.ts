@@ -16,24 +16,6 @@ import { grantTypes, tokenSchema } from './token-exchange.ts';
 
 /** The endpoints of OAuth 2.0. */
 export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] {
-	/**
-	 * Counts requests by client, so that nobody else can exhaust its limit; by address until the client
-	 * is known.
-	 */
-	const clientRequest = async (c: Context<Env>) => {
-		c.set('window', `OAuth ${addressOf(c)}`);
-		try {
-			const parameters = await bodyParameters(c);
-			const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
-			// The id of a public client is not secret, so anybody can claim it.
-			const place = client.isConfidential ? '' : ` at ${addressOf(c)}`;
-			c.set('window', `client ${client.id}${place}`);
-			return { parameters, client };
-		} finally {
-			spendRequest(service, limiter, c);
-		}
-	};
-
 	const byClient = { tag: 'oauth', errors: [400, 401, 413, 415, 429], security: [{ clientSecret: [] }, {}] };
 	return [
 		endpoint({
@@ -46,7 +28,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			body: tokenForm,
 			answers: { 200: success('The tokens.', tokenSchema, 'Cache-Control') },
 			async handle(c) {
-				const { client, parameters } = await clientRequest(c);
+				const { client, parameters } = await clientRequest(service, limiter, c);
 				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
 				if (!exchange) {
 					const grantTypeList = [...grantTypes.keys()].join(', ');
@@ -67,7 +49,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			body: revocationForm,
 			answers: { 200: noContent('The token is revoked.', 'Cache-Control') },
 			async handle(c) {
-				const { client, parameters } = await clientRequest(c);
+				const { client, parameters } = await clientRequest(service, limiter, c);
 				revokeToken(service, client, requiredParameter(parameters, 'token'));
 				return c.body(null, 200, noStore);
 			},
@@ -84,4 +66,22 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			handle: (c) => c.json(serverMetadata(issuerOf(c))),
 		}),
 	];
+}
+
+/**
+ * Counts requests by client, so that nobody else can exhaust its limit; by address until the client
+ * is known.
+ */
+async function clientRequest(service: Service, limiter: RateLimiter, c: Context<Env>) {
+	c.set('window', `OAuth ${addressOf(c)}`);
+	try {
+		const parameters = await bodyParameters(c);
+		const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
+		// The id of a public client is not secret, so anybody can claim it.
+		const place = client.isConfidential ? '' : ` at ${addressOf(c)}`;
+		c.set('window', `client ${client.id}${place}`);
+		return { parameters, client };
+	} finally {
+		spendRequest(service, limiter, c);
+	}
 }

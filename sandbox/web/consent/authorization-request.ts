@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
 }
 
 /** Where a response goes, once the address is verified to be the client's. */
-type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
+export type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
 
 /**
  * Identifies the client and the redirect address. If either is invalid, only the user is told (RFC
