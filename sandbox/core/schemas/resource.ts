@@ -183,6 +183,9 @@ export interface StoredRecord extends Record<string, unknown> {
 	deleted_at: string | null;
 }
 
+/** A record with these fields. */
+export type RecordOf<F extends Fields> = StoredRecord & FieldValues<F>;
+
 export function defineResource<F extends Fields>(definition: Definition<F>): Resource {
 	const fields = Object.entries<z.ZodType>(definition.fields).map(([name, schema]) => {
 		const isImportant = definition.important.includes(name);

@@ -1,5 +1,5 @@
-import { type CustomField, customFieldType, optionOf } from '../../core/schemas/custom-field-type.ts';
-import { customFieldTypes } from '../../core/schemas/custom-fields.ts';
+import { customFieldType, optionOf } from '../../core/schemas/custom-field-type.ts';
+import { type CustomField, customFieldTypes } from '../../core/schemas/custom-fields.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { users } from '../../core/schemas/users.ts';

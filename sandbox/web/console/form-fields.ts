@@ -1,7 +1,7 @@
 import { inTurns } from '../../core/foundation/background.ts';
 import { memberNamed } from '../../core/foundation/json.ts';
-import { customFieldType, type CustomField } from '../../core/schemas/custom-field-type.ts';
-import { customFields } from '../../core/schemas/custom-fields.ts';
+import { customFieldType } from '../../core/schemas/custom-field-type.ts';
+import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
 import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
