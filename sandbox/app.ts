@@ -22,7 +22,7 @@ import { limitVisitors } from './web/pages/limit-visitors.ts';
 import { refusalPage } from './web/pages/page.ts';
 import { settingsRoutes } from './web/settings/settings-routes.ts';
 import { signInRoutes } from './web/pages/sign-in.ts';
-import { type Plan, plans } from './core/foundation/plans.ts';
+import { type Plan, plans } from './core/schemas/account.ts';
 import { Problem } from './core/foundation/problem.ts';
 import { mount } from './api/http/route.ts';
 import type { Env, Service, TokenLifetimes } from './core/service.ts';

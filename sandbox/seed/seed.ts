@@ -24,13 +24,12 @@ import {
 } from './custom-object-seeds.ts';
 import { dealSeeds } from './deal-seeds.ts';
 import { history, type Times } from './history.ts';
-import { ownersAndTags } from './owners-and-tags.ts';
+import { ownersAndTags, tagCount, tagSeed } from './owners-and-tags.ts';
 import { seedMembers } from './demo-members.ts';
 import { messageSeeds } from './message-seeds.ts';
 import { pipelineCount, pipelineSeeds } from './pipeline-seeds.ts';
 import { type Random, randomFrom } from './random.ts';
 import { recentDays, workRecently } from './recent.ts';
-import { tagCount, tagSeed } from './tag-seeds.ts';
 import { ticketSeeds } from './ticket-seeds.ts';
 import { userCount, userSeed } from './user-seeds.ts';
 import { workSeeds } from './work-seeds.ts';

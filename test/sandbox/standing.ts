@@ -1,6 +1,6 @@
 import type { Service } from '../../sandbox/core/service.ts';
 import { idMaker } from '../../sandbox/core/foundation/ids.ts';
-import { plans } from '../../sandbox/core/foundation/plans.ts';
+import { plans } from '../../sandbox/core/schemas/account.ts';
 import { revokeGrant, revokeKey } from '../../sandbox/api/webhooks/revoke-access.ts';
 import { Background } from '../../sandbox/core/foundation/background.ts';
 import type { Call, TokenSandbox } from './access-tokens.ts';

@@ -6,6 +6,7 @@ import type { Service } from '../../core/service.ts';
 import type { Table } from '../../core/store/records/table.ts';
 import type { Exported } from './export.ts';
 import { readForStep, runJobStep } from './job-step.ts';
+import type { Store } from '../../core/store/store.ts';
 
 const runningAtOnce = 5;
 const rest = 'Lines without a result were not processed.';
@@ -113,3 +114,30 @@ export class JobQueue {
 }
 
 export const hasEnded = ({ finished_at: finishedAt }: Job): boolean => finishedAt !== null;
+
+/**
+ * Processes jobs while there are any, a step at a time; requests are answered in between. Jobs do not wait
+ * for each other's reads.
+ *
+ * @returns a function to call whenever there may be work
+ */
+export function jobWorker(store: Store, queue: JobQueue): () => void {
+	const inWork = new Set<string>();
+	const work = async (id: string) => {
+		while (await queue.step(id));
+	};
+	const wake = () => {
+		if (!store.isOpen) return;
+		for (const { id } of queue.running()) {
+			if (inWork.has(id)) continue;
+			inWork.add(id);
+			work(id)
+				.catch(console.error)
+				.finally(() => {
+					inWork.delete(id);
+					wake();
+				});
+		}
+	};
+	return wake;
+}

@@ -17,10 +17,9 @@ import { arrangeRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { countExportedRecords } from './export.ts';
 import { exportParameter, type JobOrder, orderOf, orderQuery } from './job-order.ts';
-import { JobQueue } from './job-queue.ts';
+import { JobQueue, jobWorker } from './job-queue.ts';
 import { resultLines } from './job-results.ts';
 import { receiveLines, type Upload } from './upload.ts';
-import { jobWorker } from './job-worker.ts';
 
 const ndjson = 'application/x-ndjson';
 

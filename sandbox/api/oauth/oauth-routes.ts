@@ -7,12 +7,12 @@ import type { RateLimiter } from '../http/rate-limiter.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { noStore, OAuthError } from './oauth-error.ts';
-import { issuerOf } from './issuer.ts';
-import { oauthPaths, serverMetadata, serverMetadataSchema } from './server-metadata.ts';
+import { issuerOf, oauthPaths, serverMetadata, serverMetadataSchema } from './server-metadata.ts';
 import { revocationForm, tokenForm } from './oauth-forms.ts';
 import { bodyParameters, requiredParameter } from './oauth-parameters.ts';
-import { revokeToken } from './revocation.ts';
 import { grantTypes, tokenSchema } from './token-exchange.ts';
+import type { Client } from '../../core/store/credentials/clients.ts';
+import { revokeGrant } from '../webhooks/revoke-access.ts';
 
 /** The endpoints of OAuth 2.0. */
 export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] {
@@ -84,4 +84,22 @@ async function clientRequest(service: Service, limiter: RateLimiter, c: Context<
 	} finally {
 		spendRequest(service, limiter, c);
 	}
+}
+
+/**
+ * Revokes a token (RFC 7009). A refresh token revokes its whole grant, an access token only itself. An
+ * unknown token counts as revoked.
+ *
+ * @throws OAuthError invalid_grant if the token belongs to another client
+ */
+export function revokeToken(service: Service, client: Client, token: string): void {
+	const { tokens } = service.store;
+	const refresh = tokens.findRefresh(token);
+	const access = tokens.findAccess(token);
+	const owner = refresh?.grant.clientId ?? access?.clientId;
+	if (owner !== undefined && owner !== client.id) {
+		throw new OAuthError('invalid_grant', 'This token was issued to another client.');
+	}
+	if (refresh) revokeGrant(service, refresh.grant.id);
+	if (access) tokens.deleteAccess(token);
 }

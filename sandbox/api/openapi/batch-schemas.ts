@@ -4,7 +4,7 @@ import { componentRef, type JsonSchema, jsonSchema } from '../../core/schemas/js
 import { exampleId } from '../../core/schemas/request-examples.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
-import { problemExample } from './problems.ts';
+import { problemExample } from './error-responses.ts';
 
 /**
  * The schemas of batches by operation, and of their results.

@@ -1,4 +1,4 @@
-import { accountId } from '../../core/foundation/account-id.ts';
+import { accountId } from '../../core/schemas/account.ts';
 import { customEventTypes, type EventType, eventTypes } from '../../domain/events/event-types.ts';
 import { componentRef } from '../../core/schemas/json-schema.ts';
 import { namesOf } from '../../core/schemas/names.ts';

@@ -1,5 +1,14 @@
 import { z } from 'zod/v4';
-import { planNames } from '../foundation/plans.ts';
+
+/** Requests per minute by plan. Enterprise limits are negotiated; this one is the sandbox's choice. */
+export const plans = { starter: 1_000, pro: 5_000, enterprise: 20_000 } as const;
+
+export type Plan = keyof typeof plans;
+
+export const planNames = Object.keys(plans) as Plan[];
+
+/** The account of this sandbox: one database holds one account. */
+export const accountId = 'acc_01hk2q5m8r4t6v9x2b5n7m3k1h';
 
 /** The account of the caller, with its plan and limits. */
 export const accountSchema = z.object({

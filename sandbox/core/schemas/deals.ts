@@ -1,6 +1,5 @@
 import { z } from 'zod/v4';
-import { dealActions, lostReason } from './deal-actions.ts';
-import { dealEvents } from './deal-events.ts';
+import { dealActions, lostReason, dealEvents } from './deal-rules.ts';
 import {
 	calendarDate,
 	choice,

@@ -1,6 +1,19 @@
 import { z } from 'zod/v4';
 import { optional, plainText, text, webAddress } from './fields.ts';
 
+/** The channels of messages. */
+export const channels = [
+	'email',
+	'sms',
+	'whatsapp',
+	'messenger',
+	'instagram',
+	'telegram',
+	'webchat',
+	'voice',
+	'other',
+] as const;
+
 export const addresses = z.array(z.string().min(1).max(254)).max(100);
 
 export const attachments = z

@@ -1,8 +1,7 @@
 import { z } from 'zod/v4';
-import { channels } from './channels.ts';
 import { deliveryTransitions, transientStates, nextTransition } from './message-delivery.ts';
 import { instant, pointInTime, reference, text } from './fields.ts';
-import { addresses, attachments, deliveryError } from './message-parts.ts';
+import { addresses, attachments, deliveryError, channels } from './message-parts.ts';
 import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';

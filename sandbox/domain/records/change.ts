@@ -8,7 +8,6 @@ import { tooManyMembersIn } from './too-many-members.ts';
 import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rule-context.ts';
-import { refuseIllegalTransition } from './transitions.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The fields of a record that a client sets, directly or through rules. */
@@ -145,4 +144,28 @@ function sentence(errors: FieldError[]): string {
 	const isCut = errors.length >= maxErrors;
 	const more = isCut ? ' (and more errors)' : others > 0 ? ` (${others} more ${others === 1 ? 'error' : 'errors'})` : '';
 	return `${place ? `${place}: ` : ''}${first.detail}${more}`;
+}
+
+/**
+ * Refuses a transition that the resource does not allow. A new record may start in any state, so
+ * that records can be imported from another system unchanged.
+ *
+ * @throws Problem invalid_state_transition
+ */
+export function refuseIllegalTransition(
+	{ states, object }: Resource,
+	stored: StoredRecord | undefined,
+	values: Record<string, unknown>,
+): void {
+	if (!states || !stored) return;
+	const from = String(stored[states.field]);
+	const to = String(values[states.field]);
+	const allowed = states.transitions[from] ?? [];
+	if (from === to || allowed.includes(to)) return;
+	const hint = allowed.length > 0 ? `It can become: ${allowed.join(', ')}.` : 'This state is final.';
+	throw new Problem(
+		'invalid_state_transition',
+		`A ${object.replaceAll('_', ' ')} that is ${from} cannot become ${to}. ${hint}`,
+		{ members: { from, to, allowed } },
+	);
 }

@@ -5,7 +5,6 @@ import { firstVersion } from '../../core/schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
-import { isUniqueViolation } from '../../core/store/records/unique-violation.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { etag, isOfVersion, recordAnswer } from './record-answer.ts';
@@ -193,3 +192,10 @@ export function requireVersion(stored: StoredRecord, ifMatch: string | undefined
 		{ headers: { ETag: etag(stored) } },
 	);
 }
+
+/** SQLITE_CONSTRAINT_UNIQUE (https://sqlite.org/rescode.html#constraint_unique). */
+const uniqueConstraint = 2067;
+
+/** Whether a unique index has refused a row. Nothing of the row was written. */
+export const isUniqueViolation = (error: unknown): boolean =>
+	typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === uniqueConstraint;

@@ -9,7 +9,7 @@ import { settingsPath } from '../pages/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
 import { formInputs } from '../pages/signed-in-forms.ts';
 import type { Session } from '../pages/session.ts';
-import { copyScript } from '../pages/copy-script.ts';
+import { copyScript } from '../pages/notices.ts';
 
 interface SettingsView {
 	session: Session;

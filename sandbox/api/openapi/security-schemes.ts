@@ -1,8 +1,5 @@
 import { administrativeScopes, scopes, standardScopes } from '../../domain/access/scopes.ts';
-import { success } from '../endpoint/responses.ts';
-import { type OAuthErrorCode, oauthErrorSchema } from '../oauth/oauth-error.ts';
 import { oauthPaths } from '../oauth/server-metadata.ts';
-import { errorHeaders, withExamples } from './problems.ts';
 
 /** The security scheme of access tokens. */
 export const oauth2Scheme = {
@@ -36,24 +33,3 @@ export const clientSecretScheme = {
 	scheme: 'basic',
 	description: 'Client ID and client secret of an OAuth client, both form-urlencoded.',
 };
-
-/** The error codes of the OAuth 2.0 endpoints by status (RFC 6749, 5.2). */
-const oauthCodes: Record<number, OAuthErrorCode[]> = {
-	400: ['invalid_request', 'invalid_grant', 'invalid_scope', 'unsupported_grant_type'],
-	401: ['invalid_client'],
-	405: ['invalid_request'],
-	413: ['invalid_request'],
-	415: ['invalid_request'],
-	429: ['temporarily_unavailable'],
-	500: ['server_error'],
-	503: ['temporarily_unavailable'],
-};
-
-export const oauthErrorResponses = (): Record<string, unknown> =>
-	Object.fromEntries(
-		Object.entries(oauthCodes).map(([status, codes]) => {
-			const examples = codes.map((error) => [error, { error, error_description: 'An explanation of the error.' }] as const);
-			const response = success(`${codes.join(', ')}.`, oauthErrorSchema, 'Cache-Control', ...(errorHeaders[Number(status)] ?? []));
-			return [`OAuth${status}`, withExamples(response, examples)];
-		}),
-	);

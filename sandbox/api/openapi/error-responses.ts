@@ -1,8 +1,9 @@
 import { z } from 'zod/v4';
 import { success } from '../endpoint/responses.ts';
+import { type OAuthErrorCode, oauthErrorSchema } from '../oauth/oauth-error.ts';
 import { type ProblemCode, problems } from '../../core/foundation/problem.ts';
 
-export const errorHeaders: Record<number, string[]> = {
+const errorHeaders: Record<number, string[]> = {
 	401: ['WWW-Authenticate'],
 	403: ['WWW-Authenticate'],
 	405: ['Allow'],
@@ -28,7 +29,7 @@ export function errorResponses(): Record<string, unknown> {
 }
 
 /** A response with an example of each code. */
-export const withExamples = (
+const withExamples = (
 	{ content, ...response }: ReturnType<typeof success>,
 	examples: ReadonlyArray<readonly [code: string, value: unknown]>,
 	mediaType = 'application/json',
@@ -74,3 +75,24 @@ const problemSchema = z.object({
 	to: described('With invalid_state_transition: the requested state.').optional(),
 	allowed: z.array(z.string()).optional().meta({ description: 'With invalid_state_transition: the allowed states.' }),
 }).meta({ id: 'Problem', description: 'An error (RFC 9457).' });
+
+/** The error codes of the OAuth 2.0 endpoints by status (RFC 6749, 5.2). */
+const oauthCodes: Record<number, OAuthErrorCode[]> = {
+	400: ['invalid_request', 'invalid_grant', 'invalid_scope', 'unsupported_grant_type'],
+	401: ['invalid_client'],
+	405: ['invalid_request'],
+	413: ['invalid_request'],
+	415: ['invalid_request'],
+	429: ['temporarily_unavailable'],
+	500: ['server_error'],
+	503: ['temporarily_unavailable'],
+};
+
+export const oauthErrorResponses = (): Record<string, unknown> =>
+	Object.fromEntries(
+		Object.entries(oauthCodes).map(([status, codes]) => {
+			const examples = codes.map((error) => [error, { error, error_description: 'An explanation of the error.' }] as const);
+			const response = success(`${codes.join(', ')}.`, oauthErrorSchema, 'Cache-Control', ...(errorHeaders[Number(status)] ?? []));
+			return [`OAuth${status}`, withExamples(response, examples)];
+		}),
+	);
