@@ -94,13 +94,7 @@ export const countries: readonly Country[] = [
 		postalCode: '#####',
 		street: '# Main Street',
 		legalForm: 'Inc.',
-		cities: [
-			['New York', 'NY'],
-			['Austin', 'TX'],
-			['Chicago', 'IL'],
-			['Seattle', 'WA'],
-			['Denver', 'CO'],
-		],
+		cities: [['New York', 'NY'], ['Austin', 'TX'], ['Chicago', 'IL'], ['Seattle', 'WA'], ['Denver', 'CO']],
 	},
 	{
 		code: 'SE',
@@ -162,12 +156,6 @@ export const countries: readonly Country[] = [
 		postalCode: '2###',
 		street: '# George Street',
 		legalForm: 'Pty Ltd',
-		cities: [
-			['Sydney', 'NSW'],
-			['Melbourne', 'VIC'],
-			['Brisbane', 'QLD'],
-			['Perth', 'WA'],
-			['Adelaide', 'SA'],
-		],
+		cities: [['Sydney', 'NSW'], ['Melbourne', 'VIC'], ['Brisbane', 'QLD'], ['Perth', 'WA'], ['Adelaide', 'SA']],
 	},
 ];

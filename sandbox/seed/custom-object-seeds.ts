@@ -15,10 +15,7 @@ export const customObjectSeed = () => ({
 });
 
 export const machineFieldSeeds = [
-	customFieldOf(machines, 'text', 'Serial Number', 'Number on the type plate.', {
-		required: true,
-		unique: true,
-	}),
+	customFieldOf(machines, 'text', 'Serial Number', 'Number on the type plate.', { required: true, unique: true }),
 	customFieldOf(machines, 'select', 'Model', 'What kind of machine it is.', {
 		options: options('Compact', 'Standard', 'Heavy Duty'),
 	}),

@@ -16,12 +16,7 @@ import type { Store } from '../core/store/store.ts';
 import { companySeeds } from './company-seeds.ts';
 import { contactSeeds } from './contact-seeds.ts';
 import { customFieldSeed, customFieldSeeds } from './custom-field-seeds.ts';
-import {
-	customObjectSeed,
-	machineFieldSeed,
-	machineFieldSeeds,
-	machineSeeds,
-} from './custom-object-seeds.ts';
+import { customObjectSeed, machineFieldSeed, machineFieldSeeds, machineSeeds } from './custom-object-seeds.ts';
 import { dealSeeds } from './deal-seeds.ts';
 import { history, type Times } from './history.ts';
 import { ownersAndTags, tagCount, tagSeed } from './owners-and-tags.ts';

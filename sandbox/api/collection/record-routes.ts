@@ -65,10 +65,7 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 					'`x-custom-field-filters` lists for their type, such as `custom_fields.<key>[gte]`. Those of a ' +
 					'type in `x-custom-field-lists` take several values, separated by commas; one must match.'
 				: ''),
-		filters: () => [
-			...queryParametersOf(listQueryOf(resource)),
-			...filtersOf(resource).map(filterParameter),
-		],
+		filters: () => [...queryParametersOf(listQueryOf(resource)), ...filtersOf(resource).map(filterParameter)],
 		answers: { 200: pageResponse(`A page of ${plural}.`, `${Singular}List`, `list${Plural}`) },
 		members: () =>
 			isOpen

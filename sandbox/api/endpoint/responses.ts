@@ -8,11 +8,7 @@ export const headerRefs = (...names: string[]): References =>
 	Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** The headers of every response. */
-export const commonHeaders = headerRefs(
-	'X-Request-Id',
-	'X-RateLimit-Remaining',
-	'X-RateLimit-Reset',
-);
+export const commonHeaders = headerRefs('X-Request-Id', 'X-RateLimit-Remaining', 'X-RateLimit-Reset');
 
 /** A response without a described body. */
 export const noContent = (description: string, ...extraHeaders: string[]) => ({

@@ -83,11 +83,7 @@ export class JobQueue {
 
 	private ending(status: JobStatus): Partial<Job> {
 		const now = this.service.now();
-		return {
-			status,
-			finished_at: this.now(),
-			results_expire_at: new Date(now + resultsKeptForMs).toISOString(),
-		};
+		return { status, finished_at: this.now(), results_expire_at: new Date(now + resultsKeptForMs).toISOString() };
 	}
 
 	private save(job: Job, change: Partial<StoredRecord>): Job {

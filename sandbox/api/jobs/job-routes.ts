@@ -23,10 +23,7 @@ import { receiveLines, type Upload } from './upload.ts';
 
 const ndjson = 'application/x-ndjson';
 
-const jobLink = (operationId: string) => ({
-	operationId,
-	parameters: { id: '$response.body#/id' },
-});
+const jobLink = (operationId: string) => ({ operationId, parameters: { id: '$response.body#/id' } });
 
 const resultsQuery = z.object({
 	offset: z.int().min(0).default(0).meta({
@@ -74,11 +71,7 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 		answers: {
 			202: {
 				...success('The job, queued.', 'Job', 'ETag', 'Location'),
-				links: {
-					job: jobLink('getJob'),
-					results: jobLink('getJobResults'),
-					cancel: jobLink('cancelJob'),
-				},
+				links: { job: jobLink('getJob'), results: jobLink('getJobResults'), cancel: jobLink('cancelJob') },
 			},
 		},
 		members: () => ({ 'x-limits': jobLimits }),
@@ -180,11 +173,7 @@ async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id
 	);
 }
 
-function newJob(
-	service: Service,
-	c: Context<Env>,
-	about: JobOrder & Pick<Job, 'id' | 'total'>,
-): Job {
+function newJob(service: Service, c: Context<Env>, about: JobOrder & Pick<Job, 'id' | 'total'>): Job {
 	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;
 	return arrangeRecord(jobs, {

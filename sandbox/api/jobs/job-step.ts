@@ -85,13 +85,7 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job, 
 	};
 }
 
-function writeLine(
-	writing: WriteContext,
-	part: Part,
-	bulk: Bulk,
-	line: Line,
-	requestId: string,
-): ItemResult {
+function writeLine(writing: WriteContext, part: Part, bulk: Bulk, line: Line, requestId: string): ItemResult {
 	let item: unknown;
 	try {
 		item = parseText('The line', line.text);

@@ -12,10 +12,7 @@ import { grantableScopes, parseScopes } from '../../domain/access/scopes.ts';
  * A replaced refresh token stays valid for a while, so that concurrent refreshes and lost responses do
  * not disconnect a client.
  */
-export const usualLifetimes: TokenLifetimes = {
-	accessToken: 60 * 60 * 1000,
-	replacedRefreshToken: 10 * 60 * 1000,
-};
+export const usualLifetimes: TokenLifetimes = { accessToken: 60 * 60 * 1000, replacedRefreshToken: 10 * 60 * 1000 };
 
 /** A successful token response (RFC 6749, 5.1). */
 export const tokenSchema = z.object({
@@ -109,12 +106,7 @@ export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
  * @param replaced the refresh token that was exchanged, if any
  * @throws OAuthError invalid_grant if the user can no longer sign in
  */
-function issue(
-	service: Service,
-	grant: Grant,
-	granted: string[],
-	replaced?: string,
-): z.output<typeof tokenSchema> {
+function issue(service: Service, grant: Grant, granted: string[], replaced?: string): z.output<typeof tokenSchema> {
 	const { store, now, tokenLifetimes } = service;
 	const member = store.members.find(grant.userId);
 	if (!member) throw invalidGrant('The user who granted this can no longer sign in.');

@@ -11,10 +11,7 @@ import { problemExample } from './error-responses.ts';
  *
  * @param schemas the schemas of the resource's own operations, which the items are made of
  */
-export function batchSchemas(
-	resource: Resource,
-	schemas: Record<string, JsonSchema>,
-): Record<string, JsonSchema> {
+export function batchSchemas(resource: Resource, schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
 	const { Singular, plural } = namesOf(resource);
 	const { properties: members } = jsonSchema(batchSchema, 'input');
 	const target = jsonSchema(targetSchema, 'input');

@@ -47,11 +47,7 @@ export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 	webhooks: eventWebhooks(),
 	components: {
 		securitySchemes: {
-			apiKey: {
-				type: 'http',
-				scheme: 'bearer',
-				description: 'An API key of the account.',
-			},
+			apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the account.' },
 			oauth2: oauth2Scheme,
 			clientSecret: clientSecretScheme,
 		},
@@ -74,22 +70,10 @@ function jobSchemas(): Record<string, JsonSchema> {
 }
 
 export const headers = {
-	'X-Request-Id': {
-		description: 'Identifies the request.',
-		schema: { type: 'string' },
-	},
-	'X-RateLimit-Remaining': {
-		description: 'Requests left in this window.',
-		schema: { type: 'integer', minimum: 0 },
-	},
-	'X-RateLimit-Reset': {
-		description: 'Time the window resets, in seconds since 1970.',
-		schema: { type: 'integer' },
-	},
-	'Retry-After': {
-		description: 'Seconds to wait before retrying.',
-		schema: { type: 'integer', minimum: 1 },
-	},
+	'X-Request-Id': { description: 'Identifies the request.', schema: { type: 'string' } },
+	'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer', minimum: 0 } },
+	'X-RateLimit-Reset': { description: 'Time the window resets, in seconds since 1970.', schema: { type: 'integer' } },
+	'Retry-After': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 1 } },
 	ETag: { description: 'The version of the record.', schema: { type: 'string' } },
 	Location: { description: 'Path of the new record.', schema: { type: 'string' } },
 	'Idempotent-Replayed': {

@@ -72,10 +72,7 @@ function exampleEvent({ type, resource }: EventType) {
 		account_id: accountId,
 		sequence: 4711,
 		actor: { type: 'user', id: 'usr_01jz8q4t6v9x2b5n7m3k1h0d4f' },
-		request: {
-			id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f',
-			idempotency_key: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10',
-		},
+		request: { id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10' },
 		data: {
 			object,
 			previous: isChange ? { [field]: exampleValue(schema) } : null,

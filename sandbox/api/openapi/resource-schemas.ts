@@ -54,10 +54,7 @@ export const pageSchema = (schema: string, plural: string): JsonSchema => ({
 	type: 'object',
 	properties: {
 		data: { type: 'array', items: componentRef(schema) },
-		next_cursor: {
-			description: 'The cursor of the next page; null on the last page.',
-			type: ['string', 'null'],
-		},
+		next_cursor: { description: 'The cursor of the next page; null on the last page.', type: ['string', 'null'] },
 		total: {
 			description: `The number of ${plural} that match the filters, on all pages.`,
 			type: 'integer',

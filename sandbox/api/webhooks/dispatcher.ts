@@ -153,9 +153,7 @@ export class Dispatcher {
 		const isHopeless = now - Date.parse(since) >= disableAfterMs;
 		const delay = nextDelay(delivery.attempts.length, outcome.retryAfter, now);
 		const isLast = isGone || isHopeless || delay === undefined || webhook.status === 'disabled';
-		store.deliveries.save(
-			isLast ? delivery : { ...delivery, status: 'pending', nextAttemptAt: now + delay },
-		);
+		store.deliveries.save(isLast ? delivery : { ...delivery, status: 'pending', nextAttemptAt: now + delay });
 		const failing = { ...webhook, failing_since: since };
 		store.table(webhooks.name)!.save(failing);
 		if (webhook.status === 'disabled' || !(isGone || isHopeless)) return;

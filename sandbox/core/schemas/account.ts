@@ -14,16 +14,8 @@ export const accountId = 'acc_01hk2q5m8r4t6v9x2b5n7m3k1h';
 export const accountSchema = z.object({
 	id: z.string().meta({ title: 'ID', description: 'Identifies the account.' }),
 	object: z.literal('account').meta({ title: 'Object', description: 'The kind of record this is.' }),
-	name: z.string().meta({
-		title: 'Name',
-		description: 'Name of the account.',
-		examples: ['Sandbox'],
-	}),
-	plan: z.enum(planNames).meta({
-		title: 'Plan',
-		description: 'The plan of the account.',
-		examples: ['starter'],
-	}),
+	name: z.string().meta({ title: 'Name', description: 'Name of the account.', examples: ['Sandbox'] }),
+	plan: z.enum(planNames).meta({ title: 'Plan', description: 'The plan of the account.', examples: ['starter'] }),
 	limits: z
 		.object({
 			requests_per_minute: z.int().meta({

@@ -5,11 +5,7 @@ import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
 const participant = z.strictObject({
-	name: text({
-		title: 'Name',
-		description: 'Name of the person.',
-		examples: ['Ana Moreno'],
-	}),
+	name: text({ title: 'Name', description: 'Name of the person.', examples: ['Ana Moreno'] }),
 	email: email({
 		title: 'Email',
 		description: 'Email address of the person.',
@@ -60,11 +56,7 @@ export const activities = defineResource({
 			description: 'Result of the activity.',
 			examples: ['completed'],
 		}),
-		location: text({
-			title: 'Location',
-			description: 'Location of the activity.',
-			examples: ['Madrid'],
-		}),
+		location: text({ title: 'Location', description: 'Location of the activity.', examples: ['Madrid'] }),
 		participants: z.array(participant).max(100).default([]).meta({
 			title: 'Participants',
 			description: 'Participants.',
@@ -73,16 +65,7 @@ export const activities = defineResource({
 		...sharedFields,
 		...systemFields('activity'),
 	},
-	important: [
-		'type',
-		'subject',
-		'body',
-		'occurred_at',
-		'duration_seconds',
-		'outcome',
-		'owner_id',
-		'links',
-	],
+	important: ['type', 'subject', 'body', 'occurred_at', 'duration_seconds', 'outcome', 'owner_id', 'links'],
 	unique: { external_id: ['external_id'] },
 	sortable: ['occurred_at', 'duration_seconds'],
 	searched: ['subject', 'body', 'location', 'external_id'],

@@ -1,15 +1,5 @@
 import { z } from 'zod/v4';
-import {
-	choice,
-	currency,
-	number,
-	optional,
-	phone,
-	plainText,
-	reference,
-	text,
-	url,
-} from './fields.ts';
+import { choice, currency, number, optional, phone, plainText, reference, text, url } from './fields.ts';
 import { lifecycleStages, postalAddress } from './profile.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
@@ -70,11 +60,7 @@ export const companies = defineResource({
 				'telecommunications',
 				'other',
 			],
-			{
-				title: 'Industry',
-				description: 'Industry of the company.',
-				examples: ['logistics'],
-			},
+			{ title: 'Industry', description: 'Industry of the company.', examples: ['logistics'] },
 		),
 		employee_count: optional(z.int().min(0), {
 			title: 'Employee Count',
@@ -123,16 +109,7 @@ export const companies = defineResource({
 		...sharedFields,
 		...systemFields('company'),
 	},
-	important: [
-		'name',
-		'domain',
-		'industry',
-		'employee_count',
-		'phone',
-		'website',
-		'lifecycle_stage',
-		'owner_id',
-	],
+	important: ['name', 'domain', 'industry', 'employee_count', 'phone', 'website', 'lifecycle_stage', 'owner_id'],
 	examples: { create: { custom_fields: { support_plan: 'premium' } } },
 	unique: { domain: ['domain'], external_id: ['external_id'] },
 	sortable: ['name', 'domain', 'employee_count', 'annual_revenue', 'lifecycle_stage'],
@@ -142,11 +119,7 @@ export const companies = defineResource({
 	check(company, previous) {
 		if (company.parent_company_id === null || company.parent_company_id !== previous?.id) return [];
 		return [
-			{
-				pointer: '/parent_company_id',
-				code: 'invalid_value',
-				detail: 'A company cannot be its own parent.',
-			},
+			{ pointer: '/parent_company_id', code: 'invalid_value', detail: 'A company cannot be its own parent.' },
 		];
 	},
 });

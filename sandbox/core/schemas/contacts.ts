@@ -1,16 +1,5 @@
 import { z } from 'zod/v4';
-import {
-	choice,
-	email,
-	emailAddress,
-	instant,
-	optional,
-	phone,
-	phoneNumber,
-	reference,
-	text,
-	url,
-} from './fields.ts';
+import { choice, email, emailAddress, instant, optional, phone, phoneNumber, reference, text, url } from './fields.ts';
 import { languageTag, lifecycleStages, postalAddress, timeZone } from './profile.ts';
 import { withPrimary } from './primary-entry.ts';
 import { sharedFields, systemFields } from './record.ts';
@@ -26,11 +15,7 @@ const entry = <T extends z.ZodType>(value: T, title: string, example: string) =>
 		primary: z
 			.boolean()
 			.default(false)
-			.meta({
-				title: 'Primary',
-				description: 'Whether it is the primary one.',
-				examples: [true],
-			}),
+			.meta({ title: 'Primary', description: 'Whether it is the primary one.', examples: [true] }),
 	});
 
 export const contacts = defineResource({
@@ -40,16 +25,8 @@ export const contacts = defineResource({
 	description: 'The people you are in touch with.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		first_name: text({
-			title: 'First Name',
-			description: 'Given name of the person.',
-			examples: ['Ana'],
-		}),
-		last_name: text({
-			title: 'Last Name',
-			description: 'Family name of the person.',
-			examples: ['Moreno'],
-		}),
+		first_name: text({ title: 'First Name', description: 'Given name of the person.', examples: ['Ana'] }),
+		last_name: text({ title: 'Last Name', description: 'Family name of the person.', examples: ['Moreno'] }),
 		name: z.string().meta({
 			title: 'Name',
 			description: 'First and last name or, if both are missing, the email address, phone number or external ID.',
@@ -93,11 +70,7 @@ export const contacts = defineResource({
 		}),
 		lead_source: choice(
 			['website', 'referral', 'event', 'advertising', 'cold_outreach', 'partner', 'import', 'other'],
-			{
-				title: 'Lead Source',
-				description: 'Source of the contact.',
-				examples: ['referral'],
-			},
+			{ title: 'Lead Source', description: 'Source of the contact.', examples: ['referral'] },
 		),
 		address: postalAddress('Address of the person.'),
 		language: languageTag({

@@ -1,13 +1,6 @@
 import { z } from 'zod/v4';
 import type { CustomField } from './custom-fields.ts';
-import {
-	calendarDate,
-	emailAddress,
-	phoneNumber,
-	plainText,
-	pointInTime,
-	webAddress,
-} from './fields.ts';
+import { calendarDate, emailAddress, phoneNumber, plainText, pointInTime, webAddress } from './fields.ts';
 import { users } from './users.ts';
 
 const types = new WeakMap<CustomField, z.ZodType>();

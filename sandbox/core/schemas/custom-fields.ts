@@ -109,10 +109,7 @@ const fields = {
 		title: 'Referenced Resource',
 		description: 'The resource whose ids the field holds; for reference only.',
 	}),
-	description: text(
-		{ title: 'Description', description: 'Purpose of the field.' },
-		1000,
-	),
+	description: text({ title: 'Description', description: 'Purpose of the field.' }, 1000),
 	required: flag('Required', 'Whether a record must have a value.'),
 	unique: flag('Unique', 'Whether the value must be unique among records.'),
 	read_only: flag('Read Only', 'Whether clients may only read the value.'),
@@ -121,10 +118,7 @@ const fields = {
 		description: 'Position of the field in forms, ascending.',
 		examples: [1],
 	}),
-	archived_at: instant({
-		title: 'Archived At',
-		description: 'Time the field was archived.',
-	}),
+	archived_at: instant({ title: 'Archived At', description: 'Time the field was archived.' }),
 	...systemFields('custom_field'),
 };
 

@@ -3,11 +3,7 @@ import type { RuleContext } from './resource.ts';
 import { type Stage, type stageKinds, stagesOf } from './stages.ts';
 
 export const lostReason = text(
-	{
-		title: 'Lost Reason',
-		description: 'Reason the deal was lost.',
-		examples: ['Chose a cheaper offer'],
-	},
+	{ title: 'Lost Reason', description: 'Reason the deal was lost.', examples: ['Chose a cheaper offer'] },
 	1000,
 );
 

@@ -84,9 +84,7 @@ export const calendarDate = z.iso.date();
 export const pointInTime = z.iso
 	.datetime({ offset: true, abort: true })
 	.overwrite(toUtc)
-	.refine((value) => /^\d{4}-.*\.\d{3}Z$/.test(value), {
-		message: 'Write a time such as 2025-03-01T09:30:00.000Z.',
-	});
+	.refine((value) => /^\d{4}-.*\.\d{3}Z$/.test(value), { message: 'Write a time such as 2025-03-01T09:30:00.000Z.' });
 export const instant = (about: About) => optional(pointInTime, about);
 
 /** ISO 3166-1 alpha-2. */

@@ -15,11 +15,7 @@ const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] 
 /** Matches the names of the resources of custom objects' records. */
 export const customRecords = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
 
-const readOnly = (title: string, description: string) => ({
-	title,
-	description,
-	readOnly: true,
-});
+const readOnly = (title: string, description: string) => ({ title, description, readOnly: true });
 
 const count = (title: string, description: string) =>
 	z
@@ -32,10 +28,7 @@ const fields = {
 	resource: z
 		.string()
 		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
-		.meta({
-			...readOnly('Resource', 'The resource of the records.'),
-			examples: ['contacts'],
-		}),
+		.meta({ ...readOnly('Resource', 'The resource of the records.'), examples: ['contacts'] }),
 	operation: z
 		.enum(jobOperations)
 		.meta(readOnly('Operation', 'The operation applied to each line, or export.')),

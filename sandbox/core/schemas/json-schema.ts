@@ -42,10 +42,7 @@ export function namedSchemas(): Record<string, JsonSchema> {
 	);
 }
 
-const convertedSchemas = {
-	input: new WeakMap<z.ZodType, JsonSchema>(),
-	output: new WeakMap<z.ZodType, JsonSchema>(),
-};
+const convertedSchemas = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
 
 export const typesOf = (schema: JsonSchema): string[] => [schema.type ?? []].flat();
 

@@ -34,22 +34,14 @@ export const attachments = z
 				description: 'Media type of the file.',
 				examples: ['application/pdf'],
 			}),
-			size: optional(z.int().min(0), {
-				title: 'Size',
-				description: 'Size in bytes.',
-				examples: [48_213],
-			}),
+			size: optional(z.int().min(0), { title: 'Size', description: 'Size in bytes.', examples: [48_213] }),
 		}),
 	)
 	.max(20);
 
 export const deliveryError = optional(
 	z.strictObject({
-		code: z.string().meta({
-			title: 'Code',
-			description: 'Error code.',
-			examples: ['recipient_refused'],
-		}),
+		code: z.string().meta({ title: 'Code', description: 'Error code.', examples: ['recipient_refused'] }),
 		detail: z.string().meta({
 			title: 'Detail',
 			description: 'Error message.',

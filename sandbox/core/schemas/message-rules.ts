@@ -65,11 +65,7 @@ interface Scheduled {
 }
 
 /** Allows scheduling only in the future, and only before the message is sent. */
-export function scheduleErrors(
-	message: Scheduled,
-	previous: Scheduled | undefined,
-	at: string,
-): FieldError[] {
+export function scheduleErrors(message: Scheduled, previous: Scheduled | undefined, at: string): FieldError[] {
 	const refuse = (code: string, detail: string) => [{ pointer: '/scheduled_at', code, detail }];
 	const { scheduled_at: time } = message;
 	if (message.direction === 'inbound' && time !== null) {

@@ -68,17 +68,9 @@ export const messages = defineResource({
 		}),
 		cc: addresses.default([]).meta({ title: 'Cc', description: 'Recipients of a copy.' }),
 		bcc: addresses.default([]).meta({ title: 'Bcc', description: 'Recipients of a blind copy.' }),
-		subject: text({
-			title: 'Subject',
-			description: 'Subject line.',
-			examples: ['Your invoice'],
-		}),
+		subject: text({ title: 'Subject', description: 'Subject line.', examples: ['Your invoice'] }),
 		text: text(
-			{
-				title: 'Text',
-				description: 'Body as plain text.',
-				examples: ['Here is the corrected invoice.'],
-			},
+			{ title: 'Text', description: 'Body as plain text.', examples: ['Here is the corrected invoice.'] },
 			262_144,
 		),
 		html: text({ title: 'HTML', description: 'Body as HTML.' }, 262_144),
@@ -194,10 +186,7 @@ export const messages = defineResource({
 					examples: ['2027-01-04T08:00:00.000Z'],
 				}),
 			},
-			change: (_message, input) => ({
-				status: 'scheduled',
-				scheduled_at: input['scheduled_at'] as string,
-			}),
+			change: (_message, input) => ({ status: 'scheduled', scheduled_at: input['scheduled_at'] as string }),
 		},
 		cancel: {
 			summary: 'Cancel a message',

@@ -69,11 +69,7 @@ export const pipelines = defineResource({
 		return {
 			is_default: pipeline.is_default || findBy('pipelines', 'is_default', true).length === 0,
 			stages: pipeline.stages
-				.map((stage, i) => ({
-					...stage,
-					id: stage.id ?? newId('stg'),
-					position: stage.position ?? i,
-				}))
+				.map((stage, i) => ({ ...stage, id: stage.id ?? newId('stg'), position: stage.position ?? i }))
 				.sort((a, b) => a.position - b.position),
 		};
 	},

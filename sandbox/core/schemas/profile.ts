@@ -20,15 +20,8 @@ export const postalAddress = (description: string) =>
 				examples: ['Calle de Alcalá 50'],
 			}),
 			city: text({ title: 'City', description: 'Town or city.', examples: ['Madrid'] }),
-			state: text({
-				title: 'State',
-				description: 'State, province or region.',
-				examples: ['Madrid'],
-			}),
-			postal_code: text(
-				{ title: 'Postal Code', description: 'Postal or ZIP code.', examples: ['28014'] },
-				20,
-			),
+			state: text({ title: 'State', description: 'State, province or region.', examples: ['Madrid'] }),
+			postal_code: text({ title: 'Postal Code', description: 'Postal or ZIP code.', examples: ['28014'] }, 20),
 			country: optional(countryCode, {
 				title: 'Country',
 				description: 'Two-letter country code.',
@@ -44,18 +37,14 @@ export const languageTag = (about: About) =>
 		z
 			.string()
 			.max(35)
-			.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, {
-				message: 'Write a language as a tag such as en or pt-BR.',
-			}),
+			.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { message: 'Write a language as a tag such as en or pt-BR.' }),
 		about,
 	);
 
 /** A name of the IANA time zone database. */
 export const timeZone = (about: About) =>
 	optional(
-		z.string().max(64).refine(isTimeZone, {
-			message: 'Unknown time zone. Use a name such as Europe/Madrid.',
-		}),
+		z.string().max(64).refine(isTimeZone, { message: 'Unknown time zone. Use a name such as Europe/Madrid.' }),
 		about,
 	);
 

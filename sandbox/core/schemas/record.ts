@@ -24,11 +24,7 @@ const actorField = (title: string, description: string) =>
 /** The fields that the service sets on every record of every resource. */
 export const systemFields = (object: string) => ({
 	id,
-	object: z.literal(object).meta({
-		title: 'Object',
-		description: 'The kind of record this is.',
-		readOnly: true,
-	}),
+	object: z.literal(object).meta({ title: 'Object', description: 'The kind of record this is.', readOnly: true }),
 	version: z.int().min(1).meta({
 		title: 'Version',
 		description: 'Increases with every change; the ETag begins with it.',
@@ -56,13 +52,7 @@ export const systemFields = (object: string) => ({
 	updated_by: actorField('Updated By', 'Who last changed the record.'),
 });
 
-const customValue = z.union([
-	z.string(),
-	z.number(),
-	z.boolean(),
-	z.array(z.string()),
-	z.null(),
-]);
+const customValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
 
 /** The fields that clients can set on every record of the business resources. */
 export const sharedFields = {

@@ -25,11 +25,7 @@ export const tags = defineResource({
 			examples: ['#2f80ed'],
 		}),
 		description: text(
-			{
-				title: 'Description',
-				description: 'Purpose of the tag.',
-				examples: ['Likes to try new features.'],
-			},
+			{ title: 'Description', description: 'Purpose of the tag.', examples: ['Likes to try new features.'] },
 			1000,
 		),
 		usage: z.int().min(0).meta({

@@ -46,11 +46,7 @@ export const tickets = defineResource({
 			description: 'Kind of request.',
 			examples: ['question'],
 		}),
-		channel: choice(channels, {
-			title: 'Channel',
-			description: 'Channel of the request.',
-			examples: ['email'],
-		}),
+		channel: choice(channels, { title: 'Channel', description: 'Channel of the request.', examples: ['email'] }),
 		contact_id: reference('contacts', {
 			title: 'Contact',
 			description: 'The person who made the request.',
@@ -91,11 +87,7 @@ export const tickets = defineResource({
 			description: 'Time the ticket was solved; null if it was reopened since.',
 			readOnly: true,
 		}),
-		closed_at: instant({
-			title: 'Closed At',
-			description: 'Time the ticket was closed.',
-			readOnly: true,
-		}),
+		closed_at: instant({ title: 'Closed At', description: 'Time the ticket was closed.', readOnly: true }),
 		last_message_at: instant({
 			title: 'Last Message At',
 			description: 'Time of the last message on the ticket.',
@@ -109,16 +101,7 @@ export const tickets = defineResource({
 		...sharedFields,
 		...systemFields('ticket'),
 	},
-	important: [
-		'number',
-		'subject',
-		'description',
-		'status',
-		'priority',
-		'contact_id',
-		'assignee_id',
-		'due_at',
-	],
+	important: ['number', 'subject', 'description', 'status', 'priority', 'contact_id', 'assignee_id', 'due_at'],
 	unique: { external_id: ['external_id'] },
 	sortable: ['number', 'subject', 'due_at', 'solved_at', 'last_message_at'],
 	searched: ['number', 'subject', 'description', 'external_id'],

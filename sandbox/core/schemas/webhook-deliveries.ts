@@ -30,10 +30,7 @@ const attemptSchema = z.object({
 		description: 'The HTTP status that the receiver answered with; null if it did not answer.',
 		examples: [200],
 	}),
-	error: z.string().nullable().meta({
-		title: 'Error',
-		description: 'Reason for the failure, if any.',
-	}),
+	error: z.string().nullable().meta({ title: 'Error', description: 'Reason for the failure, if any.' }),
 });
 
 /** One attempt to deliver an event. */
@@ -71,10 +68,7 @@ export const deliverySchema = z.object({
 		title: 'Next Attempt At',
 		description: 'Time of the next attempt; null if none is planned.',
 	}),
-	attempts: z.array(attemptSchema).meta({
-		title: 'Attempts',
-		description: 'All attempts, oldest first.',
-	}),
+	attempts: z.array(attemptSchema).meta({ title: 'Attempts', description: 'All attempts, oldest first.' }),
 	created_at: pointInTime.meta({
 		title: 'Created At',
 		description: 'Time the delivery was queued.',

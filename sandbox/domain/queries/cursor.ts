@@ -4,10 +4,7 @@ import { Problem } from '../../core/foundation/problem.ts';
 import type { AccountKey } from '../../core/store/credentials/account-key.ts';
 import type { Cell } from '../../core/store/records/columns.ts';
 
-const cursorSchema = z.strictObject({
-	after: z.array(z.union([z.string(), z.number()])),
-	list: z.string(),
-});
+const cursorSchema = z.strictObject({ after: z.array(z.union([z.string(), z.number()])), list: z.string() });
 
 /** In bytes; half of an HMAC-SHA256 is enough (RFC 2104, 5). */
 const signatureLength = 16;
@@ -48,7 +45,5 @@ const signatureOf = (key: AccountKey, text: string): Buffer =>
 
 const invalidCursor = (reason: string) => {
 	const detail = `The cursor is not valid. ${reason} Start again without a cursor.`;
-	return new Problem('invalid_cursor', detail, {
-		errors: [{ parameter: 'cursor', code: 'invalid_cursor', detail }],
-	});
+	return new Problem('invalid_cursor', detail, { errors: [{ parameter: 'cursor', code: 'invalid_cursor', detail }] });
 };

@@ -105,12 +105,7 @@ function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter
  *
  * @param emptyValue a value that counts as empty, besides NULL
  */
-export const emptyFilter = (
-	parameter: string,
-	sql: string,
-	{ title }: JsonSchema,
-	emptyValue: Cell = '',
-): Filter => ({
+export const emptyFilter = (parameter: string, sql: string, { title }: JsonSchema, emptyValue: Cell = ''): Filter => ({
 	parameter: `${parameter}[empty]`,
 	operator: 'empty',
 	sql: `coalesce(${sql}, '') IN ('', ${typeof emptyValue === 'string' ? `'${emptyValue}'` : emptyValue})`,
@@ -124,12 +119,7 @@ export const emptyFilter = (
 /**
  * Filters for a single value: equality, comparison if values are ordered, and parts if it is free text.
  */
-export function valueFilters(
-	parameter: string,
-	sql: string,
-	type: z.ZodType,
-	isSelective = false,
-): Filter[] {
+export function valueFilters(parameter: string, sql: string, type: z.ZodType, isSelective = false): Filter[] {
 	const schema = notNull(jsonSchema(type, 'output'));
 	const isOrdered =
 		['number', 'integer'].includes(String(schema.type)) ||
@@ -154,12 +144,7 @@ export function valueFilters(
  *
  * @param type of one value
  */
-export function listFilter(
-	parameter: string,
-	sql: string,
-	schema: JsonSchema,
-	type: z.ZodType = plainText(),
-): Filter {
+export function listFilter(parameter: string, sql: string, schema: JsonSchema, type: z.ZodType = plainText()): Filter {
 	const { title, items, 'x-important': important, 'x-resource': target } = schema;
 	return {
 		parameter,

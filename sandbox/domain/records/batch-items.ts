@@ -97,7 +97,5 @@ function idNamed({ operation }: Bulk, item: unknown): string | null {
 
 function notAnObject(): Problem {
 	const detail = 'An item must be a JSON object.';
-	return new Problem('validation_failed', detail, {
-		errors: [{ pointer: '', code: 'invalid_type', detail }],
-	});
+	return new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'invalid_type', detail }] });
 }

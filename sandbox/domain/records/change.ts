@@ -88,12 +88,7 @@ export function refuseCustomDuplicates(
 }
 
 /** Finds live records by the values of these fields; none if a value is absent. */
-export function findByFields(
-	store: StoreView,
-	resource: Resource,
-	fields: string[],
-	values: Values,
-): StoredRecord[] {
+export function findByFields(store: StoreView, resource: Resource, fields: string[], values: Values): StoredRecord[] {
 	if (!areGiven(fields, values)) return [];
 	const conditions = fields.map((field) => ({
 		sql: `${quoted(field)} = ?`,
@@ -114,12 +109,7 @@ function customChange(stored: StoredRecord | undefined, change: JsonObject): unk
 }
 
 /** Reports references to missing records. References to unknown resources are not checked. */
-function missingReferences(
-	store: StoreView,
-	resource: Resource,
-	merged: JsonObject,
-	change: JsonObject,
-): FieldError[] {
+function missingReferences(store: StoreView, resource: Resource, merged: JsonObject, change: JsonObject): FieldError[] {
 	return Object.keys(change).flatMap((field) => {
 		const target = referencedResource(resource, field);
 		const table = target === undefined ? undefined : store.table(target);

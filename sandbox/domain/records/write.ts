@@ -34,12 +34,7 @@ export function createRecord(writing: WriteContext, body: JsonObject, readOnly: 
 }
 
 /** @param ifMatch the value of the header If-Match, if there is one */
-export function updateRecord(
-	writing: WriteContext,
-	id: string,
-	body: JsonObject,
-	ifMatch: string | undefined,
-): Answer {
+export function updateRecord(writing: WriteContext, id: string, body: JsonObject, ifMatch: string | undefined): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
 	requireVersion(stored, ifMatch);
 	return recordAnswer(200, changeRecord(writing, stored, body));
@@ -131,12 +126,7 @@ const changedResource = (name: string): Resource =>
 	[...resources, webhooks].find((resource) => resource.name === name)!;
 
 /** Saves a record, publishes its events, and applies the consequences for other records. */
-function save(
-	writing: WriteContext,
-	stored: StoredRecord | undefined,
-	record: StoredRecord,
-	body: JsonObject,
-): void {
+function save(writing: WriteContext, stored: StoredRecord | undefined, record: StoredRecord, body: JsonObject): void {
 	const { store, resource } = writing;
 	refuseCustomDuplicates(store, resource, record, body);
 	saveUnique(writing, stored, record);

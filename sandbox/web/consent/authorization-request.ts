@@ -22,10 +22,7 @@ export type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 's
  *
  * @returns the recipient, or the error as a sentence for the user
  */
-export function recipientOf(
-	{ clients }: Store,
-	{ values, repeated }: Parameters,
-): Recipient | string {
+export function recipientOf({ clients }: Store, { values, repeated }: Parameters): Recipient | string {
 	const clientId = values.get('client_id');
 	const redirectUri = values.get('redirect_uri');
 	if (repeated.includes('client_id') || repeated.includes('redirect_uri')) {

@@ -51,10 +51,7 @@ export async function recentEventList(
 	about?: { resource: Resource; record: StoredRecord },
 ): Promise<Html> {
 	const conditions = about
-		? [
-				{ sql: 'resource = ?', values: [about.resource.name] },
-				{ sql: 'record_id = ?', values: [about.record.id] },
-			]
+		? [{ sql: 'resource = ?', values: [about.resource.name] }, { sql: 'record_id = ?', values: [about.record.id] }]
 		: [];
 	const { events } = await newestEvents(visitor, conditions, recentEvents);
 	return eventList(service, visitor, events);

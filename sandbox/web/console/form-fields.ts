@@ -172,11 +172,7 @@ const namedIn = (table: TableView, value: unknown): Named =>
 	});
 
 /** Records to choose from: a list of all of them, or suggestions if they are many. */
-const offered = (
-	named: Named,
-	maxOptions: number,
-	chosen: Named = [],
-): Record<string, unknown> =>
+const offered = (named: Named, maxOptions: number, chosen: Named = []): Record<string, unknown> =>
 	named.length > maxOptions
 		? { 'x-suggestions': Object.fromEntries([...named, ...chosen]) }
 		: { enum: named.map(([id]) => id), 'x-enum-labels': Object.fromEntries(named) };

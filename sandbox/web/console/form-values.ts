@@ -54,12 +54,7 @@ export function changeOf(fields: FormField[], initialTexts: FormTexts, submitted
 	return Object.fromEntries(change.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-function changed(
-	schema: JsonSchema,
-	name: string,
-	initialTexts: FormTexts,
-	submittedTexts: FormTexts,
-): unknown {
+function changed(schema: JsonSchema, name: string, initialTexts: FormTexts, submittedTexts: FormTexts): unknown {
 	if (schema.properties) {
 		const members = Object.entries(schema.properties)
 			.map(([member, about]) => [member, changed(about, `${name}.${member}`, initialTexts, submittedTexts)] as const)
@@ -131,11 +126,7 @@ function idIn(suggestions: Record<string, string>, text: string): string {
  * The inputs that a form begins with: those of the record, or for a new one what the address of the
  * form names, as `/records/notes/new?links.0.resource=contacts&links.0.id=con_0` does.
  */
-export function startOf(
-	fields: FormField[],
-	stored: StoredRecord | undefined,
-	query: URLSearchParams,
-): FormTexts {
+export function startOf(fields: FormField[], stored: StoredRecord | undefined, query: URLSearchParams): FormTexts {
 	const texts = formTexts(fields, stored ?? Object.fromEntries(query));
 	if (stored) return texts;
 	for (const [name, text] of query) if (name.includes('.') && texts.has(name)) texts.set(name, text);

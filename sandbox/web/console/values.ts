@@ -7,11 +7,7 @@ import { users } from '../../core/schemas/users.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { itemTitles, linkToRecord } from './titles.ts';
 
-const instantFormat = new Intl.DateTimeFormat('en-GB', {
-	dateStyle: 'medium',
-	timeStyle: 'short',
-	timeZone: 'UTC',
-});
+const instantFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
 /** An instant in UTC, as everywhere in the console. */
 export const timeOf = (at: string | number): Html => {

@@ -116,13 +116,7 @@ function labeled(state: FormState, name: string, schema: JsonSchema, isRequired:
 	</div>`;
 }
 
-function input(
-	state: FormState,
-	name: string,
-	schema: JsonSchema,
-	isList: boolean,
-	isRequired: boolean,
-): Html {
+function input(state: FormState, name: string, schema: JsonSchema, isList: boolean, isRequired: boolean): Html {
 	const text = state.texts.get(name) ?? '';
 	const isWrong = messagesAt(state, name, isList).length > 0;
 	const describedBy = `${name}-hint${isWrong ? ` ${name}-error` : ''}`;

@@ -117,10 +117,7 @@ export function docsRoutes(scriptFile: string | undefined, service: Service): Ro
 function documentationPage(c: Context<Env>, service: Service): Response | Promise<Response> {
 	const session = sessionOf(service, c);
 	const token = session ? service.store.sessions.apiToken(session.token) : '';
-	const authentication = {
-		preferredSecurityScheme: 'apiKey',
-		securitySchemes: { apiKey: { token } },
-	};
+	const authentication = { preferredSecurityScheme: 'apiKey', securitySchemes: { apiKey: { token } } };
 	// Scalar would resolve the document's relative server to //v1/contacts.
 	const servers = [{ url: new URL(c.req.url).origin }];
 	c.header('Content-Security-Policy', policy);

@@ -66,12 +66,7 @@ export async function renderPage(c: Context, page: Page): Promise<Response> {
 }
 
 /** A page that explains a refusal. */
-export const refusalPage = (
-	c: Context,
-	status: NonNullable<Page['status']>,
-	title: string,
-	detail: string,
-) =>
+export const refusalPage = (c: Context, status: NonNullable<Page['status']>, title: string, detail: string) =>
 	renderPage(c, {
 		title,
 		status,

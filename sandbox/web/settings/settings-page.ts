@@ -113,14 +113,7 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 }
 
 /** A button with a confirmation, without a script. */
-const confirmed = (
-	session: Session,
-	action: string,
-	id: string,
-	name: string,
-	verb: string,
-	effect: string,
-) =>
+const confirmed = (session: Session, action: string, id: string, name: string, verb: string, effect: string) =>
 	html`<details class="menu">
 		<summary class="danger" aria-label="${verb} ${name}">${verb}</summary>
 		<form method="post" action="${settingsPath}">

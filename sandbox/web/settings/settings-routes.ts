@@ -26,10 +26,7 @@ class FormError extends Error {}
 
 /** The page where administrators manage API keys and OAuth clients. */
 export function settingsRoutes(service: Service): Route[] {
-	const asAdministrator = (
-		c: Context<Env>,
-		proceed: (session: Session) => Response | Promise<Response>,
-	) => {
+	const asAdministrator = (c: Context<Env>, proceed: (session: Session) => Response | Promise<Response>) => {
 		const session = sessionOf(service, c);
 		if (!session) return c.redirect(signInAddress(settingsPath), 303);
 		if (session.member.role === 'admin') return proceed(session);

@@ -13,10 +13,7 @@ export const onlyUsers = (...users: string[]): Audience => ({ isEveryoneBut: fal
 export const isInAudience = ({ isEveryoneBut, users }: Audience, user: string): boolean =>
 	isEveryoneBut !== users.includes(user);
 
-const complementOf = ({ isEveryoneBut, users }: Audience): Audience => ({
-	isEveryoneBut: !isEveryoneBut,
-	users,
-});
+const complementOf = ({ isEveryoneBut, users }: Audience): Audience => ({ isEveryoneBut: !isEveryoneBut, users });
 
 /** The users in both sets. */
 export function intersectionOf(first: Audience, second: Audience): Audience {
