@@ -57,8 +57,7 @@ export function seed(
 	seedMembers(store);
 	if (store.table(customFields.name)!.count([], true) > 0) return;
 	const random = randomFrom(20_230_102);
-	const fill = (resource: Resource, records: Iterable<StoredRecord>) =>
-		store.table(resource.name)!.fill(records);
+	const fill = (resource: Resource, records: Iterable<StoredRecord>) => store.table(resource.name)!.fill(records);
 	const make = (resource: Resource, count: number, generator: Random, values: ValuesFor) => {
 		const records = [...history(resource, count, end, generator, values)];
 		fill(resource, records);

@@ -127,12 +127,10 @@ export function jobWorker(store: Store, queue: JobQueue): () => void {
 		for (const { id } of queue.running()) {
 			if (inWork.has(id)) continue;
 			inWork.add(id);
-			work(id)
-				.catch(console.error)
-				.finally(() => {
-					inWork.delete(id);
-					wake();
-				});
+			work(id).catch(console.error).finally(() => {
+				inWork.delete(id);
+				wake();
+			});
 		}
 	};
 	return wake;

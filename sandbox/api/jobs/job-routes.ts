@@ -111,8 +111,7 @@ const cancelJob = (service: Service, queue: JobQueue): ApiRoute =>
 		summary: 'Cancel a job',
 		description: 'Cancels a job that is queued or processing. Lines that were processed stay processed.',
 		answers: { 200: success('The job, canceled.', 'Job', 'ETag') },
-		handle: (c) =>
-			answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c)))),
+		handle: (c) => answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c)))),
 	});
 
 const getResults = (service: Service): ApiRoute =>

@@ -103,12 +103,10 @@ export class Dispatcher {
 		const next = [...(isRecovering ? [] : due(true, 1)), ...due(false, atOncePerWebhook)];
 		for (const delivery of next.slice(0, atOncePerWebhook - sending.length)) {
 			this.sending.add(delivery);
-			this.send(webhook, delivery)
-				.catch(console.error)
-				.finally(() => {
-					this.sending.delete(delivery);
-					this.wake();
-				});
+			this.send(webhook, delivery).catch(console.error).finally(() => {
+				this.sending.delete(delivery);
+				this.wake();
+			});
 		}
 	}
 

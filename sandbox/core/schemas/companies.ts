@@ -31,15 +31,11 @@ export const companies = defineResource({
 			description: 'Main internet domain of the company; unique.',
 			examples: ['altamira.example'],
 		}),
-		domains: z
-			.array(domainName)
-			.max(50)
-			.default([])
-			.meta({
-				title: 'Domains',
-				description: 'Further internet domains of the company.',
-				examples: [['altamira-logistics.example']],
-			}),
+		domains: z.array(domainName).max(50).default([]).meta({
+			title: 'Domains',
+			description: 'Further internet domains of the company.',
+			examples: [['altamira-logistics.example']],
+		}),
 		industry: choice(
 			[
 				'agriculture',

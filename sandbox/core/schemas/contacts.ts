@@ -5,8 +5,7 @@ import { withPrimary } from './primary-entry.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
-const consent = (title: string, description: string) =>
-	optional(z.boolean(), { title, description });
+const consent = (title: string, description: string) => optional(z.boolean(), { title, description });
 
 const entry = <T extends z.ZodType>(value: T, title: string, example: string) =>
 	z.strictObject({

@@ -96,15 +96,11 @@ const fields = {
 		examples: ['select'],
 		'x-immutable': true,
 	}),
-	options: z
-		.array(option)
-		.max(500)
-		.default([])
-		.meta({
-			title: 'Options',
-			description: 'The values to choose from; for select and multi_select only.',
-			examples: [[{ value: 'express', label: 'Express' }]],
-		}),
+	options: z.array(option).max(500).default([]).meta({
+		title: 'Options',
+		description: 'The values to choose from; for select and multi_select only.',
+		examples: [[{ value: 'express', label: 'Express' }]],
+	}),
 	reference_resource: choice(customizable, {
 		title: 'Referenced Resource',
 		description: 'The resource whose ids the field holds; for reference only.',
@@ -141,8 +137,7 @@ export const customFields = defineResource({
 			return [{ pointer: '/resource', code: 'too_many', detail }];
 		}
 		const errors: FieldError[] = [];
-		const refuse = (pointer: string, detail: string) =>
-			errors.push({ pointer, code: 'invalid_value', detail });
+		const refuse = (pointer: string, detail: string) => errors.push({ pointer, code: 'invalid_value', detail });
 		const key = objectKeyOf(field.resource);
 		if (!previous && key !== undefined && findBy(customObjects.name, 'key', key).length === 0) {
 			const detail = `There is no custom object ${key}.`;

@@ -41,8 +41,7 @@ export const customObjects = defineResource({
 	searched: ['key', 'label_singular', 'label_plural'],
 	lookups: [],
 
-	usedBy: ({ key }, { count }) =>
-		count(recordsName(key)) > 0 ? 'it still has records; delete them first' : undefined,
+	usedBy: ({ key }, { count }) => count(recordsName(key)) > 0 ? 'it still has records; delete them first' : undefined,
 
 	// An object that reuses the key of a deleted one must not inherit its fields.
 	deletedWith: ({ key }, { findBy }) =>

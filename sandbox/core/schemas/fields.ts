@@ -31,8 +31,7 @@ export const optional = <T extends z.ZodType>(schema: T, about: About) =>
  */
 export const plainText = () => z.string().normalize('NFC');
 
-export const text = (about: About, maxLength = 255) =>
-	optional(plainText().max(maxLength), about);
+export const text = (about: About, maxLength = 255) => optional(plainText().max(maxLength), about);
 
 export const choice = <const T extends readonly [string, ...string[]]>(values: T, about: About) =>
 	optional(z.enum(values), about);
@@ -42,11 +41,7 @@ export const choiceOr = <const T extends readonly [string, ...string[]]>(
 	standard: T[number],
 	values: T,
 	about: About,
-) =>
-	z
-		.enum(values)
-		.default(standard as never)
-		.meta({ ...about });
+) => z.enum(values).default(standard as never).meta({ ...about });
 
 export const number = (about: About) => optional(z.number(), about);
 
@@ -56,11 +51,7 @@ export const reference = (resource: string, about: About) =>
 
 /** The ids of records of another resource. */
 export const references = (resource: string, about: About) =>
-	z
-		.array(z.string().min(1).max(64))
-		.max(100)
-		.default([])
-		.meta({ ...about, 'x-resource': resource });
+	z.array(z.string().min(1).max(64)).max(100).default([]).meta({ ...about, 'x-resource': resource });
 
 /**
  * Stored in lower case, so that each address has one value. At most 254 characters (RFC 5321,

@@ -18,29 +18,19 @@ export const customRecords = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
 const readOnly = (title: string, description: string) => ({ title, description, readOnly: true });
 
 const count = (title: string, description: string) =>
-	z
-		.int()
-		.min(0)
-		.default(0)
-		.meta({ ...readOnly(title, description), examples: [0] });
+	z.int().min(0).default(0).meta({ ...readOnly(title, description), examples: [0] });
 
 const fields = {
 	resource: z
 		.string()
 		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
 		.meta({ ...readOnly('Resource', 'The resource of the records.'), examples: ['contacts'] }),
-	operation: z
-		.enum(jobOperations)
-		.meta(readOnly('Operation', 'The operation applied to each line, or export.')),
+	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line, or export.')),
 	match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),
-	query: z
-		.object({})
-		.catchall(z.string())
-		.nullable()
-		.meta({
-			...readOnly('Query', 'For export: the query, with filters, sort and fields as in a list.'),
-			examples: [{ lifecycle_stage: 'customer', sort: '-created_at' }],
-		}),
+	query: z.object({}).catchall(z.string()).nullable().meta({
+		...readOnly('Query', 'For export: the query, with filters, sort and fields as in a list.'),
+		examples: [{ lifecycle_stage: 'customer', sort: '-created_at' }],
+	}),
 	status: z.enum(jobStatuses).meta(readOnly('Status', 'Status of the job.')),
 	total: count('Total', 'Number of lines, or of records to export.'),
 	processed: count('Processed', 'Number of lines or records processed so far.'),

@@ -107,8 +107,6 @@ export function afterMessage(
 	};
 	return [
 		...(ticket ? [{ resource: 'tickets', id: ticket.id, change: onTicket }] : []),
-		...(contact
-			? [{ resource: 'contacts', id: contact.id, change: { last_contacted_at: at } }]
-			: []),
+		...(contact ? [{ resource: 'contacts', id: contact.id, change: { last_contacted_at: at } }] : []),
 	];
 }

@@ -7,8 +7,7 @@ import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
-const moment = (title: string, description: string) =>
-	instant({ title, description, readOnly: true });
+const moment = (title: string, description: string) => instant({ title, description, readOnly: true });
 
 /** The event of a message that enters a state. */
 const becomes = (status: string, description: string) => ({
@@ -145,8 +144,7 @@ export const messages = defineResource({
 		const { contact_id: contact, ticket_id: ticket, deal_id: deal } = message;
 		// Otherwise a user could not see a message of their own that is linked to no record.
 		const writer = previous || contact || ticket || deal || actor.type !== 'user' ? null : actor.id;
-		const since = (state: string, stored: string | null | undefined) =>
-			stored ?? (status === state ? at : null);
+		const since = (state: string, stored: string | null | undefined) => stored ?? (status === state ? at : null);
 		return {
 			status,
 			user_id: message.user_id ?? writer,

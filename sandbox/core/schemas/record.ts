@@ -72,14 +72,10 @@ export const sharedFields = {
 		examples: [['tag_01jz8q4t6v9x2b5n7m3k1h0d4f']],
 	}),
 	// No record: zod refuses one that has a key `constructor`.
-	custom_fields: z
-		.object({})
-		.catchall(customValue)
-		.default({})
-		.meta({
-			title: 'Custom Fields',
-			description: 'Values of the custom fields defined for this resource, by key.',
-		}),
+	custom_fields: z.object({}).catchall(customValue).default({}).meta({
+		title: 'Custom Fields',
+		description: 'Values of the custom fields defined for this resource, by key.',
+	}),
 };
 
 /** The system fields of a new record. */

@@ -22,11 +22,9 @@ export const createExample = (resource: Resource, fields: NamedSchema[]): Record
 export function updateExample(resource: Resource, fields: NamedSchema[]): Record<string, unknown> {
 	const fixed = [...Object.values(resource.unique).flat(), resource.states?.field];
 	const isSimple = (schema: JsonSchema) =>
-		!('x-resource' in schema) &&
-		['string', 'number', 'integer'].some((type) => typesOf(schema).includes(type));
+		!('x-resource' in schema) && ['string', 'number', 'integer'].some((type) => typesOf(schema).includes(type));
 	const free = fields.filter(
-		([name, schema]) =>
-			resource.important.includes(name) && !fixed.includes(name) && isSimple(schema),
+		([name, schema]) => resource.important.includes(name) && !fixed.includes(name) && isSimple(schema),
 	);
 	return resource.examples?.update ?? firstExamples(free);
 }

@@ -210,11 +210,9 @@ export function arrangeRecord({ blank }: Resource, values: StoredRecord): Stored
 	return record;
 }
 
-export const hasCustomFields = (resource: Resource): boolean =>
-	'custom_fields' in resource.properties;
+export const hasCustomFields = (resource: Resource): boolean => 'custom_fields' in resource.properties;
 
-export const isReadOnly = (resource: Resource, field: string): boolean =>
-	resource.properties[field]?.readOnly === true;
+export const isReadOnly = (resource: Resource, field: string): boolean => resource.properties[field]?.readOnly === true;
 
 export const isImmutable = (resource: Resource, field: string): boolean =>
 	resource.properties[field]?.['x-immutable'] === true;

@@ -126,8 +126,7 @@ export const tickets = defineResource({
 		},
 		assigned: {
 			description: 'A ticket was assigned to a user.',
-			when: (ticket, previous) =>
-				ticket.assignee_id !== null && ticket.assignee_id !== previous?.assignee_id,
+			when: (ticket, previous) => ticket.assignee_id !== null && ticket.assignee_id !== previous?.assignee_id,
 		},
 		solved: {
 			description: 'A ticket was solved, or closed without having been solved before.',
@@ -135,8 +134,7 @@ export const tickets = defineResource({
 		},
 		reopened: {
 			description: 'A solved ticket was reopened.',
-			when: (ticket, previous) =>
-				previous?.status === 'solved' && !isSolved(ticket),
+			when: (ticket, previous) => previous?.status === 'solved' && !isSolved(ticket),
 		},
 	},
 

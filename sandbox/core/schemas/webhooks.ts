@@ -12,15 +12,11 @@ const fields = {
 		description: 'Web address that events are posted to.',
 		examples: ['https://n8n.example/webhook/6f1c1b8e'],
 	}),
-	events: z
-		.array(z.string().min(1).max(100))
-		.min(1)
-		.max(100)
-		.meta({
-			title: 'Events',
-			description: 'Types of events, or patterns: contact.* for all events of contacts, * for all events.',
-			examples: [['contact.created', 'deal.*']],
-		}),
+	events: z.array(z.string().min(1).max(100)).min(1).max(100).meta({
+		title: 'Events',
+		description: 'Types of events, or patterns: contact.* for all events of contacts, * for all events.',
+		examples: [['contact.created', 'deal.*']],
+	}),
 	description: text({
 		title: 'Description',
 		description: 'Purpose of the subscription.',
@@ -73,8 +69,7 @@ export const webhooks = defineResource({
 	events: {
 		disabled: {
 			description: 'A webhook was disabled by the service.',
-			when: (webhook, previous) =>
-				webhook.status === 'disabled' && previous?.status !== 'disabled',
+			when: (webhook, previous) => webhook.status === 'disabled' && previous?.status !== 'disabled',
 		},
 		test: { description: 'A test event that you requested. It is sent to one webhook only.' },
 	},

@@ -24,12 +24,10 @@ export function startMaintenance({ store, background }: { store: Store; backgrou
 		if (isUnderWay || !wasWritten) return;
 		isUnderWay = true;
 		const begin = () => {
-			work()
-				.catch((error) => store.isOpen && console.error(error))
-				.finally(() => {
-					isUnderWay = false;
-					wake();
-				});
+			work().catch((error) => store.isOpen && console.error(error)).finally(() => {
+				isUnderWay = false;
+				wake();
+			});
 		};
 		setTimeout(begin, afterMs).unref();
 	};

@@ -40,8 +40,7 @@ export function decodeCursor(key: AccountKey, cursor: string, list: string): Cel
 export const listFingerprint = (...parts: unknown[]): string =>
 	createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
 
-const signatureOf = (key: AccountKey, text: string): Buffer =>
-	key.mac('cursor', text).subarray(0, signatureLength);
+const signatureOf = (key: AccountKey, text: string): Buffer => key.mac('cursor', text).subarray(0, signatureLength);
 
 const invalidCursor = (reason: string) => {
 	const detail = `The cursor is not valid. ${reason} Start again without a cursor.`;

@@ -82,8 +82,7 @@ const partOfText = z
 /** Whether a value is free text, and not a choice, a time or an id. */
 export const isFreeText = (schema: JsonSchema): boolean =>
 	schema.type === 'string' &&
-	!['enum', 'const', 'x-resource', 'x-item-of'].some((name) => name in schema) &&
-	!schema.format?.startsWith('date');
+	!['enum', 'const', 'x-resource', 'x-item-of'].some((name) => name in schema) && !schema.format?.startsWith('date');
 
 /** Filters by a part of a free text, ignoring case and accents; none for other values. */
 function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter[] {
@@ -122,8 +121,7 @@ export const emptyFilter = (parameter: string, sql: string, { title }: JsonSchem
 export function valueFilters(parameter: string, sql: string, type: z.ZodType, isSelective = false): Filter[] {
 	const schema = notNull(jsonSchema(type, 'output'));
 	const isOrdered =
-		['number', 'integer'].includes(String(schema.type)) ||
-		['date', 'date-time'].includes(schema.format ?? '');
+		['number', 'integer'].includes(String(schema.type)) || ['date', 'date-time'].includes(schema.format ?? '');
 	// A free text may contain commas, so the parameter is always one value.
 	const takesList =
 		schema.enum !== undefined || 'x-resource' in schema || 'x-item-of' in schema || schema.format === 'email';

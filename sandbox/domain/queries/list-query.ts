@@ -129,8 +129,7 @@ export function parseListQuery(
 		conditions.push(filterCondition(filter, text, sortedBy));
 	}
 	const fingerprint = listFingerprint(resource.name, order, includeDeleted, conditions);
-	const after =
-		cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);
+	const after = cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);
 	return { limit, order, after, conditions, includeDeleted, fields, fingerprint };
 }
 

@@ -53,8 +53,7 @@ export function changedValues(
 	throw invalid(errors);
 }
 
-const invalid = (errors: FieldError[]): Problem =>
-	new Problem('validation_failed', sentence(errors), { errors });
+const invalid = (errors: FieldError[]): Problem => new Problem('validation_failed', sentence(errors), { errors });
 
 /**
  * The problem of a record that shares a unique value with another record, even one the caller cannot

@@ -30,9 +30,7 @@ export function applyDueTransitions(service: Service): void {
 	const { store } = service;
 	if (busy.has(store) || !takeSteps(service, stepsOfRequest)) return;
 	busy.add(store);
-	workOff(service)
-		.catch(console.error)
-		.finally(() => busy.delete(store));
+	workOff(service).catch(console.error).finally(() => busy.delete(store));
 }
 
 /** Applies the due transitions of one record, whatever else waits. */

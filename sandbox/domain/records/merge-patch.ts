@@ -11,9 +11,7 @@ import { escapePointer } from '../../core/foundation/field-errors.ts';
 export function mergePatch(resource: Resource, stored: StoredRecord | undefined, change: JsonObject): JsonObject {
 	const merged = new Map<string, unknown>();
 	for (const field of Object.keys(resource.input.shape)) {
-		const value = Object.hasOwn(change, field)
-			? mergeValue(stored?.[field], change[field])
-			: stored?.[field];
+		const value = Object.hasOwn(change, field) ? mergeValue(stored?.[field], change[field]) : stored?.[field];
 		if (value !== null && value !== undefined) merged.set(field, value);
 	}
 	return Object.fromEntries(merged);

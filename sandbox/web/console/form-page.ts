@@ -104,8 +104,4 @@ export function formErrors(resource: Resource, fields: FormField[], problem: Pro
 
 /** `/links/0/id` is the input `links.0.id`. */
 const nameAt = (pointer: string): string =>
-	pointer
-		.slice(1)
-		.split('/')
-		.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-		.join('.');
+	pointer.slice(1).split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');

@@ -18,9 +18,7 @@ export const timeOf = (at: string | number): Html => {
 /** Whether a field has nothing to show. */
 export const isEmptyValue = (value: unknown): boolean =>
 	value === null ||
-	value === undefined ||
-	value === '' ||
-	(typeof value === 'object' && Object.values(value).every(isEmptyValue));
+	value === undefined || value === '' || (typeof value === 'object' && Object.values(value).every(isEmptyValue));
 
 /** The value of a field, for people. */
 export function shownValue(store: StoreView, schema: JsonSchema, value: unknown): Html {

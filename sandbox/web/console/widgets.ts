@@ -187,7 +187,5 @@ function messagesAt({ errors }: FormState, name: string, isList: boolean): strin
 
 function errorsAt(state: FormState, name: string, isList = false): Html | '' {
 	const messages = messagesAt(state, name, isList);
-	return messages.length === 0
-		? ''
-		: html`<p class="error" id="${name}-error">${messages.join(' ')}</p>`;
+	return messages.length === 0 ? '' : html`<p class="error" id="${name}-error">${messages.join(' ')}</p>`;
 }

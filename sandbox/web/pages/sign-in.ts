@@ -21,8 +21,7 @@ const triesPerMinute = 20;
 const triesFromOneAddress = 100;
 
 /** The address of the sign-in page, which redirects to `returnTo` afterwards. */
-export const signInAddress = (returnTo: string): string =>
-	`${path}?return_to=${encodeURIComponent(returnTo)}`;
+export const signInAddress = (returnTo: string): string => `${path}?return_to=${encodeURIComponent(returnTo)}`;
 
 export function signInRoutes(service: Service): Route[] {
 	const tries = new RateLimiter(triesPerMinute);

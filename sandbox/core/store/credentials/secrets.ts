@@ -1,8 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** Generates 256 random bits with a prefix that names their purpose. */
-export const newSecret = (prefix: string): string =>
-	`${prefix}_${randomBytes(32).toString('base64url')}`;
+export const newSecret = (prefix: string): string => `${prefix}_${randomBytes(32).toString('base64url')}`;
 
 /**
  * The stored hash of a secret. Random secrets cannot be guessed, so SHA-256 suffices. The timing of an
@@ -11,5 +10,4 @@ export const newSecret = (prefix: string): string =>
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 /** Compares two texts in constant time. */
-export const isSameSecret = (a: string, b: string): boolean =>
-	timingSafeEqual(hashOf(a), hashOf(b));
+export const isSameSecret = (a: string, b: string): boolean => timingSafeEqual(hashOf(a), hashOf(b));

@@ -51,5 +51,4 @@ export class QueryCache {
 const maxKeyLength = 100;
 
 /** Keys contain the filters of a list, which may have 16 KiB. */
-const shortened = (key: string): string =>
-	key.length > maxKeyLength ? hashOf(key).toString('base64') : key;
+const shortened = (key: string): string => key.length > maxKeyLength ? hashOf(key).toString('base64') : key;
