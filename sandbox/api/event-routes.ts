@@ -27,7 +27,7 @@ export const eventFilters: readonly Filter[] = [
 	...valueFilters('created_at', 'created_at', pointInTime.meta({ title: 'The time of the event' })),
 ];
 
-/** The most types or patterns in a request; as many as a webhook has. */
+/** Maximum number of types or patterns in a request, the same as for a webhook. */
 const maxPatterns = 100;
 
 const eventQuery = z.object({

@@ -42,7 +42,7 @@ const overhead = 1024 * 1024;
 
 /**
  * A file may have several members, one after the other (RFC 1952, 2.2). What follows them is refused: zlib would
- * ignore everything behind a zero byte. So is a body that hardly has content, as its size has no other limit.
+ * ignore everything behind a zero byte. The same applies to a body with almost no content, because nothing else limits its size.
  */
 async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let [bytes, content] = [0, 0];

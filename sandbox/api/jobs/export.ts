@@ -7,7 +7,7 @@ import type { Job } from '../../core/schemas/jobs.ts';
 import { idOfJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** As many as fit a piece of background work. */
+/** The number of records that fit one piece of background work. */
 const recordsPerStep = 100;
 
 /** The list that a job exports, with its filters and its order. */
@@ -48,7 +48,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 }
 
 /**
- * Stores the next records of an export as its results, without those that came out of sight while they
+ * Stores the next records of an export as its results, without those that became invisible while they
  * were read.
  *
  * @returns how many records were stored, and whether they were the last

@@ -112,7 +112,7 @@ export class JobQueue {
 export const hasEnded = ({ finished_at: finishedAt }: Job): boolean => finishedAt !== null;
 
 /**
- * Processes jobs while there are any, a step at a time; requests are answered in between. Jobs do not wait
+ * Processes jobs while there are any, one step at a time, and answers requests in between. Jobs do not wait
  * for each other's reads.
  *
  * @returns a function to call whenever there may be work

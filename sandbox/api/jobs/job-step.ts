@@ -12,7 +12,7 @@ import { authorityOf, Ended, type Rights, rightsOf, untilUsersChange } from '../
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** A step has at most so many lines, and as many of them as fit a piece of background work. */
+/** Maximum number of lines per step. A step also ends with its piece of background work. */
 const linesPerStep = 100;
 
 interface JobStep {

@@ -44,7 +44,7 @@ function isNear(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-/** It asks name servers without a thread of its own, so that slow ones delay nobody else. */
+/** It queries name servers without using a thread, so that slow ones delay nothing else. */
 const nameServers = new Resolver({ timeout: 3000, tries: 2 });
 
 /** A host that is an address: it needs no look-up. */

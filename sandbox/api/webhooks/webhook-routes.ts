@@ -168,7 +168,7 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 	return toResponse(hasAccess(c, 'read', webhooks.name) ? answer : redactAnswer(answer));
 }
 
-/** The permission of the last change is the one that a subscription depends on. */
+/** A subscription depends on the permission of whoever changed it last. */
 function adopt({ store }: Service, c: Context<Env>, id: string): void {
 	const { grant } = c.get('authority')!;
 	const scopes = c.get('scopes');

@@ -83,7 +83,7 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	}
 	// Later versions may add fields to responses.
 	if (io === 'output' && result.additionalProperties === false) delete result.additionalProperties;
-	// An object with names that nobody knows beforehand.
+	// An object whose property names are not known in advance.
 	if (result.properties && Object.keys(result.properties).length === 0) delete result.properties;
 	if (result.properties) {
 		result.properties = Object.fromEntries(

@@ -88,7 +88,7 @@ export const firstVersion = (actor: { type: string; id: string }, at: string) =>
 	updated_by: actor,
 });
 
-/** Of records of which an application sees only its own. */
+/** For resources whose records are visible only to the application that created them. */
 export const applicationId = z.string().nullable().meta({
 	title: 'Application ID',
 	description: 'The OAuth client that created and owns it; null if an API key created it.',

@@ -16,8 +16,8 @@ export const createExample = (resource: Resource, fields: NamedSchema[]): Record
 });
 
 /**
- * A body that changes a record, whichever one: the fields that people use first, without unique ones
- * and those whose values depend on other fields.
+ * A body that updates any record: the important fields, except unique ones and those whose values depend
+ * on other fields.
  */
 export function updateExample(resource: Resource, fields: NamedSchema[]): Record<string, unknown> {
 	const fixed = [...Object.values(resource.unique).flat(), resource.states?.field];

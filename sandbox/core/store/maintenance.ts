@@ -1,9 +1,9 @@
 import type { Background } from '../foundation/background.ts';
 import type { Store } from './store.ts';
 
-/** Batches the work of all writes in this interval. */
+/** Interval in which the work of all writes is batched. */
 const afterMs = 50;
-/** Most pages of indexes are written again and again in between, and are moved once. */
+/** Most index pages are rewritten many times in this interval, and are moved only once. */
 const checkpointEveryMs = 2000;
 
 /** Background maintenance while there are writes: indexes new rows and checkpoints the write-ahead log. */
@@ -16,7 +16,7 @@ export function startMaintenance({ store, background }: { store: Store; backgrou
 		const pieces = store.maintain(() => background.endOfPiece());
 		while (await background.take(() => store.isOpen && !pieces.next().done));
 		if (!store.isOpen || performance.now() - lastCheckpoint < checkpointEveryMs) return;
-		// Nobody writes in the background meanwhile, so that the log is empty afterwards and begins anew.
+		// No background work writes meanwhile, so the log is empty afterwards and starts over.
 		await background.take(() => store.checkpoint());
 		lastCheckpoint = performance.now();
 	};

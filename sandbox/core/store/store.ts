@@ -23,7 +23,7 @@ import { type Part, Transactions } from './transactions.ts';
 import { WebhookSecrets } from './credentials/webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
 
-/** A table holds some 60 prepared statements, and an account may define and delete objects for ever. */
+/** Each table holds about 60 prepared statements, and accounts may keep defining and deleting custom objects. */
 const maxCustomTables = 200;
 
 /** The database of the service: one SQLite file, one table per resource. */

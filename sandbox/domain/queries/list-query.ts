@@ -15,7 +15,7 @@ import { type Filter, valueFilters } from './filters.ts';
 
 export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 
-/** In characters. This bounds the number of words, each of which is a condition. */
+/** In characters. This limits the number of words, each of which is a condition. */
 export const maxSearchLength = 200;
 
 /** SQLite refuses a condition of a thousand parts. */

@@ -16,7 +16,7 @@ interface ListPage {
 /**
  * Reads one page.
  *
- * @param tableNow the table as the caller sees it at this moment
+ * @param tableNow the table as the caller currently sees it
  * @param key signs the cursor
  */
 export async function listPage(tableNow: () => TableView, query: ListQuery, key: AccountKey): Promise<ListPage> {

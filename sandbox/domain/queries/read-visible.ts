@@ -1,13 +1,13 @@
-/** What somebody sees, of records or of events. */
+/** The records or events that a caller can see. */
 interface View<Page> {
 	sees(page: Page): boolean;
 }
 
 /**
- * Reads a page beside other requests. Meanwhile rights may end, and records change hands: what is on the
- * page by then is looked at again, and read again if something is out of sight.
+ * Reads a page without blocking other requests. Meanwhile, rights may end and records may change owners, so
+ * the page is checked afterwards, and read again if any of it is no longer visible.
  *
- * @param viewNow what the caller sees at this moment; throws if they may read nothing any more
+ * @param viewNow what the caller can currently see; throws if they may no longer read
  */
 export async function readVisible<Page, V extends View<Page>>(
 	viewNow: () => V,

@@ -6,10 +6,10 @@ import { changeRecord } from './write.ts';
 
 const actor = { type: 'system', id: 'clock' };
 
-/** So many steps are taken before a request is answered. */
+/** Maximum number of steps before a request is answered. */
 const stepsOfRequest = 50;
 
-/** So many steps of a longer backlog are taken at once, some milliseconds' work. */
+/** Steps of a longer backlog that are taken at once, which takes a few milliseconds. */
 const stepsPerTurn = 3;
 
 const timedResources = resources.filter(({ states }) => states?.timed);

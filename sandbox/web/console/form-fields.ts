@@ -20,18 +20,18 @@ import { itemTitles, resourceLabels, shortTitle, titleFields, titleOf } from './
 /** A field of a form, named as in the body that the API takes. */
 export interface FormField {
 	name: string;
-	/** Of its value; with the choices that there are now, and `x-suggestions` where they are many. */
+	/** The schema of its value with the current choices, or with `x-suggestions` if there are many. */
 	schema: JsonSchema;
 	isRequired: boolean;
 	/** Whether the form begins with it. */
 	isImportant: boolean;
 }
 
-/** As many records are offered as a list; of more, the newest are suggested while somebody types. */
+/** Up to this many records are offered as a list. If there are more, the newest are suggested during typing. */
 const maxChoices = 50;
 const maxSuggestions = 200;
 
-/** As many items of lists, such as the stages of pipelines, are offered as a list. */
+/** Up to this many items, such as the stages of pipelines, are offered as a list. */
 const maxItems = 500;
 
 /**

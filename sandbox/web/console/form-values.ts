@@ -7,7 +7,7 @@ import type { FormField } from './form-fields.ts';
 /** Whether a list's items are objects, which a form shows as rows of inputs. */
 export const hasRows = ({ items }: JsonSchema): boolean => items?.properties !== undefined;
 
-/** Lists begin with so many rows to fill in, and have one more for each time they are edited. */
+/** Number of rows that a new list shows. Each edit adds an empty row. */
 export const firstRows = 3;
 
 /** The inputs of a form as they show these values: their names, and the text in each. */
@@ -66,7 +66,7 @@ function changed(schema: JsonSchema, name: string, initialTexts: FormTexts, subm
 	return JSON.stringify(value) === JSON.stringify(before) ? undefined : value;
 }
 
-/** What is typed into the inputs of a field; undefined if the form does not have them. */
+/** The value of the inputs of a field; undefined if the form does not have them. */
 function valueIn(schema: JsonSchema, name: string, form: FormTexts): unknown {
 	if (!typesOf(schema).includes('array')) {
 		const text = form.get(name);

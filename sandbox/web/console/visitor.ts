@@ -19,7 +19,7 @@ import type { WriteContext } from '../../core/store/write-context.ts';
 /** A signed-in user, with the records and events that the API would show them. */
 export interface Visitor {
 	session: Session;
-	/** As they see it at this moment, because a page may wait for slow reads. */
+	/** As they currently see it, because a page may wait for slow reads. */
 	readonly store: StoreView;
 	/** Shows a page with the navigation beside it. */
 	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status'], script?: string): Response | Promise<Response>;

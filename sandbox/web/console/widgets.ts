@@ -56,21 +56,21 @@ const row = (state: FormState, name: string, schema: JsonSchema, i: number): Htm
 		${errorsAt(state, `${name}.${i}`)} ${members(state, `${name}.${i}`, schema.items!)}
 	</div>`;
 
-/** Rows of which a click shows one more, without a script. */
+/** Hidden rows, of which each click shows one more, without a script. */
 const addable = (hidden: Html[]): Html | '' =>
 	hidden.reduceRight<Html | ''>(
 		(rest, hiddenRow) => html`<details class="add"><summary>Add row</summary>${hiddenRow}${rest}</details>`,
 		'',
 	);
 
-/** Those that are filled in or wrong, at least the first ones. */
+/** The rows that are filled in or have errors, at least the first ones. */
 function shownRows({ texts, errors }: FormState, name: string, { maxItems, items }: JsonSchema): number[] {
 	const isUsed = (i: number): boolean =>
 		[...errors.keys()].some((place) => `${place}.`.startsWith(`${name}.${i}.`)) ||
 		Object.keys(items!.properties!).some((member) => Boolean(texts.get(`${name}.${i}.${member}`)));
 	const rowNumbers = texts.rowsOf(name);
 	const last = rowNumbers.findLastIndex(isUsed);
-	// Of more rows than the list takes, some show that they are too many.
+	// If there are too many rows, a few more than the maximum are shown.
 	return rowNumbers.slice(0, Math.min(Math.max(last + 2, firstRows), Number(maxItems ?? 100) + 3));
 }
 

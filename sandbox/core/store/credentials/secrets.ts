@@ -5,7 +5,7 @@ export const newSecret = (prefix: string): string => `${prefix}_${randomBytes(32
 
 /**
  * The stored hash of a secret. Random secrets cannot be guessed, so SHA-256 suffices. The timing of an
- * index lookup reveals nothing, because nobody can choose hashes.
+ * index lookup reveals nothing, because hashes cannot be chosen.
  */
 export const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 

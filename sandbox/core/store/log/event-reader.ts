@@ -35,7 +35,7 @@ export interface StoredEvent extends NewEvent {
 	sequence: number;
 }
 
-/** Reads the events of the log that meet certain conditions, such as those that a user may read. */
+/** Reads the events that match the conditions of a view, such as those that a user may read. */
 export class EventReader {
 	protected readonly database: DatabaseSync;
 	protected readonly reader: BackgroundReader;

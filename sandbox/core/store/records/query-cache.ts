@@ -19,7 +19,7 @@ export class QueryCache {
 
 	/** The cached value, unless another process has written to the file since. */
 	get<T>(key: string): T | undefined {
-		// A transaction checks for changes when it begins, and nobody else can write during it.
+		// A transaction checks for changes when it begins, and no other process can write during it.
 		if (!this.database.isTransaction) {
 			const version = this.dataVersion.get()!['data_version'] as number;
 			if (version !== this.version) this.clear();

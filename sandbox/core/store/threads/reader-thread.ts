@@ -36,7 +36,7 @@ export interface ReadAnswer {
 
 const { path, isPatient } = workerData as ThreadSetup;
 
-// Only Linux knows priorities of threads; elsewhere there is no such file.
+// Only Linux supports thread priorities; elsewhere this file does not exist.
 if (isPatient && existsSync('/proc/thread-self')) setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10);
 
 const database = new DatabaseSync(path);

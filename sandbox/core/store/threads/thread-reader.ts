@@ -21,7 +21,7 @@ export class ThreadReader {
 		this.thread = new Worker(join(import.meta.dirname, 'reader-thread.ts'), { workerData: setup });
 		this.thread.on('message', (answer: ReadAnswer) => {
 			const waiting = this.waiting.get(answer.id);
-			// Closed meanwhile, it has failed.
+			// If the reader was closed meanwhile, the request has failed already.
 			if (!waiting) return;
 			this.waiting.delete(answer.id);
 			// An idle thread does not keep the process alive.
