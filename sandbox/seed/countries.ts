@@ -122,13 +122,7 @@ export const countries: readonly Country[] = [
 		postalCode: '01###-###',
 		street: 'Avenida Paulista, #',
 		legalForm: 'Ltda.',
-		cities: [
-			['São Paulo', 'SP'],
-			['Rio de Janeiro', 'RJ'],
-			['Curitiba', 'PR'],
-			['Recife', 'PE'],
-			['Belo Horizonte', 'MG'],
-		],
+		cities: [['São Paulo', 'SP'], ['Rio de Janeiro', 'RJ'], ['Curitiba', 'PR'], ['Recife', 'PE'], ['Belo Horizonte', 'MG']],
 	},
 	{
 		code: 'JP',
@@ -139,13 +133,7 @@ export const countries: readonly Country[] = [
 		postalCode: '1##-00##',
 		street: 'Marunouchi #-2-1',
 		legalForm: 'K.K.',
-		cities: [
-			['Tokyo', 'Tokyo'],
-			['Osaka', 'Osaka'],
-			['Nagoya', 'Aichi'],
-			['Sapporo', 'Hokkaido'],
-			['Fukuoka', 'Fukuoka'],
-		],
+		cities: [['Tokyo', 'Tokyo'], ['Osaka', 'Osaka'], ['Nagoya', 'Aichi'], ['Sapporo', 'Hokkaido'], ['Fukuoka', 'Fukuoka']],
 	},
 	{
 		code: 'AU',

@@ -23,11 +23,7 @@ export const accountSchema = z.object({
 				description: 'Maximum number of requests per minute.',
 				examples: [1000],
 			}),
-			page_size: z.int().meta({
-				title: 'Page Size',
-				description: 'Maximum number of records per page.',
-				examples: [500],
-			}),
+			page_size: z.int().meta({ title: 'Page Size', description: 'Maximum number of records per page.', examples: [500] }),
 			body_bytes: z.int().meta({
 				title: 'Body Bytes',
 				description: 'Maximum size of a request body.',

@@ -58,11 +58,7 @@ export const companies = defineResource({
 			],
 			{ title: 'Industry', description: 'Industry of the company.', examples: ['logistics'] },
 		),
-		employee_count: optional(z.int().min(0), {
-			title: 'Employee Count',
-			description: 'Number of employees.',
-			examples: [240],
-		}),
+		employee_count: optional(z.int().min(0), { title: 'Employee Count', description: 'Number of employees.', examples: [240] }),
 		annual_revenue: number({
 			title: 'Annual Revenue',
 			description: 'Revenue per year, in the currency of the record.',
@@ -114,8 +110,6 @@ export const companies = defineResource({
 
 	check(company, previous) {
 		if (company.parent_company_id === null || company.parent_company_id !== previous?.id) return [];
-		return [
-			{ pointer: '/parent_company_id', code: 'invalid_value', detail: 'A company cannot be its own parent.' },
-		];
+		return [{ pointer: '/parent_company_id', code: 'invalid_value', detail: 'A company cannot be its own parent.' }];
 	},
 });

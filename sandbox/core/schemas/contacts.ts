@@ -32,11 +32,7 @@ export const contacts = defineResource({
 			examples: ['Ana Moreno'],
 			readOnly: true,
 		}),
-		email: email({
-			title: 'Email',
-			description: 'Main email address; unique.',
-			examples: ['ana.moreno@altamira.example'],
-		}),
+		email: email({ title: 'Email', description: 'Main email address; unique.', examples: ['ana.moreno@altamira.example'] }),
 		emails: z
 			.array(entry(emailAddress, 'Email', 'ana.moreno@altamira.example'))
 			.max(20)
@@ -52,11 +48,7 @@ export const contacts = defineResource({
 			.max(20)
 			.default([])
 			.meta({ title: 'Phones', description: 'All phone numbers; the primary one is Phone.' }),
-		job_title: text({
-			title: 'Job Title',
-			description: 'Position at the company.',
-			examples: ['Head of Purchasing'],
-		}),
+		job_title: text({ title: 'Job Title', description: 'Position at the company.', examples: ['Head of Purchasing'] }),
 		company_id: reference('companies', {
 			title: 'Company',
 			description: 'The company the person works for.',
@@ -72,11 +64,7 @@ export const contacts = defineResource({
 			{ title: 'Lead Source', description: 'Source of the contact.', examples: ['referral'] },
 		),
 		address: postalAddress('Address of the person.'),
-		language: languageTag({
-			title: 'Language',
-			description: 'Language to write in, like en or pt-BR.',
-			examples: ['es'],
-		}),
+		language: languageTag({ title: 'Language', description: 'Language to write in, like en or pt-BR.', examples: ['es'] }),
 		timezone: timeZone({
 			title: 'Time Zone',
 			description: 'Time zone of the person, like Europe/Madrid.',
@@ -106,17 +94,7 @@ export const contacts = defineResource({
 		...sharedFields,
 		...systemFields('contact'),
 	},
-	important: [
-		'first_name',
-		'last_name',
-		'name',
-		'email',
-		'phone',
-		'company_id',
-		'job_title',
-		'lifecycle_stage',
-		'owner_id',
-	],
+	important: ['first_name', 'last_name', 'name', 'email', 'phone', 'company_id', 'job_title', 'lifecycle_stage', 'owner_id'],
 	examples: { create: { custom_fields: { contract_tier: 'gold' } } },
 	unique: { email: ['email'], external_id: ['external_id'] },
 	sortable: ['name', 'last_name', 'email', 'lifecycle_stage', 'last_contacted_at'],
@@ -138,12 +116,6 @@ export const contacts = defineResource({
 
 	check(contact) {
 		if (contact.email ?? contact.phone ?? contact.last_name ?? contact.external_id) return [];
-		return [
-			{
-				pointer: '',
-				code: 'required',
-				detail: 'A contact needs at least one of email, phone, last_name, external_id.',
-			},
-		];
+		return [{ pointer: '', code: 'required', detail: 'A contact needs at least one of email, phone, last_name, external_id.' }];
 	},
 });

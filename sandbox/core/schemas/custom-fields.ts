@@ -57,11 +57,7 @@ const option = z.strictObject({
 		description: 'The value that records store.',
 		examples: ['express'],
 	}),
-	label: plainText().min(1).max(100).meta({
-		title: 'Label',
-		description: 'Label shown to people.',
-		examples: ['Express'],
-	}),
+	label: plainText().min(1).max(100).meta({ title: 'Label', description: 'Label shown to people.', examples: ['Express'] }),
 });
 
 const flag = (title: string, description: string) =>

@@ -79,16 +79,11 @@ export const pointInTime = z.iso
 export const instant = (about: About) => optional(pointInTime, about);
 
 /** ISO 3166-1 alpha-2. */
-export const countryCode = z.string().regex(/^[A-Z]{2}$/, {
-	message: 'Write a country as its two-letter code, such as DE.',
-});
+export const countryCode = z.string().regex(/^[A-Z]{2}$/, { message: 'Write a country as its two-letter code, such as DE.' });
 
 /** ISO 4217. */
 export const currency = (about: About) =>
-	optional(
-		z.string().regex(/^[A-Z]{3}$/, { message: 'Write a currency as its three-letter code, such as EUR.' }),
-		about,
-	);
+	optional(z.string().regex(/^[A-Z]{3}$/, { message: 'Write a currency as its three-letter code, such as EUR.' }), about);
 
 function toUtc(value: string): string {
 	const time = Date.parse(value);

@@ -88,11 +88,7 @@ interface Belonging {
 }
 
 /** The consequences of a received or sent message for its ticket and its contact. */
-export function afterMessage(
-	message: Belonging,
-	previous: Belonging | undefined,
-	{ find, at }: RuleContext,
-): Consequence[] {
+export function afterMessage(message: Belonging, previous: Belonging | undefined, { find, at }: RuleContext): Consequence[] {
 	const isNews = message.status !== previous?.status;
 	const isIn = isNews && message.status === 'received';
 	const isOut = isNews && message.status === 'sent';

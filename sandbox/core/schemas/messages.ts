@@ -55,11 +55,7 @@ export const messages = defineResource({
 			},
 			64,
 		),
-		from: text({
-			title: 'From',
-			description: 'Address or number of the sender.',
-			examples: ['support@sandbox.example'],
-		}),
+		from: text({ title: 'From', description: 'Address or number of the sender.', examples: ['support@sandbox.example'] }),
 		to: addresses.min(1).meta({
 			title: 'To',
 			description: 'Addresses or numbers of the recipients.',
@@ -68,15 +64,9 @@ export const messages = defineResource({
 		cc: addresses.default([]).meta({ title: 'Cc', description: 'Recipients of a copy.' }),
 		bcc: addresses.default([]).meta({ title: 'Bcc', description: 'Recipients of a blind copy.' }),
 		subject: text({ title: 'Subject', description: 'Subject line.', examples: ['Your invoice'] }),
-		text: text(
-			{ title: 'Text', description: 'Body as plain text.', examples: ['Here is the corrected invoice.'] },
-			262_144,
-		),
+		text: text({ title: 'Text', description: 'Body as plain text.', examples: ['Here is the corrected invoice.'] }, 262_144),
 		html: text({ title: 'HTML', description: 'Body as HTML.' }, 262_144),
-		attachments: attachments.default([]).meta({
-			title: 'Attachments',
-			description: 'Files attached to the message.',
-		}),
+		attachments: attachments.default([]).meta({ title: 'Attachments', description: 'Files attached to the message.' }),
 		in_reply_to_id: reference('messages', {
 			title: 'In Reply To',
 			description: 'The message that this one replies to.',
@@ -102,10 +92,7 @@ export const messages = defineResource({
 			description: 'The user who wrote or received the message; by default, the user who creates it.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
-		scheduled_at: instant({
-			title: 'Scheduled At',
-			description: 'Time to send the message; immediately if absent.',
-		}),
+		scheduled_at: instant({ title: 'Scheduled At', description: 'Time to send the message; immediately if absent.' }),
 		sent_at: moment('Sent At', 'Time the message was sent.'),
 		delivered_at: moment('Delivered At', 'Time the message was delivered.'),
 		read_at: moment('Read At', 'Time the message was read.'),
@@ -122,11 +109,7 @@ export const messages = defineResource({
 	searched: ['subject', 'text', 'from', 'external_id'],
 	lookups: ['status', 'conversation_id', 'contact_id', 'ticket_id', 'deal_id'],
 
-	states: {
-		field: 'status',
-		transitions: deliveryTransitions,
-		timed: { states: transientStates, next: nextTransition },
-	},
+	states: { field: 'status', transitions: deliveryTransitions, timed: { states: transientStates, next: nextTransition } },
 
 	events: {
 		received: becomes('received', 'A message was received.'),

@@ -44,9 +44,7 @@ export const pipelines = defineResource({
 		stages: z.array(stage).min(1).max(50).meta({
 			title: 'Stages',
 			description: 'At least one of each kind. A change replaces the whole list.',
-			examples: [
-				[newStage('Proposal', 0, 'open', 40), newStage('Won', 1, 'won', 100), newStage('Lost', 2, 'lost', 0)],
-			],
+			examples: [[newStage('Proposal', 0, 'open', 40), newStage('Won', 1, 'won', 100), newStage('Lost', 2, 'lost', 0)]],
 		}),
 		...systemFields('pipeline'),
 	},

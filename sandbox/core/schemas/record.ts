@@ -14,12 +14,7 @@ const actorField = (title: string, description: string) =>
 			type: z.string().meta({ title: 'Type', description: 'Kind of caller.' }),
 			id: z.string().meta({ title: 'ID', description: 'ID of the caller.' }),
 		})
-		.meta({
-			title,
-			description,
-			examples: [{ type: 'api_key', id: 'key_01jz8q4t6v9x2b5n7m3k1h0d4f' }],
-			readOnly: true,
-		});
+		.meta({ title, description, examples: [{ type: 'api_key', id: 'key_01jz8q4t6v9x2b5n7m3k1h0d4f' }], readOnly: true });
 
 /** The fields that the service sets on every record of every resource. */
 export const systemFields = (object: string) => ({

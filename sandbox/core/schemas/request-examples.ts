@@ -23,13 +23,9 @@ export function updateExample(resource: Resource, fields: NamedSchema[]): Record
 	const fixed = [...Object.values(resource.unique).flat(), resource.states?.field];
 	const isSimple = (schema: JsonSchema) =>
 		!('x-resource' in schema) && ['string', 'number', 'integer'].some((type) => typesOf(schema).includes(type));
-	const free = fields.filter(
-		([name, schema]) => resource.important.includes(name) && !fixed.includes(name) && isSimple(schema),
-	);
+	const free = fields.filter(([name, schema]) => resource.important.includes(name) && !fixed.includes(name) && isSimple(schema));
 	return resource.examples?.update ?? firstExamples(free);
 }
 
 const firstExamples = (fields: NamedSchema[]): Record<string, unknown> =>
-	Object.fromEntries(
-		fields.filter(([, { examples }]) => examples).map(([name, { examples }]) => [name, examples![0]]),
-	);
+	Object.fromEntries(fields.filter(([, { examples }]) => examples).map(([name, { examples }]) => [name, examples![0]]));

@@ -35,11 +35,7 @@ export const tasks = defineResource({
 			description: 'Importance of the task.',
 			examples: ['high'],
 		}),
-		due_at: instant({
-			title: 'Due At',
-			description: 'Time the task is due.',
-			examples: ['2025-03-04T16:00:00.000Z'],
-		}),
+		due_at: instant({ title: 'Due At', description: 'Time the task is due.', examples: ['2025-03-04T16:00:00.000Z'] }),
 		all_day: z.boolean().default(false).meta({
 			title: 'All Day',
 			description: 'Whether the task is due on a day, not at a time of day.',
@@ -73,9 +69,7 @@ export const tasks = defineResource({
 		},
 	},
 
-	complete: (task, previous, { at }) => ({
-		completed_at: task.status === 'completed' ? (previous?.completed_at ?? at) : null,
-	}),
+	complete: (task, previous, { at }) => ({ completed_at: task.status === 'completed' ? (previous?.completed_at ?? at) : null }),
 
 	check: (task, previous, context) => missingLinks(task.links, previous?.links, context),
 });

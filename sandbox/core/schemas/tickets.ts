@@ -72,16 +72,8 @@ export const tickets = defineResource({
 			description: 'The earlier ticket that this one continues.',
 			examples: ['tic_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
-		due_at: instant({
-			title: 'Due At',
-			description: 'Time the ticket is due.',
-			examples: ['2025-03-04T16:00:00.000Z'],
-		}),
-		first_responded_at: instant({
-			title: 'First Responded At',
-			description: 'Time of the first response.',
-			readOnly: true,
-		}),
+		due_at: instant({ title: 'Due At', description: 'Time the ticket is due.', examples: ['2025-03-04T16:00:00.000Z'] }),
+		first_responded_at: instant({ title: 'First Responded At', description: 'Time of the first response.', readOnly: true }),
 		solved_at: instant({
 			title: 'Solved At',
 			description: 'Time the ticket was solved; null if it was reopened since.',

@@ -38,11 +38,7 @@ export type Attempt = z.output<typeof attemptSchema>;
 
 /** A delivery as the API returns it. */
 export const deliverySchema = z.object({
-	id: z.string().meta({
-		title: 'ID',
-		description: 'Identifies the delivery.',
-		examples: ['dlv_01jz8q4t6v9x2b5n7m3k1h0d4f'],
-	}),
+	id: z.string().meta({ title: 'ID', description: 'Identifies the delivery.', examples: ['dlv_01jz8q4t6v9x2b5n7m3k1h0d4f'] }),
 	object: z.literal('delivery').meta({ title: 'Object', description: 'The kind of record this is.' }),
 	webhook_id: z.string().meta({
 		title: 'Webhook',
@@ -54,20 +50,13 @@ export const deliverySchema = z.object({
 		description: 'The event; it is the webhook-id of every attempt.',
 		examples: ['evt_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 	}),
-	event_type: z.string().meta({
-		title: 'Event Type',
-		description: 'The type of the event.',
-		examples: ['contact.created'],
-	}),
+	event_type: z.string().meta({ title: 'Event Type', description: 'The type of the event.', examples: ['contact.created'] }),
 	status: z.enum(deliveryStatuses).meta({
 		title: 'Status',
 		description: 'Whether the delivery succeeded, failed permanently, or will be retried.',
 		examples: ['succeeded'],
 	}),
-	next_attempt_at: instant({
-		title: 'Next Attempt At',
-		description: 'Time of the next attempt; null if none is planned.',
-	}),
+	next_attempt_at: instant({ title: 'Next Attempt At', description: 'Time of the next attempt; null if none is planned.' }),
 	attempts: z.array(attemptSchema).meta({ title: 'Attempts', description: 'All attempts, oldest first.' }),
 	created_at: pointInTime.meta({
 		title: 'Created At',
