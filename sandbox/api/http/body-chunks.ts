@@ -41,8 +41,9 @@ async function* received(c: Context): AsyncGenerator<Uint8Array> {
 const overhead = 1024 * 1024;
 
 /**
- * A file may have several members, one after the other (RFC 1952, 2.2). What follows them is refused: zlib would
- * ignore everything behind a zero byte. The same applies to a body with almost no content, because nothing else limits its size.
+ * A file may have several members, one after the other (RFC 1952, 2.2). Anything after them is refused: zlib would
+ * ignore whatever follows a zero byte. A body with almost no content is refused, too, because nothing else limits
+ * its size.
  */
 async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let [bytes, content] = [0, 0];

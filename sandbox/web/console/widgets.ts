@@ -44,7 +44,7 @@ async function rows(state: FormState, name: string, schema: JsonSchema): Promise
 	const inputs = await inTurns([...visibleRows, ...spareRows(visibleRows, schema)], (i) => row(state, name, schema, i));
 	return html`<fieldset class="group">
 		<legend>${schema.title ?? name}</legend>
-		<small id="${name}-hint">${schema.description} Rows left empty are left out.</small>
+		<small id="${name}-hint">${schema.description} Empty rows are ignored.</small>
 		${errorsAt(state, name)}
 		${inputs.slice(0, visibleRows.length)}
 		${addable(inputs.slice(visibleRows.length))}

@@ -69,7 +69,7 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 	const isPublic = submittedTexts?.get('client_type') === 'public';
 	return html`<section class="card" aria-labelledby="clients">
 		<h2 id="clients">OAuth clients</h2>
-		<p class="quiet">An application that acts for users, with access to what they can see.</p>
+		<p class="quiet">An application acts on behalf of users and can access what they can see.</p>
 		<ul class="things">
 			${clients.map(
 				(client) => html`<li class="row">
