@@ -49,7 +49,8 @@ async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 	let [bytes, content] = [0, 0];
 	const gunzip = createGunzip();
 	const refuseMostlyEmpty = () => {
-		if (gunzip.bytesWritten > 2 * content + overhead) throw new Problem('payload_too_large', 'The compressed body is more than twice as large as its content.');
+		if (gunzip.bytesWritten <= 2 * content + overhead) return;
+		throw new Problem('payload_too_large', 'The compressed body is more than twice as large as its content.');
 	};
 	const countBytes = async function* () {
 		for await (const chunk of folded) {

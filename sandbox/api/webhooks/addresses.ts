@@ -38,7 +38,8 @@ function isPublic(address: string): boolean {
 
 /** Whether an address is of this machine or of a network that it is in: these may have public addresses, too. */
 function isNear(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-	const networks = Object.values(networkInterfaces()).flatMap((all = []) => all.flatMap(({ cidr }) => (cidr === null ? [] : [ipaddr.parseCIDR(cidr)])));
+	const interfaces = Object.values(networkInterfaces()).flatMap((all = []) => all);
+	const networks = interfaces.flatMap(({ cidr }) => (cidr === null ? [] : [ipaddr.parseCIDR(cidr)]));
 	return networks.some((network) => network[0].kind() === address.kind() && address.match(network));
 }
 

@@ -28,7 +28,8 @@ export function revokeGrant(service: Service, grantId: string): void {
 		const { clientId, userId } = grants.find(grantId) ?? {};
 		const grantWebhookIds = creationGrants.ofGrant(grantId).filter((id) => store.table(webhooks.name)!.find(id));
 		const isOrphan = (id: string) => !grants.find(creationGrants.find(id)?.grantId ?? '');
-		const userWebhooks = clientId === undefined ? [] : createdBy(service, '$.created_by.id', userId!).filter(({ application_id: client }) => client === clientId);
+		const webhooksOfUser = clientId === undefined ? [] : createdBy(service, '$.created_by.id', userId!);
+		const userWebhooks = webhooksOfUser.filter(({ application_id: client }) => client === clientId);
 		deleteWebhooks(service, [...new Set([...grantWebhookIds, ...userWebhooks.map(({ id }) => id).filter(isOrphan)])]);
 		store.grants.revoke(grantId);
 	});

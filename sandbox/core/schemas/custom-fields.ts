@@ -52,7 +52,9 @@ export const customFieldTypes = [
 export const maxCustomFields = 500;
 
 const option = z.strictObject({
-	value: plainText().min(1).max(100).regex(/^[^,]*$/, { message: 'It must not contain a comma, because commas separate values in filters.' }).meta({
+	value: plainText().min(1).max(100).regex(/^[^,]*$/, {
+		message: 'It must not contain a comma, because commas separate values in filters.',
+	}).meta({
 		title: 'Value',
 		description: 'The value that records store.',
 		examples: ['express'],

@@ -184,4 +184,5 @@ export function causeLinks(origin: RequestOrigin | null): Html {
 		${link(ofWorkflow, `workflow ${workflow}`)}${execution === undefined ? '' : html`, ${link(`${ofWorkflow}${segment}`, `execution ${execution}`)}`}`;
 }
 
-const link = (cause: string, label: string): Html => html`<a href="${eventsPath}?${new URLSearchParams({ cause }).toString()}">${label}</a>`;
+const link = (cause: string, label: string): Html =>
+	html`<a href="${eventsPath}?${new URLSearchParams({ cause }).toString()}">${label}</a>`;

@@ -51,7 +51,9 @@ export function settingsRoutes(service: Service): Route[] {
 				try {
 					return doOnce(() => {
 						// A form may take its time to arrive.
-						if (sessionOf(service, c)?.member.role !== 'admin') throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
+						if (sessionOf(service, c)?.member.role !== 'admin') {
+							throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
+						}
 						const notice = action?.(service, form);
 						if (notice) notices.put(session, notice);
 						return settingsPath;
