@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { seed } from '../sandbox/seed/index.ts';
+import { seed } from '../sandbox/seed/seed.ts';
 import { contacts } from '../sandbox/core/schemas/contacts.ts';
 import type { StoredRecord } from '../sandbox/core/schemas/resource.ts';
 import { everyone } from '../sandbox/core/store/log/audience.ts';

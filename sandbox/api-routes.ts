@@ -16,11 +16,7 @@ import type { Dispatcher } from './api/webhooks/dispatcher.ts';
 import { webhookRoutes } from './api/webhooks/webhook-routes.ts';
 
 /** Every route of the API, in the order of the OpenAPI document. */
-export function apiRoutes(
-	service: Service,
-	limiter: RateLimiter,
-	dispatcher: Dispatcher,
-): ApiRoute[] {
+export function apiRoutes(service: Service, limiter: RateLimiter, dispatcher: Dispatcher): ApiRoute[] {
 	const routes: ApiRoute[] = [
 		...collectionRoutes(service),
 		...jobRoutes(service),

@@ -17,18 +17,18 @@ import { usualLifetimes } from './api/oauth/token-exchange.ts';
 import { consoleRoutes } from './web/console/console-routes.ts';
 import { docsRoutes, findScript } from './web/pages/docs.ts';
 import { iconRoutes } from './web/pages/icon.ts';
-import { restrictHosts } from './web/pages/hosts.ts';
+import { restrictHosts } from './web/pages/restrict-hosts.ts';
 import { limitVisitors } from './web/pages/limit-visitors.ts';
 import { refusalPage } from './web/pages/page.ts';
 import { settingsRoutes } from './web/settings/settings-routes.ts';
 import { signInRoutes } from './web/pages/sign-in.ts';
-import { type Plan, plans } from './core/foundation/plans.ts';
+import { type Plan, plans } from './core/schemas/account.ts';
 import { Problem } from './core/foundation/problem.ts';
 import { mount } from './api/http/route.ts';
 import type { Env, Service, TokenLifetimes } from './core/service.ts';
 import type { Store } from './core/store/store.ts';
 import { Dispatcher } from './api/webhooks/dispatcher.ts';
-import { keepUp } from './core/store/records/upkeep.ts';
+import { startMaintenance } from './core/store/maintenance.ts';
 
 export interface AppOptions {
 	store: Store;
@@ -67,7 +67,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 	const faults = new Faults();
 	const log = new RequestLog();
 	const dispatcher = new Dispatcher(service, options.allowPrivateWebhooks ?? false);
-	keepUp(service);
+	startMaintenance(service);
 	clock.onAdvance(() => dispatcher.wake());
 	const app = new Hono<Env>();
 
@@ -102,14 +102,6 @@ export function createApp(options: AppOptions): Hono<Env> {
 	]);
 	if (options.faults) mount(app, controlRoutes(faults, log, clock));
 
-	/** People get a page; programs, and whoever calls the API, get JSON. */
-	const refuse = (c: Context<Env>, problem: Problem) => {
-		const requestId = c.get('requestId');
-		if (!isForPeople(c)) return problem.response(requestId);
-		const { headers, status } = problem;
-		for (const [name, value] of Object.entries(headers)) c.header(name, value);
-		return refusalPage(c, status as 404, String(problem.body(requestId)['title']), problem.message);
-	};
 	app.notFound((c) => refuse(c, new Problem('not_found', `There is nothing at ${c.req.path}.`)));
 	app.onError((error, c) => {
 		if (error instanceof OAuthError) return error.response();
@@ -118,6 +110,15 @@ export function createApp(options: AppOptions): Hono<Env> {
 		return isOAuth ? oauthErrorOf(problem).response() : refuse(c, problem);
 	});
 	return app;
+}
+
+/** People get a page; programs, and whoever calls the API, get JSON. */
+function refuse(c: Context<Env>, problem: Problem): Response | Promise<Response> {
+	const requestId = c.get('requestId');
+	if (!isForPeople(c)) return problem.response(requestId);
+	const { headers, status } = problem;
+	for (const [name, value] of Object.entries(headers)) c.header(name, value);
+	return refusalPage(c, status as 404, String(problem.body(requestId)['title']), problem.message);
 }
 
 /** Whether a browser shows the answer to somebody; the API has JSON for everyone. */

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod/v4';
-import { planNames, plans } from './core/foundation/plans.ts';
+import { planNames, plans } from './core/schemas/account.ts';
 import { demoMembers } from './seed/demo-members.ts';
 import type { SandboxOptions } from './serve.ts';
 

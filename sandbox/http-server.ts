@@ -15,9 +15,7 @@ import type { Env } from './core/service.ts';
 export function serverFor(app: Hono<Env>): Server {
 	const refuse = async (problem: Problem): Promise<Response> =>
 		app.fetch(new Request('http://localhost/'), { refusal: problem });
-	const listener = getRequestListener(app.fetch, {
-		errorHandler: (error) => refuse(malformed(error)),
-	});
+	const listener = getRequestListener(app.fetch, { errorHandler: (error) => refuse(malformed(error)) });
 	const answering = new WeakSet<Socket>();
 	// hono detects a missing host and calls `errorHandler`.
 	const server = createServer({ requireHostHeader: false }, (incoming, outgoing) => {

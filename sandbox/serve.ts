@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { type AppOptions, createApp } from './app.ts';
 import { idMaker } from './core/foundation/ids.ts';
-import { seed } from './seed/index.ts';
+import { seed } from './seed/seed.ts';
 import { Store } from './core/store/store.ts';
 import { OfAnotherVersion } from './core/store/records/table.ts';
 import { serverFor } from './http-server.ts';

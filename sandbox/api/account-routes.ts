@@ -1,4 +1,3 @@
-import { accountId } from '../core/foundation/account-id.ts';
 import { toResponse } from '../core/foundation/answer.ts';
 import { Problem } from '../core/foundation/problem.ts';
 import { type ApiRoute, endpoint } from './endpoint/endpoint.ts';
@@ -8,7 +7,7 @@ import type { Service } from '../core/service.ts';
 import { pageSize } from '../domain/queries/list-query.ts';
 import { recordAnswer } from '../domain/records/record-answer.ts';
 import { existingRecord } from '../domain/records/write.ts';
-import type { Account } from '../core/schemas/account.ts';
+import { type Account, accountSchema, accountId } from '../core/schemas/account.ts';
 import { maxBatchSize } from '../core/schemas/batch.ts';
 import type { StoredRecord } from '../core/schemas/resource.ts';
 import { users } from '../core/schemas/users.ts';
@@ -40,7 +39,7 @@ export const accountRoutes = (service: Service): ApiRoute[] => [
 		id: 'getAccount',
 		tag: 'account',
 		summary: 'Get the account',
-		answers: { 200: success('The account.', 'Account') },
+		answers: { 200: success('The account.', accountSchema) },
 		handle: (c) => c.json(accountOf(service)),
 	}),
 ];

@@ -8,7 +8,7 @@ import { type Filter, valueFilters } from '../domain/queries/filters.ts';
 import { filterCondition } from '../domain/queries/filter-conditions.ts';
 import { decodeCursor, encodeCursor, listFingerprint } from '../domain/queries/cursor.ts';
 import { pageParameters } from '../domain/queries/list-query.ts';
-import { readSeen } from '../domain/queries/read-seen.ts';
+import { readVisible } from '../domain/queries/read-visible.ts';
 import { applyDueTransitions } from '../domain/records/due-transitions.ts';
 import { invalidParameter, Problem, unknownParameter } from '../core/foundation/problem.ts';
 import type { Env, Service } from '../core/service.ts';
@@ -27,7 +27,7 @@ export const eventFilters: readonly Filter[] = [
 	...valueFilters('created_at', 'created_at', pointInTime.meta({ title: 'The time of the event' })),
 ];
 
-/** The most types or patterns in a request; as many as a webhook has. */
+/** Maximum number of types or patterns in a request, the same as for a webhook. */
 const maxPatterns = 100;
 
 const eventQuery = z.object({
@@ -42,71 +42,71 @@ const eventQuery = z.object({
 
 const json = { 'Content-Type': 'application/json' };
 
+const path = '/v1/events';
+
+const listEvents = (service: Service): ApiRoute =>
+	endpoint({
+		method: 'GET',
+		path,
+		id: 'listEvents',
+		tag: 'events',
+		summary: 'List events',
+		description:
+			'Lists the events of the last 30 days, page by page and oldest first by default. To ' +
+			'continue later, filter by sequence[gt] with the sequence of the last event received. An ' +
+			'access token gets the events of resources that it may read, for records that its user ' +
+			'could see when they happened.',
+		query: eventQuery,
+		filters: () => eventFilters.map(filterParameter),
+		answers: { 200: pageResponse('A page of events.', 'EventList', 'listEvents') },
+		async handle(c, { cursor, limit, sort, type = [] }, texts) {
+			const descending = sort === '-sequence';
+			const conditions = [
+				...readableWith(c.get('scopes')),
+				...typeConditions(service, type),
+				...filterConditions(texts),
+			];
+			const fingerprint = listFingerprint('events', descending, conditions);
+			const after = cursor === undefined ? undefined : decodeCursor(service.store.accountKey, cursor, fingerprint);
+			const order = [{ column: 'sequence', descending }];
+			const cursorConditions = after === undefined ? [] : [keysetCondition(order, after)];
+			logOf(service, c);
+			const eventsNow = () => {
+				requireRightsStill(service, c);
+				return c.get('store').events;
+			};
+			const read = (events: StoreView['events']) => events.list(conditions, cursorConditions, limit, descending);
+			const { events: page, hasMore, total } = await readVisible(eventsNow, read);
+			const next = hasMore ? encodeCursor(service.store.accountKey, [page.at(-1)!.sequence], fingerprint) : null;
+			return pageAnswer(page.map(eventJson), next, total);
+		},
+	});
+
+const getEvent = (service: Service): ApiRoute =>
+	endpoint({
+		method: 'GET',
+		path: `${path}/{id}`,
+		id: 'getEvent',
+		tag: 'events',
+		summary: 'Get an event',
+		answers: { 200: success('The event.', 'Event') },
+		handle(c) {
+			const id = c.req.param('id')!;
+			const isIt = { sql: 'id = ?', values: [id] };
+			const [event] = logOf(service, c).page([...readableWith(c.get('scopes')), isIt], 1);
+			if (event) return c.body(eventJson(event), 200, json);
+			throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
+		},
+	});
+
 /** The routes of the event log, which holds the events of the last 30 days in sequence. */
-export function eventRoutes(service: Service): ApiRoute[] {
-	const path = '/v1/events';
-	const { accountKey } = service.store;
+export const eventRoutes = (service: Service): ApiRoute[] => [listEvents(service), getEvent(service)];
 
-	/** The log as the caller sees it, with what has become due by now. */
-	const logOf = (c: Context<Env>) => {
-		applyDueTransitions(service);
-		service.store.events.expire(service.now());
-		return c.get('store');
-	};
-
-	return [
-		endpoint({
-			method: 'GET',
-			path,
-			id: 'listEvents',
-			tag: 'events',
-			summary: 'List events',
-			description:
-				'Lists the events of the last 30 days, page by page and oldest first by default. To ' +
-				'continue later, filter by sequence[gt] with the sequence of the last event received. An ' +
-				'access token gets the events of resources that it may read, for records that its user ' +
-				'could see when they happened.',
-			query: eventQuery,
-			filters: () => eventFilters.map(filterParameter),
-			answers: { 200: pageResponse('A page of events.', 'EventList', 'listEvents') },
-			async handle(c, { cursor, limit, sort, type = [] }, texts) {
-				const descending = sort === '-sequence';
-				const conditions = [
-					...readableWith(c.get('scopes')),
-					...typeConditions(service, type),
-					...filterConditions(texts),
-				];
-				const fingerprint = listFingerprint('events', descending, conditions);
-				const after = cursor === undefined ? undefined : decodeCursor(accountKey, cursor, fingerprint);
-				const order = [{ column: 'sequence', descending }];
-				const cursorConditions = after === undefined ? [] : [keysetCondition(order, after)];
-				logOf(c);
-				const eventsNow = () => {
-					requireRightsStill(service, c);
-					return c.get('store').events;
-				};
-				const read = (events: StoreView['events']) => events.list(conditions, cursorConditions, limit, descending);
-				const { events: page, hasMore, total } = await readSeen(eventsNow, read);
-				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.sequence], fingerprint) : null;
-				return pageAnswer(page.map(eventJson), next, total);
-			},
-		}),
-		endpoint({
-			method: 'GET',
-			path: `${path}/{id}`,
-			id: 'getEvent',
-			tag: 'events',
-			summary: 'Get an event',
-			answers: { 200: success('The event.', 'Event') },
-			handle(c) {
-				const id = c.req.param('id')!;
-				const isIt = { sql: 'id = ?', values: [id] };
-				const [event] = logOf(c).events.page([...readableWith(c.get('scopes')), isIt], 1);
-				if (event) return c.body(eventJson(event), 200, json);
-				throw new Problem('not_found', `There is no event ${id}. Events are kept for 30 days.`);
-			},
-		}),
-	];
+/** The log as the caller sees it, with what has become due by now. */
+function logOf(service: Service, c: Context<Env>): StoreView['events'] {
+	applyDueTransitions(service);
+	service.store.events.expire(service.now());
+	return c.get('store').events;
 }
 
 function filterConditions(texts: Map<string, string>): Condition[] {

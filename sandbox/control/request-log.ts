@@ -21,7 +21,7 @@ export class RequestLog {
 	private entries: LoggedRequest[] = [];
 	private clearings = 0;
 
-	/** Call it when a request arrives. @returns adds it once it is answered, unless the log was cleared meanwhile */
+	/** Call it when a request arrives. @returns a function that adds the answered request, unless the log was cleared */
 	begin(): (entry: LoggedRequest) => void {
 		const { clearings } = this;
 		return (entry) => {

@@ -1,5 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
-import type { Plan } from './foundation/plans.ts';
+import type { Plan } from './schemas/account.ts';
 import type { Problem } from './foundation/problem.ts';
 import type { TokenGrant } from './store/credentials/creation-grants.ts';
 import type { Store } from './store/store.ts';

@@ -94,13 +94,7 @@ export const countries: readonly Country[] = [
 		postalCode: '#####',
 		street: '# Main Street',
 		legalForm: 'Inc.',
-		cities: [
-			['New York', 'NY'],
-			['Austin', 'TX'],
-			['Chicago', 'IL'],
-			['Seattle', 'WA'],
-			['Denver', 'CO'],
-		],
+		cities: [['New York', 'NY'], ['Austin', 'TX'], ['Chicago', 'IL'], ['Seattle', 'WA'], ['Denver', 'CO']],
 	},
 	{
 		code: 'SE',
@@ -128,13 +122,7 @@ export const countries: readonly Country[] = [
 		postalCode: '01###-###',
 		street: 'Avenida Paulista, #',
 		legalForm: 'Ltda.',
-		cities: [
-			['São Paulo', 'SP'],
-			['Rio de Janeiro', 'RJ'],
-			['Curitiba', 'PR'],
-			['Recife', 'PE'],
-			['Belo Horizonte', 'MG'],
-		],
+		cities: [['São Paulo', 'SP'], ['Rio de Janeiro', 'RJ'], ['Curitiba', 'PR'], ['Recife', 'PE'], ['Belo Horizonte', 'MG']],
 	},
 	{
 		code: 'JP',
@@ -145,13 +133,7 @@ export const countries: readonly Country[] = [
 		postalCode: '1##-00##',
 		street: 'Marunouchi #-2-1',
 		legalForm: 'K.K.',
-		cities: [
-			['Tokyo', 'Tokyo'],
-			['Osaka', 'Osaka'],
-			['Nagoya', 'Aichi'],
-			['Sapporo', 'Hokkaido'],
-			['Fukuoka', 'Fukuoka'],
-		],
+		cities: [['Tokyo', 'Tokyo'], ['Osaka', 'Osaka'], ['Nagoya', 'Aichi'], ['Sapporo', 'Hokkaido'], ['Fukuoka', 'Fukuoka']],
 	},
 	{
 		code: 'AU',
@@ -162,12 +144,6 @@ export const countries: readonly Country[] = [
 		postalCode: '2###',
 		street: '# George Street',
 		legalForm: 'Pty Ltd',
-		cities: [
-			['Sydney', 'NSW'],
-			['Melbourne', 'VIC'],
-			['Brisbane', 'QLD'],
-			['Perth', 'WA'],
-			['Adelaide', 'SA'],
-		],
+		cities: [['Sydney', 'NSW'], ['Melbourne', 'VIC'], ['Brisbane', 'QLD'], ['Perth', 'WA'], ['Adelaide', 'SA']],
 	},
 ];

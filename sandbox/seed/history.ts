@@ -40,10 +40,7 @@ export function* history(
 		const isChanged = random.chance(0.6);
 		const later = createdAt + (isChanged ? random.below(Math.min(maxUntilChange, end - createdAt)) : 0);
 		const updatedAt = recent.chance(recentShare) ? Math.max(createdAt, end - 1 - recent.below(recentMs)) : later;
-		const times = {
-			createdAt: new Date(createdAt).toISOString(),
-			updatedAt: new Date(updatedAt).toISOString(),
-		};
+		const times = { createdAt: new Date(createdAt).toISOString(), updatedAt: new Date(updatedAt).toISOString() };
 		yield arrangeRecord(resource, {
 			id: i === count - 1 ? exampleId(resource.idPrefix) : id,
 			...values(i, times),

@@ -19,10 +19,5 @@ export function randomFrom(seed: number): Random {
 		return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
 	};
 	const below = (count: number) => Math.floor(next() * count);
-	return {
-		next,
-		below,
-		pick: (list) => list[below(list.length)]!,
-		chance: (share) => next() < share,
-	};
+	return { next, below, pick: (list) => list[below(list.length)]!, chance: (share) => next() < share };
 }

@@ -46,7 +46,7 @@ export function workRecently(store: Store, random: Random, team: StoredRecord[],
 		const choice = stages.filter((stage) => stage.pipelineId === deal['pipeline_id'] && stage.kind === kind);
 		return { stage_id: random.pick(choice).id };
 	};
-	const deeds: Array<() => [Resource, StoredRecord | undefined, (record: StoredRecord) => JsonObject]> = [
+	const changes: Array<() => [Resource, StoredRecord | undefined, (record: StoredRecord) => JsonObject]> = [
 		() => [deals, take(open), (deal) => moveTo('open', deal)],
 		() => [contacts, take(people), () => ({ lifecycle_stage: random.pick(['lead', 'customer', 'opportunity']) })],
 		() => [deals, take(open), (deal) => moveTo('won', deal)],
@@ -55,7 +55,7 @@ export function workRecently(store: Store, random: Random, team: StoredRecord[],
 	for (let at = end - recentDays * 24 * hourMs, i = 0; at < end; at += pace * hourMs, i++) {
 		const actor = { type: 'user', id: random.pick(team).id };
 		const writing = { store, actor, request: null, now: at, newId };
-		const [resource, record, change] = deeds[i % deeds.length]!();
+		const [resource, record, change] = changes[i % changes.length]!();
 		if (record) changeRecord({ ...writing, resource }, record, change(record));
 		if (i % 6 === 5) {
 			const { id } = random.pick(everybody);

@@ -52,14 +52,7 @@ export const jobTitles = [
 	'Executive Assistant',
 ] as const;
 
-export const leadSources = [
-	'website',
-	'referral',
-	'event',
-	'advertising',
-	'partner',
-	'import',
-] as const;
+export const leadSources = ['website', 'referral', 'event', 'advertising', 'partner', 'import'] as const;
 
 /** Repeated in proportion to their frequency. */
 export const stages = [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createApp } from '../../sandbox/app.ts';
-import { seed } from '../../sandbox/seed/index.ts';
+import { seed } from '../../sandbox/seed/seed.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { watchContents } from './database-contents.ts';

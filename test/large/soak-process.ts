@@ -4,9 +4,9 @@ import { csrfToken } from '../../sandbox/web/pages/session.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { seed } from '../../sandbox/seed/index.ts';
+import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { valuesOf } from '../sandbox/deeds.ts';
+import { valuesOf } from '../sandbox/record-writes.ts';
 
 type Json = ReturnType<typeof JSON.parse>;
 

@@ -7,7 +7,7 @@ import { firstVersion } from '../../sandbox/core/schemas/record.ts';
 import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { until } from '../until.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Fixtures, valuesOf } from './deeds.ts';
+import { type Fixtures, valuesOf } from './record-writes.ts';
 import type { Json } from './in-process.ts';
 import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './standing.ts';
 
@@ -54,7 +54,7 @@ function beginJob(resource: Resource, operation: Operation, id: string, who: Beg
 	if (who.grant) store.creationGrants.set(jobId, who.grant);
 	for (let position = 0; operation !== 'export' && position < lines; position++) {
 		const values = isAboutOne ? { id } : valuesOf(resource, fixtures);
-		store.jobItems.add(jobId, { position, text: JSON.stringify(values) });
+		store.jobLines.add(jobId, { position, text: JSON.stringify(values) });
 	}
 	return job;
 }

@@ -3,7 +3,7 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Deed, deedsOf, type Fixtures, valuesOf } from './deeds.ts';
+import { type RecordWrite, recordWritesOf, type Fixtures, valuesOf } from './record-writes.ts';
 import type { Json, Reply } from './in-process.ts';
 
 /** What only administrators may change, and what everyone sees: said here once more, by hand. */
@@ -132,20 +132,20 @@ const refusals = [401, 403, 404];
 async function flaw(
 	person: Person,
 	resource: Resource,
-	deed: Deed,
+	write: RecordWrite,
 	whose: Whose,
 	id: string,
 ): Promise<string | undefined> {
-	const reply = await person.call(resource.name)(...deed.request(id));
+	const reply = await person.call(resource.name)(...write.request(id));
 	const { status, body } = outcomeOf(reply);
 	const isSeen = person.sees.includes(whose);
-	const isAllowed = person.may?.(deed.access, resource.name);
-	const expected = !person.may ? 401 : !isAllowed ? 403 : deed.of !== 'all' && !isSeen ? 404 : 0;
+	const isAllowed = person.may?.(write.access, resource.name);
+	const expected = !person.may ? 401 : !isAllowed ? 403 : write.of !== 'all' && !isSeen ? 404 : 0;
 	const found = refusals.includes(status) ? status : 0;
-	const cell = `${person.name}: ${deed.name} of ${resource.name}, ${whose}`;
+	const cell = `${person.name}: ${write.name} of ${resource.name}, ${whose}`;
 	if (found !== expected) return `${cell}: ${status}, not ${expected || 'allowed'}`;
 	if (found !== 0) return undefined;
-	if (deed.name === 'list') {
+	if (write.name === 'list') {
 		const isListed = body.data.some((record: Json) => record.id === id);
 		return isListed === isSeen ? undefined : `${cell}: ${isListed ? 'listed' : 'not listed'}`;
 	}
@@ -162,11 +162,11 @@ async function flaws(resource: Resource): Promise<string[]> {
 	for (const whose of kinds) {
 		let id = await newRecord(resource, whose);
 		for (const person of people) {
-			for (const deed of deedsOf(resource, fixtures)) {
-				const problem = await flaw(person, resource, deed, whose, id);
+			for (const write of recordWritesOf(resource, fixtures)) {
+				const problem = await flaw(person, resource, write, whose, id);
 				if (problem !== undefined) found.push(problem);
 				const isGone = !sandbox.store.table(resource.name)!.find(id);
-				if (deed.of === 'last' && (isGone || resource.name === 'users')) {
+				if (write.of === 'last' && (isGone || resource.name === 'users')) {
 					id = await newRecord(resource, whose);
 				}
 			}

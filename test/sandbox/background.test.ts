@@ -75,7 +75,7 @@ test('a record is found by its words at once, as they change, and when they are 
 	const database = new DatabaseSync(path);
 	const indexed = () => Number(database.prepare('SELECT count(*) AS count FROM contacts_words_docsize').get()!['count']);
 	// The service ends before it has come to index anything.
-	const upkeep = jest.spyOn(Store.prototype, 'upkeep').mockImplementation(function* () {});
+	const maintenance = jest.spyOn(Store.prototype, 'maintain').mockImplementation(function* () {});
 	let sandbox = inProcess({ store: new Store(path), contacts: 20 });
 	const found = async (text: string) => (await sandbox.get(`/v1/contacts?q=${text}`)).body.total;
 	const { body } = await sandbox.post('/v1/contacts', { last_name: 'Quicksilver' });
@@ -84,7 +84,7 @@ test('a record is found by its words at once, as they change, and when they are 
 	expect([await found('quicksilver'), await found('quartz')]).toEqual([0, 1]);
 	sandbox.store.close();
 
-	upkeep.mockRestore();
+	maintenance.mockRestore();
 	sandbox = inProcess({ store: new Store(path) });
 	expect([indexed(), await found('quartz')]).toEqual([20, 1]);
 	await until(() => indexed() === 21);

@@ -23,6 +23,6 @@ test.each([
 	expect((await get('/v1/contacts?q=bareloop')).body.data).toMatchObject(people);
 	const events = await all('/v1/events?type=contact.created');
 	expect(events.slice(-3).map(({ data }) => data.object)).toMatchObject(people);
-	expect([store.jobItems.page('job_0', -1, 9), store.jobResults.page('job_0', -1, 9).length]).toEqual([[], results]);
+	expect([store.jobLines.page('job_0', -1, 9), store.jobResults.page('job_0', -1, 9).length]).toEqual([[], results]);
 	store.close();
 });

@@ -125,7 +125,7 @@ test('a request waits for some milliseconds of a job, whatever its lines take', 
 	await sandbox.get('/v1/contacts?limit=1');
 	const { body } = await sandbox.post('/v1/jobs?resource=contacts&operation=create', lines, type);
 	// There is no request that would make the pieces shorter again.
-	while (store.jobItems.last(body.id)) await new Promise((resolve) => setImmediate(resolve));
+	while (store.jobLines.last(body.id)) await new Promise((resolve) => setImmediate(resolve));
 	const last = steps.mock.calls.map(([, position]) => position).filter((position) => position < 60);
 	const sizes = last.map((position, i) => position - (last[i - 1] ?? -1));
 	// For 5 ms after the request, a piece ends with the line that exceeds it; later there are three lines in one.

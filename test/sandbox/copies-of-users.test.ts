@@ -3,7 +3,7 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { randomRuns } from '../random-runs.ts';
 import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Fixtures, valuesOf } from './deeds.ts';
+import { type Fixtures, valuesOf } from './record-writes.ts';
 import type { Json } from './in-process.ts';
 
 /** The records that not everybody sees, by the definitions. */

@@ -1,5 +1,5 @@
 import { type AppOptions, createApp } from '../../sandbox/app.ts';
-import { seed } from '../../sandbox/seed/index.ts';
+import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { refuseUndescribed } from './described.ts';
 

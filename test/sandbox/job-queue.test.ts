@@ -48,13 +48,13 @@ test('a fault of the service ends the job; what was done before has its results'
 	const { body: results } = await sandbox.get(`/v1/jobs/${job.id}/results`);
 	expect(results).toHaveLength(job.processed);
 	expect(await sandbox.all('/v1/contacts?limit=500')).toHaveLength(job.processed);
-	expect(sandbox.store.jobItems.last(job.id)).toBeUndefined();
+	expect(sandbox.store.jobLines.last(job.id)).toBeUndefined();
 });
 
 test('what was received for a job that never came to be is dropped at the next start', () => {
 	const store = new Store(join(folder, 'sandbox.db'));
-	store.jobItems.add('job_0', { position: 0, text: '{}' });
+	store.jobLines.add('job_0', { position: 0, text: '{}' });
 	inProcess({ store });
-	expect(store.jobItems.last('job_0')).toBeUndefined();
+	expect(store.jobLines.last('job_0')).toBeUndefined();
 	store.close();
 });

@@ -174,12 +174,12 @@ test.each<[string, string | Uint8Array, number, string]>([
 	['more than 50 MB', `"${'x'.repeat(999_998)}"\n`.repeat(50), 413, 'payload_too_large'],
 ])('a job of %s is refused, and nothing of it is kept', async (_, body, status, code) => {
 	const { post, get, store } = inProcess();
-	const add = jest.spyOn(store.jobItems, 'add');
+	const add = jest.spyOn(store.jobLines, 'add');
 	const reply = await post('/v1/jobs?resource=contacts&operation=create', body, ndjson);
 	expect(reply.status).toBe(status);
 	expect(reply.body.code).toBe(code);
 	expect((await get('/v1/jobs')).body.total).toBe(0);
-	for (const [id] of add.mock.calls.slice(0, 1)) expect(store.jobItems.last(id)).toBeUndefined();
+	for (const [id] of add.mock.calls.slice(0, 1)) expect(store.jobLines.last(id)).toBeUndefined();
 });
 
 test('a job that is sent as JSON is told what it should be', async () => {

@@ -1,6 +1,6 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { hasCustomFields } from '../../sandbox/core/schemas/resource.ts';
-import { deedsOf, type Fixtures, valuesOf } from './deeds.ts';
+import { recordWritesOf, type Fixtures, valuesOf } from './record-writes.ts';
 import { errorsOf, inProcess, type InProcess, type Json } from './in-process.ts';
 
 /** Names that every object of JavaScript has a value for. */
@@ -43,7 +43,7 @@ test.each(resources.map(({ name }) => name))('no name inherited by objects is a 
 		look('an id', await get(`${path}/${inheritedName}`));
 		look('an id in a batch', await post(`${path}/batch/update`, { items: [{ id: inheritedName }] }), false);
 	}
-	for (const deed of deedsOf(resource, fixtures)) look(deed.name, await sandbox.send(...deed.request(record.id)), false);
+	for (const write of recordWritesOf(resource, fixtures)) look(write.name, await sandbox.send(...write.request(record.id)), false);
 	expect(faults).toEqual([]);
 });
 

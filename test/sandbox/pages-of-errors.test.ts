@@ -1,6 +1,6 @@
 import { createApp } from '../../sandbox/app.ts';
 import { parseRedirectAddresses } from '../../sandbox/api/oauth/redirect-addresses.ts';
-import { seed } from '../../sandbox/seed/index.ts';
+import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 
 const store = new Store(':memory:');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { isReadOnly } from '../../sandbox/core/schemas/resource.ts';
-import { seed } from '../../sandbox/seed/index.ts';
+import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { inProcess } from './in-process.ts';
 

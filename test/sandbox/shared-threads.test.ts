@@ -2,7 +2,7 @@ import dns from 'node:dns/promises';
 import { gzipSync } from 'node:zlib';
 import { createApp } from '../../sandbox/app.ts';
 import { Turns } from '../../sandbox/core/foundation/turns.ts';
-import { seed } from '../../sandbox/seed/index.ts';
+import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { post } from '../../sandbox/api/webhooks/post.ts';
 import { holdTurns } from './held-turns.ts';

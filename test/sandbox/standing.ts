@@ -1,6 +1,6 @@
 import type { Service } from '../../sandbox/core/service.ts';
 import { idMaker } from '../../sandbox/core/foundation/ids.ts';
-import { plans } from '../../sandbox/core/foundation/plans.ts';
+import { plans } from '../../sandbox/core/schemas/account.ts';
 import { revokeGrant, revokeKey } from '../../sandbox/api/webhooks/revoke-access.ts';
 import { Background } from '../../sandbox/core/foundation/background.ts';
 import type { Call, TokenSandbox } from './access-tokens.ts';
@@ -27,7 +27,7 @@ export const standings: Array<[role: Beginner['role'], end: End]> = [
 
 /**
  * The standings that one of several things is tried with. Together they are tried with all, so that each
- * pair of a kind of record and a standing, and of a deed and a standing, is tried, but not each triple.
+ * pair of a kind of record and a standing, and of a write and a standing, is tried, but not each triple.
  *
  * @param turn another one for each kind and each of the items
  * @param itemCount how many items take turns

@@ -6,7 +6,7 @@ import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/waits';
 import { maxLevels } from '../../nodes/CrmPlatform/api/http/numbers';
 import { defaultCursors, maximumCursors } from '../../nodes/CrmPlatform/parameters/listParameters';
 import contract from '../../contract/openapi.json';
-import { plans } from '../../sandbox/core/foundation/plans.ts';
+import { plans } from '../../sandbox/core/schemas/account.ts';
 import { maxBatchBodySize, maxBodySize } from '../../sandbox/api/http/body.ts';
 import { maxFilters, pageSize } from '../../sandbox/domain/queries/list-query.ts';
 import { maxBatchSize } from '../../sandbox/core/schemas/batch.ts';

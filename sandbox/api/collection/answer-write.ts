@@ -9,7 +9,7 @@ import type { JsonObject } from '../../core/foundation/json.ts';
 import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
 import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** How events name the request that caused them. */
 export const originOf = (c: Context<Env>): RequestOrigin => ({
@@ -30,7 +30,7 @@ export async function answerWrite(
 	resource: Resource,
 	c: Context<Env>,
 	hasBody: boolean,
-	effect: (writing: Writing, body: JsonObject) => Answer,
+	effect: (writing: WriteContext, body: JsonObject) => Answer,
 ): Promise<Response> {
 	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
 	const body = hasBody ? parseJsonObject(bytes) : {};

@@ -16,7 +16,7 @@ import { untilUsersChange } from '../../domain/access/authority.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
 import { answerWrite } from './answer-write.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The routes that write many records of one resource at once. */
 export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
@@ -65,7 +65,7 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
  * @throws Problem validation_failed, invalid_parameter, if the batch as a whole is invalid
  */
 function batchAnswer(
-	writing: Writing,
+	writing: WriteContext,
 	bulk: Bulk,
 	body: JsonObject,
 	requestId: string,

@@ -32,8 +32,5 @@ export function customObjectRoutes(
 		routesByResource.set(resource, routes);
 		return routes;
 	};
-	return routesOf(service, anyRecords).map((route, i) => ({
-		...route,
-		handler: (c) => routesFor(c)[i]!.handler(c),
-	}));
+	return routesOf(service, anyRecords).map((route, i) => ({ ...route, handler: (c) => routesFor(c)[i]!.handler(c) }));
 }

@@ -41,16 +41,19 @@ export const collectionRoutes = (service: Service): ApiRoute[] =>
 	]);
 
 /** How to read the records of one resource. */
-export function readEndpoints(service: Service, resource: Resource) {
-	const { store } = service;
-	const { Plural, Singular, singular, plural, withArticle } = namesOf(resource);
-	const findFilter = filterFinder(store, resource);
-	const path = `/v1/${resource.name}`;
-	const isOpen = hasCustomFields(resource);
+export const readEndpoints = (service: Service, resource: Resource) => ({
+	list: listEndpoint(service, resource),
+	get: getEndpoint(service, resource),
+});
 
-	const list: Endpoint = {
+function listEndpoint(service: Service, resource: Resource): Endpoint {
+	const { store } = service;
+	const { Plural, Singular, plural } = namesOf(resource);
+	const findFilter = filterFinder(store, resource);
+	const isOpen = hasCustomFields(resource);
+	return {
 		method: 'GET',
-		path,
+		path: `/v1/${resource.name}`,
 		id: `list${Plural}`,
 		tag: resource.name,
 		summary: `List ${plural}`,
@@ -62,10 +65,7 @@ export function readEndpoints(service: Service, resource: Resource) {
 					'`x-custom-field-filters` lists for their type, such as `custom_fields.<key>[gte]`. Those of a ' +
 					'type in `x-custom-field-lists` take several values, separated by commas; one must match.'
 				: ''),
-		filters: () => [
-			...queryParametersOf(listQueryOf(resource)),
-			...filtersOf(resource).map(filterParameter),
-		],
+		filters: () => [...queryParametersOf(listQueryOf(resource)), ...filtersOf(resource).map(filterParameter)],
 		answers: { 200: pageResponse(`A page of ${plural}.`, `${Singular}List`, `list${Plural}`) },
 		members: () =>
 			isOpen
@@ -86,10 +86,13 @@ export function readEndpoints(service: Service, resource: Resource) {
 			return pageAnswer(data, cursor, total);
 		},
 	};
+}
 
-	const get: Endpoint<z.ZodObject<ReturnType<typeof fieldsQuery>>> = {
+function getEndpoint(service: Service, resource: Resource): Endpoint<z.ZodObject<ReturnType<typeof fieldsQuery>>> {
+	const { Singular, singular, withArticle } = namesOf(resource);
+	return {
 		method: 'GET',
-		path: `${path}/{id}`,
+		path: `/v1/${resource.name}/{id}`,
 		id: `get${Singular}`,
 		tag: resource.name,
 		summary: `Get ${withArticle}`,
@@ -105,8 +108,6 @@ export function readEndpoints(service: Service, resource: Resource) {
 			return toResponse({ ...answer, body: fields ? JSON.stringify(pickFields(record, fields)) : answer.body });
 		},
 	};
-
-	return { list, get };
 }
 
 /** How to write the records of one resource, one at a time. */
@@ -160,11 +161,16 @@ export function writeEndpoints(service: Service, resource: Resource) {
 			),
 	};
 
-	const remove: Endpoint = {
+	return { create, upsert, update, remove: deleteEndpoint(service, resource) };
+}
+
+function deleteEndpoint(service: Service, resource: Resource): Endpoint {
+	const { Singular, singular, withArticle } = namesOf(resource);
+	return {
 		method: 'DELETE',
-		path: `${path}/{id}`,
+		path: `/v1/${resource.name}/{id}`,
 		id: `delete${Singular}`,
-		tag,
+		tag: resource.name,
 		summary: `Delete ${withArticle}`,
 		ifMatch: true,
 		answers: { 204: noContent(`The ${singular} is deleted.`) },
@@ -173,8 +179,6 @@ export function writeEndpoints(service: Service, resource: Resource) {
 				deleteRecord(writing, c.req.param('id')!, c.req.header('If-Match')),
 			),
 	};
-
-	return { create, upsert, update, remove };
 }
 
 /** The routes that read and write the records of one resource, one at a time. */

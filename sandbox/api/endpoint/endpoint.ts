@@ -9,7 +9,7 @@ import { readQuery } from '../../domain/queries/read-query.ts';
 import type { Route } from '../http/route.ts';
 import type { Env } from '../../core/service.ts';
 import { idempotencyKeyParameter, ifMatchParameter, queryParametersOf } from './parameters.ts';
-import { jsonSchema } from '../../core/schemas/json-schema.ts';
+import { componentRef, jsonSchema } from '../../core/schemas/json-schema.ts';
 import { inputSchema } from './input-schema.ts';
 import { errors, headerRefs, jsonBody } from './responses.ts';
 
@@ -105,7 +105,7 @@ function operationOf(about: Endpoint): Operation {
 
 /** Nothing to describe if it has no fields. */
 function bodyOf({ body, summary }: Endpoint): Pick<Operation, 'requestBody'> {
-	if (typeof body === 'string') return { requestBody: jsonBody({ $ref: `#/components/schemas/${body}` }) };
+	if (typeof body === 'string') return { requestBody: jsonBody(componentRef(body)) };
 	if (!(body instanceof z.ZodObject)) return { requestBody: body! };
 	const { properties = {}, required = [] } = jsonSchema(body, 'input');
 	const fields = Object.entries(properties);

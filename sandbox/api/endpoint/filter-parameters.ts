@@ -1,12 +1,12 @@
 import type { Parameter } from './operation.ts';
 import { type Filter, isFreeText } from '../../domain/queries/filters.ts';
+import { omit } from '../../core/foundation/json.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { documentationExample, listParameter, queryParameter } from './parameters.ts';
 
 /** The query parameter of a filter. */
 export function filterParameter(filter: Filter): Parameter {
-	const { description: _, readOnly: __, default: ___, ...described } = filter.schema;
-	const { title, 'x-important': important, ...value } = described;
+	const { title, 'x-important': important, ...value } = omit(filter.schema, 'description', 'readOnly', 'default');
 	const head: JsonSchema = {
 		...(title !== undefined && { title }),
 		...(important === true && { 'x-important': true }),

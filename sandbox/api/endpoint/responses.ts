@@ -1,5 +1,6 @@
 import type { ResponseDescription } from './operation.ts';
-import type { JsonSchema } from '../../core/schemas/json-schema.ts';
+import type { z } from 'zod/v4';
+import { componentRef, type JsonSchema } from '../../core/schemas/json-schema.ts';
 
 type References = Record<string, { $ref: string }>;
 
@@ -7,11 +8,7 @@ export const headerRefs = (...names: string[]): References =>
 	Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
 /** The headers of every response. */
-export const commonHeaders = headerRefs(
-	'X-Request-Id',
-	'X-RateLimit-Remaining',
-	'X-RateLimit-Reset',
-);
+export const commonHeaders = headerRefs('X-Request-Id', 'X-RateLimit-Remaining', 'X-RateLimit-Reset');
 
 /** A response without a described body. */
 export const noContent = (description: string, ...extraHeaders: string[]) => ({
@@ -19,10 +16,14 @@ export const noContent = (description: string, ...extraHeaders: string[]) => ({
 	headers: { ...commonHeaders, ...headerRefs(...extraHeaders) },
 });
 
-/** A successful response with a JSON body. */
-export const success = (description: string, schema: string, ...extraHeaders: string[]) => ({
+/**
+ * A successful response with a JSON body.
+ *
+ * @param schema one with an id, or the name of one that is made of a resource
+ */
+export const success = (description: string, schema: z.ZodType | string, ...extraHeaders: string[]) => ({
 	...noContent(description, ...extraHeaders),
-	content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } },
+	content: { 'application/json': { schema: componentRef(typeof schema === 'string' ? schema : schema.meta()!.id!) } },
 });
 
 /** A page of a list, with a link to the operation that gets the next page. */

@@ -11,7 +11,5 @@ export function addressOf(c: Context<Env>): string {
 	// The app was called in process, or the connection is closed.
 	if (address === undefined || !ipaddr.isValid(address)) return 'unknown';
 	const parsed = ipaddr.process(address);
-	return parsed.kind() === 'ipv4'
-		? parsed.toString()
-		: (parsed as ipaddr.IPv6).parts.slice(0, 4).join(':');
+	return parsed.kind() === 'ipv4' ? parsed.toString() : (parsed as ipaddr.IPv6).parts.slice(0, 4).join(':');
 }

@@ -41,14 +41,16 @@ async function* received(c: Context): AsyncGenerator<Uint8Array> {
 const overhead = 1024 * 1024;
 
 /**
- * A file may have several members, one after the other (RFC 1952, 2.2). What follows them is refused: zlib would
- * ignore everything behind a zero byte. So is a body that hardly has content, as its size has no other limit.
+ * A file may have several members, one after the other (RFC 1952, 2.2). Anything after them is refused: zlib would
+ * ignore whatever follows a zero byte. A body with almost no content is refused, too, because nothing else limits
+ * its size.
  */
 async function* unfolded(folded: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let [bytes, content] = [0, 0];
 	const gunzip = createGunzip();
 	const refuseMostlyEmpty = () => {
-		if (gunzip.bytesWritten > 2 * content + overhead) throw new Problem('payload_too_large', 'The compressed body is more than twice as large as its content.');
+		if (gunzip.bytesWritten <= 2 * content + overhead) return;
+		throw new Problem('payload_too_large', 'The compressed body is more than twice as large as its content.');
 	};
 	const countBytes = async function* () {
 		for await (const chunk of folded) {

@@ -3,7 +3,7 @@ import { Problem } from '../../core/foundation/problem.ts';
 /** In a body or a line; more than a batch of a hundred full records has. */
 const maxValues = 100_000;
 const maxLevels = 40;
-/** In one list or object; twice as many as any field takes. */
+/** Maximum number of members of one list or object, twice what any field takes. */
 const maxMembers = 1000;
 
 const [quote, comma, escape] = [0x22, 0x2c, 0x5c];

@@ -110,7 +110,5 @@ export function parseJsonObject(bytes: Uint8Array): JsonObject {
 	const value = parseJson(bytes);
 	if (isObject(value)) return value;
 	const detail = 'The body must be a JSON object.';
-	throw new Problem('validation_failed', detail, {
-		errors: [{ pointer: '', code: 'invalid_type', detail }],
-	});
+	throw new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'invalid_type', detail }] });
 }

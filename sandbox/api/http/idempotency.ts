@@ -48,11 +48,7 @@ interface KeyedRequest {
  *
  * @throws Problem idempotency_key_reused
  */
-export function runOnce(
-	{ store, now }: Service,
-	request: KeyedRequest,
-	effect: () => Answer,
-): Answer {
+export function runOnce({ store, now }: Service, request: KeyedRequest, effect: () => Answer): Answer {
 	return store.transaction(() => {
 		const { key, fingerprint } = request;
 		if (key === undefined) return effect();

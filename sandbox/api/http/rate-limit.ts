@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { accountId } from '../../core/foundation/account-id.ts';
+import { accountId } from '../../core/schemas/account.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { addressOf } from './address.ts';

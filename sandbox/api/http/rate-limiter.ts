@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 const windowMs = 60_000;
 
-/** In some 15 MB. Of more callers within a minute, those idle longest start over. */
+/** They take about 15 MB. With more callers per minute, those that were idle longest start over. */
 const maxWindows = 100_000;
 
 /**

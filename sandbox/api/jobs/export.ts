@@ -7,7 +7,7 @@ import type { Job } from '../../core/schemas/jobs.ts';
 import { idOfJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** As many as fit a piece of background work. */
+/** The number of records that fit one piece of background work. */
 const recordsPerStep = 100;
 
 /** The list that a job exports, with its filters and its order. */
@@ -38,7 +38,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 	const { table, query } = exportedList(store, job);
 	const selection = { ...query, limit: recordsPerStep };
 	if (job.started_at === null) return { records: [], follow: await table.idsInOrder(selection) };
-	const [next] = store.unrestricted.jobItems.page(job.id, -1, 1);
+	const [next] = store.unrestricted.jobLines.page(job.id, -1, 1);
 	if (!next) return { records: [], follow: [] };
 	const { documents, hasMore } = await table.recordsOf(next.text, selection);
 	const records = documents.map((document) => ({ id: idOfJson(document), text: listedRecord(document, query) }));
@@ -48,7 +48,7 @@ export async function readNextRecords(store: StoreView, job: Job): Promise<Expor
 }
 
 /**
- * Stores the next records of an export as its results, without those that came out of sight while they
+ * Stores the next records of an export as its results, without those that became invisible while they
  * were read.
  *
  * @returns how many records were stored, and whether they were the last
@@ -58,18 +58,18 @@ export function storeRecords(
 	job: Job,
 	{ records, follow }: Exported,
 ): { count: number; isLast: boolean } {
-	const { jobItems, jobResults } = store.unrestricted;
+	const { jobLines, jobResults } = store.unrestricted;
 	const { table } = exportedList(store, job);
 	const visibleIds = table.visibleAmong(records.map(({ id }) => id));
 	const visibleRecords = records.filter(({ id }) => visibleIds.has(id));
 	for (const [i, { text }] of visibleRecords.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text });
 	}
-	const [done] = jobItems.page(job.id, -1, 1);
-	if (done) jobItems.dropUntil(job.id, done.position);
+	const [done] = jobLines.page(job.id, -1, 1);
+	if (done) jobLines.dropUntil(job.id, done.position);
 	const first = done?.position ?? 0;
-	for (const [i, text] of follow.entries()) jobItems.add(job.id, { position: first + i, text });
-	return { count: visibleRecords.length, isLast: jobItems.page(job.id, -1, 1).length === 0 };
+	for (const [i, text] of follow.entries()) jobLines.add(job.id, { position: first + i, text });
+	return { count: visibleRecords.length, isLast: jobLines.page(job.id, -1, 1).length === 0 };
 }
 
 function exportedList(store: StoreView, { resource: name, query: rawQuery }: Export) {

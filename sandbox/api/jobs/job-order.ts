@@ -22,12 +22,8 @@ export const orderQuery = z.object({
 			`Expected one of: ${[...resources.map(({ name }) => name), recordsName('{key}')].join(', ')}.`,
 		)
 		.meta({ description: 'The resource of the records.' }),
-	operation: z.enum(jobOperations).meta({
-		description: 'The operation to apply to each line, or export.',
-	}),
-	match_on: z.string().optional().meta({
-		description: 'For upsert: the unique field to match records on.',
-	}),
+	operation: z.enum(jobOperations).meta({ description: 'The operation to apply to each line, or export.' }),
+	match_on: z.string().optional().meta({ description: 'For upsert: the unique field to match records on.' }),
 });
 
 /** Further parameters of an export's query. */

@@ -6,6 +6,7 @@ import type { Service } from '../../core/service.ts';
 import type { Table } from '../../core/store/records/table.ts';
 import type { Exported } from './export.ts';
 import { readForStep, runJobStep } from './job-step.ts';
+import type { Store } from '../../core/store/store.ts';
 
 const runningAtOnce = 5;
 const rest = 'Lines without a result were not processed.';
@@ -74,19 +75,15 @@ export class JobQueue {
 	}
 
 	private end(job: Job, status: JobStatus, error: string | null = null): Job {
-		const { jobItems, creationGrants } = this.service.store;
-		jobItems.drop(job.id);
+		const { jobLines, creationGrants } = this.service.store;
+		jobLines.drop(job.id);
 		creationGrants.drop(job.id);
 		return this.save(job, { ...this.ending(status), error });
 	}
 
 	private ending(status: JobStatus): Partial<Job> {
 		const now = this.service.now();
-		return {
-			status,
-			finished_at: this.now(),
-			results_expire_at: new Date(now + resultsKeptForMs).toISOString(),
-		};
+		return { status, finished_at: this.now(), results_expire_at: new Date(now + resultsKeptForMs).toISOString() };
 	}
 
 	private save(job: Job, change: Partial<StoredRecord>): Job {
@@ -113,3 +110,28 @@ export class JobQueue {
 }
 
 export const hasEnded = ({ finished_at: finishedAt }: Job): boolean => finishedAt !== null;
+
+/**
+ * Processes jobs while there are any, one step at a time, and answers requests in between. Jobs do not wait
+ * for each other's reads.
+ *
+ * @returns a function to call whenever there may be work
+ */
+export function jobWorker(store: Store, queue: JobQueue): () => void {
+	const inWork = new Set<string>();
+	const work = async (id: string) => {
+		while (await queue.step(id));
+	};
+	const wake = () => {
+		if (!store.isOpen) return;
+		for (const { id } of queue.running()) {
+			if (inWork.has(id)) continue;
+			inWork.add(id);
+			work(id).catch(console.error).finally(() => {
+				inWork.delete(id);
+				wake();
+			});
+		}
+	};
+	return wake;
+}

@@ -17,17 +17,13 @@ import { arrangeRecord } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { countExportedRecords } from './export.ts';
 import { exportParameter, type JobOrder, orderOf, orderQuery } from './job-order.ts';
-import { JobQueue } from './job-queue.ts';
-import { resultLines } from './results.ts';
+import { JobQueue, jobWorker } from './job-queue.ts';
+import { resultLines } from './job-results.ts';
 import { receiveLines, type Upload } from './upload.ts';
-import { jobWorker } from './job-worker.ts';
 
 const ndjson = 'application/x-ndjson';
 
-const jobLink = (operationId: string) => ({
-	operationId,
-	parameters: { id: '$response.body#/id' },
-});
+const jobLink = (operationId: string) => ({ operationId, parameters: { id: '$response.body#/id' } });
 
 const resultsQuery = z.object({
 	offset: z.int().min(0).default(0).meta({
@@ -41,129 +37,128 @@ const resultsQuery = z.object({
 	}),
 });
 
+const path = `/v1/${jobs.name}`;
+const tag = jobs.name;
+
+const createJob = (service: Service, wake: () => void): ApiRoute =>
+	endpoint({
+		method: 'POST',
+		path,
+		id: 'createJob',
+		tag,
+		summary: 'Start a job',
+		description:
+			'Processes many records in the background. Send one JSON object per line, like an item of ' +
+			'the batch of the same operation: at most 100,000 lines or 50 MB, and 1 MiB per line, as ' +
+			'`x-limits` states. ' +
+			'An export takes no body: its results are the records that a list with its query would ' +
+			'return. Records whose sort fields change during an export can be missed or repeated; ' +
+			'created_at, the default order, never changes. Five jobs run at a time; others are queued. ' +
+			'Each line is processed exactly once, even if the service restarts. An access token also ' +
+			'needs the scope of the records: write, or read for an export.',
+		query: orderQuery,
+		filters: () => [exportParameter],
+		body: {
+			content: {
+				[ndjson]: {
+					schema: { type: 'string', description: 'One JSON object per line.' },
+					example: '{"email":"ana@x.example"}\n{"email":"eva@x.example"}\n',
+				},
+			},
+		},
+		// Lines are counted as they arrive.
+		middleware: (_, next) => next(),
+		answers: {
+			202: {
+				...success('The job, queued.', 'Job', 'ETag', 'Location'),
+				links: { job: jobLink('getJob'), results: jobLink('getJobResults'), cancel: jobLink('cancelJob') },
+			},
+		},
+		members: () => ({ 'x-limits': jobLimits }),
+		handle: async (c, query, texts) => await startJob(service, c, orderOf(service, query, texts), wake),
+	});
+
+async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake: () => void): Promise<Response> {
+	const { store } = service;
+	requireScope(c, scopeForRecordsOf(order));
+	const id = service.newId(jobs.idPrefix, service.now());
+	store.jobResults.dropExpired(new Date(service.now()).toISOString());
+	try {
+		const upload = await uploadOf(service, c, order, id);
+		requireRightsStill(service, c);
+		requireScope(c, scopeForRecordsOf(order));
+		const answer = runOnce(service, keyedRequest(c, upload.digest), () => {
+			const job = newJob(service, c, { ...order, id, total: upload.lines });
+			store.table(jobs.name)!.save(job);
+			const { grant } = c.get('authority')!;
+			if (grant) store.creationGrants.set(id, grant);
+			return recordAnswer(202, job, { Location: `${path}/${id}` });
+		});
+		return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
+	} finally {
+		// The upload of a refused or repeated request belongs to no job.
+		if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobLines.drop(id);
+		wake();
+	}
+}
+
+const cancelJob = (service: Service, queue: JobQueue): ApiRoute =>
+	endpoint({
+		method: 'POST',
+		path: `${path}/{id}/cancel`,
+		id: 'cancelJob',
+		tag,
+		summary: 'Cancel a job',
+		description: 'Cancels a job that is queued or processing. Lines that were processed stay processed.',
+		answers: { 200: success('The job, canceled.', 'Job', 'ETag') },
+		handle: (c) => answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c)))),
+	});
+
+const getResults = (service: Service): ApiRoute =>
+	endpoint({
+		method: 'GET',
+		path: `${path}/{id}/results`,
+		id: 'getJobResults',
+		tag,
+		summary: 'Get the results of a job',
+		description:
+			'Returns one JSON object per line: the result that a batch has for the item, where index is ' +
+			'the line, from 0; for an export, the record. The order never changes, so a client whose ' +
+			'connection broke continues with offset. Results are kept for seven days after the end of ' +
+			'the job. An access token needs the scope that starting the job needs; without the scope to ' +
+			'read the records, results hold only their ids and versions.',
+		query: resultsQuery,
+		answers: {
+			200: {
+				...noContent('The results, line by line.'),
+				content: { [ndjson]: { schema: { type: 'string', description: 'One JSON object per line.' } } },
+			},
+		},
+		errors: [409, 410],
+		handle(c, { offset, limit = Infinity, records }) {
+			const job = jobOf(c);
+			requireScope(c, scopeForRecordsOf(job));
+			const mayGoOn = () => {
+				requireRightsStill(service, c);
+				requireScope(c, scopeForRecordsOf(job));
+			};
+			const hasRecords = records && hasAccess(c, 'read', job.resource);
+			const lines = resultLines(service, job, { offset, limit }, hasRecords, mayGoOn);
+			return c.body(lines, 200, { 'Content-Type': ndjson });
+		},
+	});
+
 /** The routes of jobs. Jobs that a restart interrupted are resumed at once. */
 export function jobRoutes(service: Service): ApiRoute[] {
-	const { store } = service;
 	const queue = new JobQueue(service);
-	const wake = jobWorker(store, queue);
+	const wake = jobWorker(service.store, queue);
 	const { list, get } = readEndpoints(service, jobs);
-	const tag = jobs.name;
-	store.jobItems.dropOrphans();
+	service.store.jobLines.dropOrphans();
 	wake();
-
-	const jobOf = (c: Context<Env>) =>
-		existingRecord(c.get('store'), jobs, c.req.param('id')!) as Job;
-
-	return [
-		endpoint(list),
-		endpoint({
-			method: 'POST',
-			path: list.path,
-			id: 'createJob',
-			tag,
-			summary: 'Start a job',
-			description:
-				'Processes many records in the background. Send one JSON object per line, like an item of ' +
-				'the batch of the same operation: at most 100,000 lines or 50 MB, and 1 MiB per line, as ' +
-				'`x-limits` states. ' +
-				'An export takes no body: its results are the records that a list with its query would ' +
-				'return. Records whose sort fields change during an export can be missed or repeated; ' +
-				'created_at, the default order, never changes. Five jobs run at a time; others are queued. ' +
-				'Each line is processed exactly once, even if the service restarts. An access token also ' +
-				'needs the scope of the records: write, or read for an export.',
-			query: orderQuery,
-			filters: () => [exportParameter],
-			body: {
-				content: {
-					[ndjson]: {
-						schema: { type: 'string', description: 'One JSON object per line.' },
-						example: '{"email":"ana@x.example"}\n{"email":"eva@x.example"}\n',
-					},
-				},
-			},
-			// Lines are counted as they arrive.
-			middleware: (_, next) => next(),
-			answers: {
-				202: {
-					...success('The job, queued.', 'Job', 'ETag', 'Location'),
-					links: {
-						job: jobLink('getJob'),
-						results: jobLink('getJobResults'),
-						cancel: jobLink('cancelJob'),
-					},
-				},
-			},
-			members: () => ({ 'x-limits': jobLimits }),
-			async handle(c, query, texts) {
-				const order = orderOf(service, query, texts);
-				requireScope(c, scopeForRecordsOf(order));
-				const id = service.newId(jobs.idPrefix, service.now());
-				store.jobResults.dropExpired(new Date(service.now()).toISOString());
-				try {
-					const upload = await uploadOf(service, c, order, id);
-					requireRightsStill(service, c);
-					requireScope(c, scopeForRecordsOf(order));
-					const answer = runOnce(service, keyedRequest(c, upload.digest), () => {
-						const job = newJob(service, c, { ...order, id, total: upload.lines });
-						store.table(jobs.name)!.save(job);
-						const { grant } = c.get('authority')!;
-						if (grant) store.creationGrants.set(id, grant);
-						return recordAnswer(202, job, { Location: `${list.path}/${id}` });
-					});
-					return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
-				} finally {
-					// The upload of a refused or repeated request belongs to no job.
-					if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobItems.drop(id);
-					wake();
-				}
-			},
-		}),
-		endpoint(get),
-		endpoint({
-			method: 'POST',
-			path: `${get.path}/cancel`,
-			id: 'cancelJob',
-			tag,
-			summary: 'Cancel a job',
-			description: 'Cancels a job that is queued or processing. Lines that were processed stay processed.',
-			answers: { 200: success('The job, canceled.', 'Job', 'ETag') },
-			handle: (c) =>
-				answerWrite(service, jobs, c, false, () => recordAnswer(200, queue.cancel(jobOf(c)))),
-		}),
-		endpoint({
-			method: 'GET',
-			path: `${get.path}/results`,
-			id: 'getJobResults',
-			tag,
-			summary: 'Get the results of a job',
-			description:
-				'Returns one JSON object per line: the result that a batch has for the item, where index is ' +
-				'the line, from 0; for an export, the record. The order never changes, so a client whose ' +
-				'connection broke continues with offset. Results are kept for seven days after the end of ' +
-				'the job. An access token needs the scope that starting the job needs; without the scope to ' +
-				'read the records, results hold only their ids and versions.',
-			query: resultsQuery,
-			answers: {
-				200: {
-					...noContent('The results, line by line.'),
-					content: { [ndjson]: { schema: { type: 'string', description: 'One JSON object per line.' } } },
-				},
-			},
-			errors: [409, 410],
-			handle(c, { offset, limit = Infinity, records }) {
-				const job = jobOf(c);
-				requireScope(c, scopeForRecordsOf(job));
-				const mayGoOn = () => {
-					requireRightsStill(service, c);
-					requireScope(c, scopeForRecordsOf(job));
-				};
-				const hasRecords = records && hasAccess(c, 'read', job.resource);
-				const lines = resultLines(service, job, { offset, limit }, hasRecords, mayGoOn);
-				return c.body(lines, 200, { 'Content-Type': ndjson });
-			},
-		}),
-	];
+	return [endpoint(list), createJob(service, wake), endpoint(get), cancelJob(service, queue), getResults(service)];
 }
+
+const jobOf = (c: Context<Env>) => existingRecord(c.get('store'), jobs, c.req.param('id')!) as Job;
 
 async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id: string): Promise<Upload> {
 	if (order.operation === 'export') {
@@ -172,16 +167,12 @@ async function uploadOf({ store }: Service, c: Context<Env>, order: JobOrder, id
 	}
 	return await receiveLines(c, (lines) =>
 		store.transaction(() => {
-			for (const line of lines) store.jobItems.add(id, line);
+			for (const line of lines) store.jobLines.add(id, line);
 		}),
 	);
 }
 
-function newJob(
-	service: Service,
-	c: Context<Env>,
-	about: JobOrder & Pick<Job, 'id' | 'total'>,
-): Job {
+function newJob(service: Service, c: Context<Env>, about: JobOrder & Pick<Job, 'id' | 'total'>): Job {
 	const at = service.store.writeClock.stamp(service.now());
 	const actor = c.get('caller')!;
 	return arrangeRecord(jobs, {

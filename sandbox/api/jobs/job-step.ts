@@ -1,7 +1,7 @@
 import { resourceNamed } from '../collection/custom-object-routes.ts';
 import { type Bulk, type ItemResult, resultJson, writeItem } from '../../domain/records/batch-items.ts';
 import { parseText } from '../http/body.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Job } from '../../core/schemas/jobs.ts';
 import type { Service } from '../../core/service.ts';
@@ -12,7 +12,7 @@ import { authorityOf, Ended, type Rights, rightsOf, untilUsersChange } from '../
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** A step has at most so many lines, and as many of them as fit a piece of background work. */
+/** Maximum number of lines per step. A step also ends with its piece of background work. */
 const linesPerStep = 100;
 
 interface JobStep {
@@ -51,7 +51,7 @@ const progressOf = ({ total, processed, succeeded, failed }: Job): JobStep['prog
 });
 
 function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job, part: Part): JobStep {
-	const { jobItems, jobResults } = service.store;
+	const { jobLines, jobResults } = service.store;
 	const resource = resourceNamed(service.store, job.resource);
 	if (!resource) throw new Problem('not_found', `The resource ${job.resource} no longer exists.`);
 	const { created_by: actor, request } = job;
@@ -60,12 +60,12 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job, 
 	const rightsOfLine = untilUsersChange(service.store, rightsNow);
 	const results: ItemResult[] = [];
 	const end = service.background.endOfPiece();
-	for (const line of jobItems.first(job.id, linesPerStep)) {
+	for (const line of jobLines.first(job.id, linesPerStep)) {
 		const rights = rightsOfLine();
 		if (rights instanceof Ended || (results.length > 0 && performance.now() > end)) break;
 		results.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
 	}
-	jobItems.dropUntil(job.id, results.at(-1)?.index ?? -1);
+	jobLines.dropUntil(job.id, results.at(-1)?.index ?? -1);
 	for (const [i, result] of results.entries()) {
 		jobResults.add(job.id, { position: job.processed + i, text: resultJson(result) });
 	}
@@ -85,13 +85,7 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job, 
 	};
 }
 
-function writeLine(
-	writing: Writing,
-	part: Part,
-	bulk: Bulk,
-	line: Line,
-	requestId: string,
-): ItemResult {
+function writeLine(writing: WriteContext, part: Part, bulk: Bulk, line: Line, requestId: string): ItemResult {
 	let item: unknown;
 	try {
 		item = parseText('The line', line.text);

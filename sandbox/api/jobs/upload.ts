@@ -63,9 +63,7 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 	keep(lineOf(rest));
 	if (lines > 0) return { lines, digest: hash.digest() };
 	const detail = 'The body is empty. Send one JSON object per line.';
-	throw new Problem('validation_failed', detail, {
-		errors: [{ pointer: '', code: 'required', detail }],
-	});
+	throw new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'required', detail }] });
 }
 
 const startOfFile = new TextDecoder('utf-8', { fatal: true });
@@ -91,6 +89,4 @@ function refuseOtherType(type: string): void {
 
 /** The rest of the body is not read, so the connection cannot be reused. */
 const tooLarge = (detail: string): Problem =>
-	new Problem('payload_too_large', `${detail} Send it as several jobs.`, {
-		headers: { Connection: 'close' },
-	});
+	new Problem('payload_too_large', `${detail} Send it as several jobs.`, { headers: { Connection: 'close' } });

@@ -1,3 +1,4 @@
+import { z } from 'zod/v4';
 import type { Problem } from '../../core/foundation/problem.ts';
 
 /** The error codes of RFC 6749, 4.1.2.1 and 5.2. */
@@ -14,6 +15,15 @@ export const oauthErrorCodes = [
 ] as const;
 
 export type OAuthErrorCode = (typeof oauthErrorCodes)[number];
+
+export const oauthErrorSchema = z.object({
+	error: z.enum(oauthErrorCodes).meta({ description: 'The error code.' }),
+	error_description: z.string().meta({ description: 'An explanation of the error.' }),
+}).meta({
+	id: 'OAuthError',
+	description: 'An error (RFC 6749, 5.2).',
+	example: { error: 'invalid_grant', error_description: 'This code has expired. Ask the user again.' },
+});
 
 /** An error of the token or revocation endpoint (RFC 6749, 5.2). */
 export class OAuthError extends Error {

@@ -60,10 +60,6 @@ export const tokenForm = formBody(
 
 /** A request to the revocation endpoint. */
 export const revocationForm = formBody(
-	z.object({
-		token: input('Either kind of token.'),
-		token_type_hint: optionalInput('Ignored.'),
-		...clientInputs,
-	}),
+	z.object({ token: input('Either kind of token.'), token_type_hint: optionalInput('Ignored.'), ...clientInputs }),
 	{ token: 'crm_refresh_5f1c', client_id: 'cli_01jz8q' },
 );

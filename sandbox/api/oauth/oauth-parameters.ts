@@ -10,10 +10,7 @@ export interface Parameters {
 }
 
 export function parametersOf(form: URLSearchParams): Parameters {
-	return {
-		values: new Map([...form].filter(([, value]) => value !== '')),
-		repeated: repeatedNames(form),
-	};
+	return { values: new Map([...form].filter(([, value]) => value !== '')), repeated: repeatedNames(form) };
 }
 
 /**

@@ -7,33 +7,15 @@ import type { RateLimiter } from '../http/rate-limiter.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { authenticateClient } from './client-authentication.ts';
 import { noStore, OAuthError } from './oauth-error.ts';
-import { issuerOf } from './issuer.ts';
-import { oauthPaths, serverMetadata } from './server-metadata.ts';
+import { issuerOf, oauthPaths, serverMetadata, serverMetadataSchema } from './server-metadata.ts';
 import { revocationForm, tokenForm } from './oauth-forms.ts';
 import { bodyParameters, requiredParameter } from './oauth-parameters.ts';
-import { revokeToken } from './revocation.ts';
-import { grantTypes } from './token-exchange.ts';
+import { grantTypes, tokenSchema } from './token-exchange.ts';
+import type { Client } from '../../core/store/credentials/clients.ts';
+import { revokeGrant } from '../webhooks/revoke-access.ts';
 
 /** The endpoints of OAuth 2.0. */
 export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] {
-	/**
-	 * Counts requests by client, so that nobody else can exhaust its limit; by address until the client
-	 * is known.
-	 */
-	const clientRequest = async (c: Context<Env>) => {
-		c.set('window', `OAuth ${addressOf(c)}`);
-		try {
-			const parameters = await bodyParameters(c);
-			const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
-			// The id of a public client is not secret, so anybody can claim it.
-			const place = client.isConfidential ? '' : ` at ${addressOf(c)}`;
-			c.set('window', `client ${client.id}${place}`);
-			return { parameters, client };
-		} finally {
-			spendRequest(service, limiter, c);
-		}
-	};
-
 	const byClient = { tag: 'oauth', errors: [400, 401, 413, 415, 429], security: [{ clientSecret: [] }, {}] };
 	return [
 		endpoint({
@@ -44,9 +26,9 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			summary: 'Get a token',
 			description: 'Exchanges an authorization code, once, or a refresh token, for new tokens.',
 			body: tokenForm,
-			answers: { 200: success('The tokens.', 'Token', 'Cache-Control') },
+			answers: { 200: success('The tokens.', tokenSchema, 'Cache-Control') },
 			async handle(c) {
-				const { client, parameters } = await clientRequest(c);
+				const { client, parameters } = await clientRequest(service, limiter, c);
 				const exchange = grantTypes.get(requiredParameter(parameters, 'grant_type'));
 				if (!exchange) {
 					const grantTypeList = [...grantTypes.keys()].join(', ');
@@ -67,7 +49,7 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			body: revocationForm,
 			answers: { 200: noContent('The token is revoked.', 'Cache-Control') },
 			async handle(c) {
-				const { client, parameters } = await clientRequest(c);
+				const { client, parameters } = await clientRequest(service, limiter, c);
 				revokeToken(service, client, requiredParameter(parameters, 'token'));
 				return c.body(null, 200, noStore);
 			},
@@ -79,9 +61,45 @@ export function oauthRoutes(service: Service, limiter: RateLimiter): ApiRoute[] 
 			tag: 'oauth',
 			summary: 'Get the server metadata',
 			description: 'Endpoints, scopes and methods (RFC 8414).',
-			answers: { 200: success('The metadata.', 'AuthorizationServer') },
+			answers: { 200: success('The metadata.', serverMetadataSchema) },
 			security: [],
 			handle: (c) => c.json(serverMetadata(issuerOf(c))),
 		}),
 	];
+}
+
+/**
+ * Counts requests by client, so that nobody else can exhaust its limit; by address until the client
+ * is known.
+ */
+async function clientRequest(service: Service, limiter: RateLimiter, c: Context<Env>) {
+	c.set('window', `OAuth ${addressOf(c)}`);
+	try {
+		const parameters = await bodyParameters(c);
+		const client = authenticateClient(service.store, c.req.header('Authorization'), parameters);
+		// The id of a public client is not secret, so anybody can claim it.
+		const place = client.isConfidential ? '' : ` at ${addressOf(c)}`;
+		c.set('window', `client ${client.id}${place}`);
+		return { parameters, client };
+	} finally {
+		spendRequest(service, limiter, c);
+	}
+}
+
+/**
+ * Revokes a token (RFC 7009). A refresh token revokes its whole grant, an access token only itself. An
+ * unknown token counts as revoked.
+ *
+ * @throws OAuthError invalid_grant if the token belongs to another client
+ */
+export function revokeToken(service: Service, client: Client, token: string): void {
+	const { tokens } = service.store;
+	const refresh = tokens.findRefresh(token);
+	const access = tokens.findAccess(token);
+	const owner = refresh?.grant.clientId ?? access?.clientId;
+	if (owner !== undefined && owner !== client.id) {
+		throw new OAuthError('invalid_grant', 'This token was issued to another client.');
+	}
+	if (refresh) revokeGrant(service, refresh.grant.id);
+	if (access) tokens.deleteAccess(token);
 }

@@ -1,6 +1,8 @@
+import { z } from 'zod/v4';
 import { clientAuthenticationMethods } from './client-authentication.ts';
 import { scopes } from '../../domain/access/scopes.ts';
 import { grantTypes } from './token-exchange.ts';
+import type { Context } from 'hono';
 
 /** The paths of the endpoints. RFC 8414, section 3, sets that of the metadata. */
 export const oauthPaths = {
@@ -25,3 +27,12 @@ export const serverMetadata = (issuer: string) => ({
 	code_challenge_methods_supported: ['S256'],
 	authorization_response_iss_parameter_supported: true,
 });
+
+export const serverMetadataSchema = z.object({}).meta({
+	id: 'AuthorizationServer',
+	description: 'Metadata of the authorization server; RFC 8414, section 2, defines its members.',
+	example: serverMetadata('https://crm-platform.example'),
+});
+
+/** The issuer identifier: the origin of the request, because the service has no configured address. */
+export const issuerOf = (c: Context): string => new URL(c.req.url).origin;

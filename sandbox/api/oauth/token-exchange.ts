@@ -1,3 +1,4 @@
+import { z } from 'zod/v4';
 import type { Service, TokenLifetimes } from '../../core/service.ts';
 import type { Client } from '../../core/store/credentials/clients.ts';
 import type { Grant } from '../../core/store/credentials/grants.ts';
@@ -11,25 +12,32 @@ import { grantableScopes, parseScopes } from '../../domain/access/scopes.ts';
  * A replaced refresh token stays valid for a while, so that concurrent refreshes and lost responses do
  * not disconnect a client.
  */
-export const usualLifetimes: TokenLifetimes = {
-	accessToken: 60 * 60 * 1000,
-	replacedRefreshToken: 10 * 60 * 1000,
-};
+export const usualLifetimes: TokenLifetimes = { accessToken: 60 * 60 * 1000, replacedRefreshToken: 10 * 60 * 1000 };
 
 /** A successful token response (RFC 6749, 5.1). */
-interface TokenAnswer {
-	access_token: string;
-	token_type: 'Bearer';
-	expires_in: number;
-	refresh_token: string;
-	scope: string;
-}
+export const tokenSchema = z.object({
+	access_token: z.string().meta({ description: 'Sent as Authorization: Bearer.' }),
+	token_type: z.enum(['Bearer']).meta({ description: 'The kind of access token.' }),
+	expires_in: z.int().min(1).meta({ description: 'The lifetime of the access token in seconds.' }),
+	refresh_token: z.string().meta({ description: 'Exchange it for new tokens; it replaces the previous refresh token.' }),
+	scope: z.string().meta({ description: 'The scopes of the access token, separated by spaces.' }),
+}).meta({
+	id: 'Token',
+	description: 'Tokens that act for a user (RFC 6749, 5.1).',
+	example: {
+		access_token: 'crm_access_3d2f',
+		token_type: 'Bearer',
+		expires_in: 3600,
+		refresh_token: 'crm_refresh_5f1c',
+		scope: 'contacts:read contacts:write',
+	},
+});
 
 type Exchange = (
 	service: Service,
 	client: Client,
 	parameters: Map<string, string>,
-) => TokenAnswer;
+) => z.output<typeof tokenSchema>;
 
 /**
  * Exchanges an authorization code, once. A second use means that the code was stolen, so its grant is
@@ -98,12 +106,7 @@ export const grantTypes: ReadonlyMap<string, Exchange> = new Map([
  * @param replaced the refresh token that was exchanged, if any
  * @throws OAuthError invalid_grant if the user can no longer sign in
  */
-function issue(
-	service: Service,
-	grant: Grant,
-	granted: string[],
-	replaced?: string,
-): TokenAnswer {
+function issue(service: Service, grant: Grant, granted: string[], replaced?: string): z.output<typeof tokenSchema> {
 	const { store, now, tokenLifetimes } = service;
 	const member = store.members.find(grant.userId);
 	if (!member) throw invalidGrant('The user who granted this can no longer sign in.');

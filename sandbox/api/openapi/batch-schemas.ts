@@ -1,19 +1,17 @@
+import { z } from 'zod/v4';
 import { batchSchema, type BulkOperation, bulkOperations, targetSchema } from '../../core/schemas/batch.ts';
-import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
+import { componentRef, type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 import { exampleId } from '../../core/schemas/request-examples.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
-import { problemExample } from './problems.ts';
+import { problemExample } from './error-responses.ts';
 
 /**
  * The schemas of batches by operation, and of their results.
  *
  * @param schemas the schemas of the resource's own operations, which the items are made of
  */
-export function batchSchemas(
-	resource: Resource,
-	schemas: Record<string, JsonSchema>,
-): Record<string, JsonSchema> {
+export function batchSchemas(resource: Resource, schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
 	const { Singular, plural } = namesOf(resource);
 	const { properties: members } = jsonSchema(batchSchema, 'input');
 	const target = jsonSchema(targetSchema, 'input');
@@ -48,7 +46,7 @@ export function batchSchemas(
 			{
 				description: `The ${plural} to ${operation}.`,
 				type: 'object',
-				properties: { ...members, items: { ...members!['items'], items: ref(name) } },
+				properties: { ...members, items: { ...members!['items'], items: componentRef(name) } },
 				required: ['items'],
 				additionalProperties: false,
 				example: { items: [schema['example']], atomic: false },
@@ -63,37 +61,21 @@ export function batchSchemas(
 	};
 }
 
-const resultSchema = (One: string, record: { id: string }): JsonSchema => ({
+const count = z.int().min(0);
+
+const resultSchema = (Singular: string, record: { id: string }): JsonSchema => jsonSchema(z.object({
+	results: z.array(z.object({
+		index: count.meta({ description: 'The position of the item, from 0.' }),
+		status: z.int().meta({ description: 'The HTTP status of this item.' }),
+		id: z.string().nullable().meta({ description: 'The id of the record; null if there is none.' }),
+		data: z.any().optional().meta(componentRef(Singular)),
+		error: z.any().optional().meta(componentRef('Problem')),
+	})).meta({ description: 'One result per item, in the order of the items.' }),
+	summary: z.object({ total: count, succeeded: count, failed: count }).meta({
+		description: 'The numbers of items in total, succeeded and failed.',
+	}),
+}).meta({
 	description: 'The result of each item.',
-	type: 'object',
-	properties: {
-		results: {
-			description: 'One result per item, in the order of the items.',
-			type: 'array',
-			items: {
-				type: 'object',
-				properties: {
-					index: { description: 'The position of the item, from 0.', type: 'integer', minimum: 0 },
-					status: { description: 'The HTTP status of this item.', type: 'integer' },
-					id: { description: 'The id of the record; null if there is none.', type: ['string', 'null'] },
-					data: ref(One),
-					error: ref('Problem'),
-				},
-				required: ['index', 'status', 'id'],
-			},
-		},
-		summary: {
-			description: 'The numbers of items in total, succeeded and failed.',
-			type: 'object',
-			properties: {
-				total: { type: 'integer', minimum: 0 },
-				succeeded: { type: 'integer', minimum: 0 },
-				failed: { type: 'integer', minimum: 0 },
-			},
-			required: ['total', 'succeeded', 'failed'],
-		},
-	},
-	required: ['results', 'summary'],
 	example: {
 		results: [
 			{ index: 0, status: 200, id: record.id, data: record },
@@ -101,6 +83,4 @@ const resultSchema = (One: string, record: { id: string }): JsonSchema => ({
 		],
 		summary: { total: 2, succeeded: 1, failed: 1 },
 	},
-});
-
-const ref = (schema: string): JsonSchema => ({ $ref: `#/components/schemas/${schema}` });
+}), 'output');

@@ -1,18 +1,16 @@
 import type { ApiRoute } from '../endpoint/endpoint.ts';
-import { accountSchema } from '../../core/schemas/account.ts';
 import { anyRecords } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { jobs } from '../../core/schemas/jobs.ts';
-import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
+import { type JsonSchema, namedSchemas } from '../../core/schemas/json-schema.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { eventSchemas } from './event-schemas.ts';
 import { eventWebhooks } from './event-webhooks.ts';
-import { headers } from './headers.ts';
 import { introduction } from './introduction.ts';
-import { clientSecretScheme, oauth2Scheme, oauthErrorResponses, oauthSchemas } from './oauth-schemas.ts';
+import { clientSecretScheme, oauth2Scheme } from './security-schemes.ts';
 import { pathsOf } from './paths.ts';
-import { errorResponses, problemSchema } from './problems.ts';
+import { errorResponses, oauthErrorResponses } from './error-responses.ts';
 import { resourceSchemas } from './resource-schemas.ts';
 import { webhookSchemas } from './webhook-schemas.ts';
 
@@ -49,11 +47,7 @@ export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 	webhooks: eventWebhooks(),
 	components: {
 		securitySchemes: {
-			apiKey: {
-				type: 'http',
-				scheme: 'bearer',
-				description: 'An API key of the account.',
-			},
+			apiKey: { type: 'http', scheme: 'bearer', description: 'An API key of the account.' },
 			oauth2: oauth2Scheme,
 			clientSecret: clientSecretScheme,
 		},
@@ -64,9 +58,7 @@ export const openApiDocument = (routes: readonly ApiRoute[]) => ({
 			...jobSchemas(),
 			...webhookSchemas(),
 			...eventSchemas(),
-			Account: { description: 'The account.', ...jsonSchema(accountSchema, 'output') },
-			Problem: problemSchema,
-			...oauthSchemas,
+			...namedSchemas(),
 		},
 	},
 });
@@ -76,3 +68,19 @@ function jobSchemas(): Record<string, JsonSchema> {
 	const { Job, JobList } = resourceSchemas(jobs);
 	return { Job: Job!, JobList: JobList! };
 }
+
+export const headers = {
+	'X-Request-Id': { description: 'Identifies the request.', schema: { type: 'string' } },
+	'X-RateLimit-Remaining': { description: 'Requests left in this window.', schema: { type: 'integer', minimum: 0 } },
+	'X-RateLimit-Reset': { description: 'Time the window resets, in seconds since 1970.', schema: { type: 'integer' } },
+	'Retry-After': { description: 'Seconds to wait before retrying.', schema: { type: 'integer', minimum: 1 } },
+	ETag: { description: 'The version of the record.', schema: { type: 'string' } },
+	Location: { description: 'Path of the new record.', schema: { type: 'string' } },
+	'Idempotent-Replayed': {
+		description: 'true if the response was replayed for an idempotency key.',
+		schema: { type: 'string', enum: ['true'] },
+	},
+	Allow: { description: 'The allowed methods.', schema: { type: 'string' } },
+	'WWW-Authenticate': { description: 'How to authenticate.', schema: { type: 'string' } },
+	'Cache-Control': { description: 'Forbids caching.', schema: { type: 'string' } },
+};

@@ -1,15 +1,16 @@
-import { accountId } from '../../core/foundation/account-id.ts';
+import { accountId } from '../../core/schemas/account.ts';
 import { customEventTypes, type EventType, eventTypes } from '../../domain/events/event-types.ts';
+import { componentRef } from '../../core/schemas/json-schema.ts';
 import { namesOf } from '../../core/schemas/names.ts';
 import { exampleValue } from '../endpoint/input-schema.ts';
 
 /** The webhooks of the document, by type of event. */
 export const eventWebhooks = (): Record<string, unknown> =>
 	Object.fromEntries(
-		[...eventTypes, ...customEventTypes].map((type) => [type.type, { post: delivery(type) }]),
+		[...eventTypes, ...customEventTypes].map((type) => [type.type, { post: deliveryOperation(type) }]),
 	);
 
-function delivery(event: EventType) {
+function deliveryOperation(event: EventType) {
 	const { resource, type, description } = event;
 	return {
 		operationId: `on-${type.replaceAll(/\W+/g, '-')}`,
@@ -35,7 +36,7 @@ function delivery(event: EventType) {
 					// Beside the schema, because the documentation omits read-only fields from the
 					// example of a request.
 					schema: {
-						$ref: `#/components/schemas/${namesOf(resource).Singular}Event`,
+						...componentRef(`${namesOf(resource).Singular}Event`),
 						example: exampleEvent(event),
 					},
 				},
@@ -71,10 +72,7 @@ function exampleEvent({ type, resource }: EventType) {
 		account_id: accountId,
 		sequence: 4711,
 		actor: { type: 'user', id: 'usr_01jz8q4t6v9x2b5n7m3k1h0d4f' },
-		request: {
-			id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f',
-			idempotency_key: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10',
-		},
+		request: { id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: '6f1c1b8e-8a43-4a3a-9b53-1d2f5f3c7d10' },
 		data: {
 			object,
 			previous: isChange ? { [field]: exampleValue(schema) } : null,

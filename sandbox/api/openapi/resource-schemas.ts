@@ -1,5 +1,5 @@
 import { exampleOf, inputSchema } from '../endpoint/input-schema.ts';
-import { type JsonSchema, jsonSchema, nullable } from '../../core/schemas/json-schema.ts';
+import { componentRef, type JsonSchema, jsonSchema, nullable } from '../../core/schemas/json-schema.ts';
 import { createExample, updateExample } from '../../core/schemas/request-examples.ts';
 import { isImmutable, type Resource } from '../../core/schemas/resource.ts';
 import { batchSchemas } from './batch-schemas.ts';
@@ -53,11 +53,8 @@ export const pageSchema = (schema: string, plural: string): JsonSchema => ({
 	description: `One page of ${plural}.`,
 	type: 'object',
 	properties: {
-		data: { type: 'array', items: { $ref: `#/components/schemas/${schema}` } },
-		next_cursor: {
-			description: 'The cursor of the next page; null on the last page.',
-			type: ['string', 'null'],
-		},
+		data: { type: 'array', items: componentRef(schema) },
+		next_cursor: { description: 'The cursor of the next page; null on the last page.', type: ['string', 'null'] },
 		total: {
 			description: `The number of ${plural} that match the filters, on all pages.`,
 			type: 'integer',

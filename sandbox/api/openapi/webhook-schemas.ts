@@ -1,6 +1,5 @@
 import { exampleValue } from '../endpoint/input-schema.ts';
-import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
-import { deliverySchema } from '../../core/schemas/webhook-deliveries.ts';
+import { componentRef, type JsonSchema } from '../../core/schemas/json-schema.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { pageSchema, resourceSchemas } from './resource-schemas.ts';
 
@@ -25,28 +24,13 @@ export function webhookSchemas(): Record<string, JsonSchema> {
 			properties: { ...record.properties, secret },
 			example: { ...(record['example'] as object), secret: exampleValue(secret) },
 		},
-		WebhookDelivery: {
-			description: 'The delivery of an event to a webhook.',
-			...jsonSchema(deliverySchema, 'output'),
-			// As for records, a token that may not read them gets only the id.
-			required: ['id'],
-		},
 		WebhookDeliveryList: pageSchema('WebhookDelivery', 'deliveries'),
-		WebhookRecovered: {
-			description: 'The extent of the recovery.',
-			type: 'object',
-			properties: {
-				recovered: { description: 'The number of queued events. Those of records that the user no longer sees are not sent.', type: 'integer', minimum: 0 },
-			},
-			required: ['recovered'],
-		},
 	};
 }
 
 /** The same schema, with the patterns of events to subscribe to. */
 const withEventPatterns = (schema: JsonSchema): JsonSchema => {
 	const { events, ...others } = schema.properties!;
-	const items = { $ref: '#/components/schemas/EventPattern' };
-	const properties = { url: others['url']!, events: { ...events, items }, ...others };
+	const properties = { url: others['url']!, events: { ...events, items: componentRef('EventPattern') }, ...others };
 	return { ...schema, properties };
 };

@@ -38,13 +38,14 @@ function isPublic(address: string): boolean {
 
 /** Whether an address is of this machine or of a network that it is in: these may have public addresses, too. */
 function isNear(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
-	const networks = Object.values(networkInterfaces()).flatMap((all = []) => all.flatMap(({ cidr }) => (cidr === null ? [] : [ipaddr.parseCIDR(cidr)])));
+	const interfaces = Object.values(networkInterfaces()).flatMap((all = []) => all);
+	const networks = interfaces.flatMap(({ cidr }) => (cidr === null ? [] : [ipaddr.parseCIDR(cidr)]));
 	return networks.some((network) => network[0].kind() === address.kind() && address.match(network));
 }
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-/** It asks name servers without a thread of its own, so that slow ones delay nobody else. */
+/** It queries name servers without using a thread, so that slow ones delay nothing else. */
 const nameServers = new Resolver({ timeout: 3000, tries: 2 });
 
 /** A host that is an address: it needs no look-up. */

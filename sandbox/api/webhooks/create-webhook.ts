@@ -5,7 +5,7 @@ import { createRecord } from '../../domain/records/write.ts';
 import type { Webhook } from '../../core/schemas/webhooks.ts';
 import type { Store } from '../../core/store/store.ts';
 import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /**
  * Makes a subscription with a new secret.
@@ -14,7 +14,7 @@ import type { Writing } from '../../core/store/writing.ts';
  * @throws Problem validation_failed
  */
 export function createWebhook(
-	writing: Writing,
+	writing: WriteContext,
 	body: Record<string, unknown>,
 	application: string | null,
 ): { answer: Answer; webhook: Webhook; secret: string } {

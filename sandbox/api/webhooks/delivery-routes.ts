@@ -7,7 +7,7 @@ import { pageParameters } from '../../domain/queries/list-query.ts';
 import { answerWrite } from '../collection/answer-write.ts';
 import { existingRecord } from '../../domain/records/write.ts';
 import { Problem } from '../../core/foundation/problem.ts';
-import { type Delivery, deliveryAnswer, deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
+import { type Delivery, deliveryAnswer, deliverySchema, deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { Store } from '../../core/store/store.ts';
@@ -52,7 +52,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 			id: 'getWebhookDelivery',
 			tag,
 			summary: 'Get a delivery',
-			answers: { 200: success('The delivery.', 'WebhookDelivery') },
+			answers: { 200: success('The delivery.', deliverySchema) },
 			handle: (c) => c.json(deliveryAnswer(requestedDelivery(service, c))),
 		}),
 		endpoint({
@@ -62,7 +62,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 			tag,
 			summary: 'Retry a delivery',
 			description: 'Sends the event again now, regardless of earlier attempts.',
-			answers: { 202: success('The delivery, pending.', 'WebhookDelivery') },
+			answers: { 202: success('The delivery, pending.', deliverySchema) },
 			handle: (c) =>
 				answerWrite(service, webhooks, c, false, ({ store, now }) => {
 					refuseInactive(webhookOf(store, c));

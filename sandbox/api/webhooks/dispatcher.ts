@@ -103,12 +103,10 @@ export class Dispatcher {
 		const next = [...(isRecovering ? [] : due(true, 1)), ...due(false, atOncePerWebhook)];
 		for (const delivery of next.slice(0, atOncePerWebhook - sending.length)) {
 			this.sending.add(delivery);
-			this.send(webhook, delivery)
-				.catch(console.error)
-				.finally(() => {
-					this.sending.delete(delivery);
-					this.wake();
-				});
+			this.send(webhook, delivery).catch(console.error).finally(() => {
+				this.sending.delete(delivery);
+				this.wake();
+			});
 		}
 	}
 
@@ -153,9 +151,7 @@ export class Dispatcher {
 		const isHopeless = now - Date.parse(since) >= disableAfterMs;
 		const delay = nextDelay(delivery.attempts.length, outcome.retryAfter, now);
 		const isLast = isGone || isHopeless || delay === undefined || webhook.status === 'disabled';
-		store.deliveries.save(
-			isLast ? delivery : { ...delivery, status: 'pending', nextAttemptAt: now + delay },
-		);
+		store.deliveries.save(isLast ? delivery : { ...delivery, status: 'pending', nextAttemptAt: now + delay });
 		const failing = { ...webhook, failing_since: since };
 		store.table(webhooks.name)!.save(failing);
 		if (webhook.status === 'disabled' || !(isGone || isHopeless)) return;

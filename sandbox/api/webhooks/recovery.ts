@@ -1,5 +1,5 @@
 import { authorityOf, Ended, rightsOf } from '../../domain/access/authority.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 import { readableWith, typeCondition } from '../../domain/events/event-conditions.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 
@@ -13,7 +13,7 @@ const eventsAtOnce = 5000;
  * @param since an RFC 3339 instant
  * @returns the number of queued events
  */
-export function recover({ store, newId, now }: Writing, webhook: Webhook, since: string): number {
+export function recover({ store, newId, now }: WriteContext, webhook: Webhook, since: string): number {
 	const rights = rightsOf(store.unrestricted, authorityOf(store.unrestricted, webhook));
 	if (rights instanceof Ended) return 0;
 	const { events } = rights.store;

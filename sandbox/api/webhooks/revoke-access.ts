@@ -1,6 +1,6 @@
 import { deleteRecord } from '../../domain/records/write.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
@@ -8,7 +8,7 @@ import type { Service } from '../../core/service.ts';
 const actor = { type: 'system', id: 'oauth' };
 
 /** Deletes a subscription, with its deliveries and secrets. */
-export function deleteWebhook(writing: Writing, id: string, ifMatch?: string): Answer {
+export function deleteWebhook(writing: WriteContext, id: string, ifMatch?: string): Answer {
 	const answer = deleteRecord(writing, id, ifMatch);
 	const { deliveries, creationGrants, webhookSecrets } = writing.store.unrestricted;
 	deliveries.drop(id);
@@ -28,7 +28,8 @@ export function revokeGrant(service: Service, grantId: string): void {
 		const { clientId, userId } = grants.find(grantId) ?? {};
 		const grantWebhookIds = creationGrants.ofGrant(grantId).filter((id) => store.table(webhooks.name)!.find(id));
 		const isOrphan = (id: string) => !grants.find(creationGrants.find(id)?.grantId ?? '');
-		const userWebhooks = clientId === undefined ? [] : createdBy(service, '$.created_by.id', userId!).filter(({ application_id: client }) => client === clientId);
+		const webhooksOfUser = clientId === undefined ? [] : createdBy(service, '$.created_by.id', userId!);
+		const userWebhooks = webhooksOfUser.filter(({ application_id: client }) => client === clientId);
 		deleteWebhooks(service, [...new Set([...grantWebhookIds, ...userWebhooks.map(({ id }) => id).filter(isOrphan)])]);
 		store.grants.revoke(grantId);
 	});

@@ -6,12 +6,7 @@ import { Webhook as Signer } from 'standardwebhooks';
  *
  * @param time in milliseconds since 1970; receivers tolerate five minutes of difference
  */
-export function signedHeaders(
-	id: string,
-	body: string,
-	secrets: string[],
-	time: number,
-): Record<string, string> {
+export function signedHeaders(id: string, body: string, secrets: string[], time: number): Record<string, string> {
 	const date = new Date(time);
 	return {
 		'webhook-id': id,

@@ -4,7 +4,7 @@ import { jsonAnswer, toResponse } from '../../core/foundation/answer.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
 import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
 import { answerWrite } from '../collection/answer-write.ts';
-import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
+import { type ApiRoute, type Endpoint, endpoint } from '../endpoint/endpoint.ts';
 import { success } from '../endpoint/responses.ts';
 import { readEndpoints, writeEndpoints } from '../collection/record-routes.ts';
 import { changeRecord, updateRecord } from '../../domain/records/write.ts';
@@ -13,7 +13,7 @@ import { covers, eventTypesIn } from '../../domain/events/event-types.ts';
 import { requireScope } from '../../domain/access/authentication.ts';
 import { scopeOf } from '../../domain/access/scopes.ts';
 import { customObjects } from '../../core/schemas/custom-objects.ts';
-import { deliveryAnswer, recoverSchema } from '../../core/schemas/webhook-deliveries.ts';
+import { deliveryAnswer, deliverySchema, recoveredSchema, recoverSchema } from '../../core/schemas/webhook-deliveries.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
@@ -26,106 +26,123 @@ import { recover } from './recovery.ts';
 /** How long a replaced secret still signs, so that receivers have time to change it. */
 const replacedSecretLastsMs = 24 * 60 * 60 * 1000;
 
+const webhookPath = `/v1/${webhooks.name}/{id}`;
+const tag = webhooks.name;
+
+const withSecret = (description: string, ...headers: string[]) => success(description, 'WebhookWithSecret', 'ETag', ...headers);
+
+const createRoute = (service: Service, dispatcher: Dispatcher, create: Endpoint): ApiRoute =>
+	endpoint({
+		...create,
+		description:
+			'Subscribes an address to events. Only this response contains the secret. With an access ' +
+			'token, only events of records that its user can see are sent, and the token needs the ' +
+			'read scope of every resource that the events are about.',
+		answers: { 201: withSecret('The new webhook with its secret.', 'Location') },
+		handle: (c) =>
+			answerWrite(service, webhooks, c, true, (writing, body) => {
+				const { answer, webhook } = createWebhook(writing, body, c.get('authority')!.application ?? null);
+				refuseUnreadEvents(service, c, webhook.events);
+				adopt(service, c, webhook.id);
+				dispatcher.wake();
+				return answer;
+			}),
+	});
+
+const updateRoute = (service: Service, dispatcher: Dispatcher, update: Endpoint): ApiRoute =>
+	endpoint({
+		...update,
+		handle: (c) =>
+			answerWrite(service, webhooks, c, true, (writing, body) => {
+				const { id, events: storedEvents } = webhookOf(writing.store, c);
+				const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
+				const webhook = JSON.parse(answer.body!) as Webhook;
+				refuseUnknownEvents(service.store, webhook.events, storedEvents);
+				refuseUnreadEvents(service, c, webhook.events);
+				adopt(service, c, id);
+				if (webhook.status === 'active') refuseEnded(service.store, webhook);
+				dispatcher.wake();
+				return answer;
+			}),
+	});
+
+const deleteRoute = (service: Service, remove: Endpoint): ApiRoute =>
+	endpoint({
+		...remove,
+		handle: (c) =>
+			answerWrite(service, webhooks, c, false, (writing) =>
+				deleteWebhook(writing, c.req.param('id')!, c.req.header('If-Match')),
+			),
+	});
+
+const rotateRoute = (service: Service): ApiRoute =>
+	endpoint({
+		method: 'POST',
+		path: `${webhookPath}/rotate-secret`,
+		id: 'rotateWebhookSecret',
+		tag,
+		summary: 'Rotate the secret of a webhook',
+		description: 'Generates a new secret. For 24 hours, the previous secret signs as well.',
+		answers: { 200: withSecret('The webhook with its secret.') },
+		handle: (c) =>
+			answerWrite(service, webhooks, c, false, (writing) => {
+				const secret = newWebhookSecret();
+				const change = { secret_hint: hintOf(secret) };
+				const webhook = changeRecord(writing, webhookOf(writing.store, c), change, true);
+				const until = writing.now + replacedSecretLastsMs;
+				const secretId = service.store.webhookSecrets.set(webhook.id, secret, writing.now, until);
+				return { ...recordAnswer(200, webhook), secretId };
+			}),
+	});
+
+const recoverRoute = (service: Service): ApiRoute =>
+	endpoint({
+		method: 'POST',
+		path: `${webhookPath}/recover`,
+		id: 'recoverWebhook',
+		tag,
+		summary: 'Recover missed events',
+		description:
+			'Sends, in sequence, the events since an instant that the webhook has missed: those that ' +
+			'happened while it was paused, disabled or not created yet, and failed deliveries, whether ' +
+			'or not a retry is due.',
+		body: recoverSchema,
+		answers: { 202: success('The number of queued events.', recoveredSchema) },
+		handle: (c) =>
+			answerWrite(service, webhooks, c, true, (writing, body) => {
+				const webhook = webhookOf(writing.store, c);
+				refuseInactive(webhook);
+				const { since } = parseInput(recoverSchema, body);
+				return jsonAnswer(202, { recovered: recover(writing, webhook, since) });
+			}),
+	});
+
+const testRoute = (service: Service, dispatcher: Dispatcher): ApiRoute =>
+	endpoint({
+		method: 'POST',
+		path: `${webhookPath}/test`,
+		id: 'testWebhook',
+		tag,
+		summary: 'Test a webhook',
+		description: 'Sends webhook.test once, regardless of the status of the webhook, and returns the outcome.',
+		answers: { 200: success('The delivery, succeeded or failed.', deliverySchema) },
+		handle: (c) => test(service, dispatcher, c),
+	});
+
 /** The routes of subscriptions to events. */
 export function webhookRoutes(service: Service, dispatcher: Dispatcher): ApiRoute[] {
-	const { store } = service;
 	const { list, get } = readEndpoints(service, webhooks);
 	const { create, update, remove } = writeEndpoints(service, webhooks);
-	const webhookPath = get.path;
-	const withSecret = (description: string, ...headers: string[]) =>
-		success(description, 'WebhookWithSecret', 'ETag', ...headers);
-
 	return [
 		endpoint(list),
-		endpoint({
-			...create,
-			description:
-				'Subscribes an address to events. Only this response contains the secret. With an access ' +
-				'token, only events of records that its user can see are sent, and the token needs the ' +
-				'read scope of every resource that the events are about.',
-			answers: { 201: withSecret('The new webhook with its secret.', 'Location') },
-			handle: (c) =>
-				answerWrite(service, webhooks, c, true, (writing, body) => {
-					const { answer, webhook } = createWebhook(writing, body, c.get('authority')!.application ?? null);
-					refuseUnreadEvents(service, c, webhook.events);
-					adopt(service, c, webhook.id);
-					dispatcher.wake();
-					return answer;
-				}),
-		}),
+		createRoute(service, dispatcher, create),
 		endpoint(get),
-		endpoint({
-			...update,
-			handle: (c) =>
-				answerWrite(service, webhooks, c, true, (writing, body) => {
-					const { id, events: storedEvents } = webhookOf(writing.store, c);
-					const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
-					const webhook = JSON.parse(answer.body!) as Webhook;
-					refuseUnknownEvents(store, webhook.events, storedEvents);
-					refuseUnreadEvents(service, c, webhook.events);
-					adopt(service, c, id);
-					if (webhook.status === 'active') refuseEnded(store, webhook);
-					dispatcher.wake();
-					return answer;
-				}),
-		}),
-		endpoint({
-			...remove,
-			handle: (c) =>
-				answerWrite(service, webhooks, c, false, (writing) =>
-					deleteWebhook(writing, c.req.param('id')!, c.req.header('If-Match')),
-				),
-		}),
+		updateRoute(service, dispatcher, update),
+		deleteRoute(service, remove),
 		...deliveryRoutes(service),
-		endpoint({
-			method: 'POST',
-			path: `${webhookPath}/rotate-secret`,
-			id: 'rotateWebhookSecret',
-			tag: webhooks.name,
-			summary: 'Rotate the secret of a webhook',
-			description: 'Generates a new secret. For 24 hours, the previous secret signs as well.',
-			answers: { 200: withSecret('The webhook with its secret.') },
-			handle: (c) =>
-				answerWrite(service, webhooks, c, false, (writing) => {
-					const secret = newWebhookSecret();
-					const change = { secret_hint: hintOf(secret) };
-					const webhook = changeRecord(writing, webhookOf(writing.store, c), change, true);
-					const until = writing.now + replacedSecretLastsMs;
-					const secretId = store.webhookSecrets.set(webhook.id, secret, writing.now, until);
-					return { ...recordAnswer(200, webhook), secretId };
-				}),
-		}),
-		endpoint({
-			method: 'POST',
-			path: `${webhookPath}/recover`,
-			id: 'recoverWebhook',
-			tag: webhooks.name,
-			summary: 'Recover missed events',
-			description:
-				'Sends, in sequence, the events since an instant that the webhook has missed: those that ' +
-				'happened while it was paused, disabled or not created yet, and failed deliveries, whether ' +
-				'or not a retry is due.',
-			body: recoverSchema,
-			answers: { 202: success('The number of queued events.', 'WebhookRecovered') },
-			handle: (c) =>
-				answerWrite(service, webhooks, c, true, (writing, body) => {
-					const webhook = webhookOf(writing.store, c);
-					refuseInactive(webhook);
-					const { since } = parseInput(recoverSchema, body);
-					return jsonAnswer(202, { recovered: recover(writing, webhook, since) });
-				}),
-		}),
-		endpoint({
-			method: 'POST',
-			path: `${webhookPath}/test`,
-			id: 'testWebhook',
-			tag: webhooks.name,
-			summary: 'Test a webhook',
-			description:
-				'Sends webhook.test once, regardless of the status of the webhook, and returns the outcome.',
-			answers: { 200: success('The delivery, succeeded or failed.', 'WebhookDelivery') },
-			handle: (c) => test(service, dispatcher, c),
-		}),
+		rotateRoute(service),
+		recoverRoute(service),
+		testRoute(service, dispatcher),
 	];
 }
 
@@ -151,7 +168,7 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 	return toResponse(hasAccess(c, 'read', webhooks.name) ? answer : redactAnswer(answer));
 }
 
-/** The permission of the last change is the one that a subscription depends on. */
+/** A subscription depends on the permission of whoever changed it last. */
 function adopt({ store }: Service, c: Context<Env>, id: string): void {
 	const { grant } = c.get('authority')!;
 	const scopes = c.get('scopes');

@@ -20,12 +20,12 @@ export const jsonAnswer = (status: number, body: unknown): Answer => ({
 export const toResponse = (answer: Answer): Response =>
 	new Response(answer.body, { status: answer.status, headers: answer.headers });
 
-/** So much of a page is sent at once, which takes some tenths of a millisecond. */
+/** Characters of a page that are sent at once, which takes a few tenths of a millisecond. */
 const sentAtOnce = 64 * 1024;
 
 /**
- * A page of a list. A large one is encoded and sent in pieces, one between two turns of the event loop, so that
- * no other request waits for all of it.
+ * A page of a list. A large page is encoded and sent in pieces, one per turn of the event loop, so that
+ * other requests do not wait for all of it.
  *
  * @param data the JSON of each record
  */
@@ -39,7 +39,7 @@ export function pageAnswer(data: string[], cursor: string | null, total: number)
 
 const encoder = new TextEncoder();
 
-/** Short texts go together; a long one is not joined with others, which would copy it. */
+/** Joins short texts. Long ones are not joined, because that would copy them. */
 async function* piecesOf(texts: string[]): AsyncGenerator<Uint8Array> {
 	let joined = '';
 	for (const text of texts) {
@@ -55,7 +55,7 @@ async function* piecesOf(texts: string[]): AsyncGenerator<Uint8Array> {
 	yield* encoded(joined);
 }
 
-/** Ends no piece within a character. */
+/** Encodes a text in pieces that never split a character. */
 async function* encoded(text: string): AsyncGenerator<Uint8Array> {
 	for (let start = 0; start < text.length; ) {
 		await nextTurn();

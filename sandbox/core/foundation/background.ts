@@ -1,24 +1,24 @@
-/** How long a piece of work takes, at most: every request of that moment waits for it. */
+/** Maximum duration of a piece of work. Requests that arrive during it wait for its end. */
 const pieceMs = { besideRequests: 1, alone: 8 };
 
 /**
- * A nearby client sends its next request sooner than this. For a distant one, a longer piece takes less than twice
- * the network latency; and a job that is polled would otherwise run in short pieces only.
+ * A nearby client sends its next request sooner than this. For a distant client, a longer piece takes less than a
+ * round trip. Without this limit, a job that is being polled would run in short pieces only.
  */
 const isAloneAfterMs = 5;
 
-/** A client that sends its next request within this time, although each may have waited for a longer piece, is working, not just polling. */
+/** A client that sends its next request within this time, including a wait for a longer piece, is busy, not polling. */
 const asksAgainWithinMs = 25;
 
-/** Lets others go first: the next turn of the event loop begins with the requests that have come. */
+/** Yields to other requests: the next turn of the event loop begins with those that have arrived. */
 export const nextTurn = async (): Promise<void> => {
 	await new Promise<void>((resolve) => setImmediate(resolve));
 };
 
-/** How long an answer is worked on without a break. */
+/** How long work on an answer continues before it yields. */
 const turnMs = 0.25;
 
-/** Does the same with each, and lets others go first as often as that takes a while. */
+/** Applies an effect to each item, and yields to other requests whenever that takes long. */
 export async function inTurns<T, Result>(
 	all: readonly T[],
 	effect: (item: T) => Result | Promise<Result>,
@@ -36,17 +36,16 @@ export async function inTurns<T, Result>(
 }
 
 /**
- * The one share of the thread that all work in the background has: jobs, transitions that are due, the
- * upkeep of the database. It is done in short pieces, one between two turns of the event loop, so that
- * requests wait for one piece, however much there is to do. The pieces are longer while nobody asks for
- * anything, because each has a cost of its own.
+ * Schedules all background work: jobs, due transitions and maintenance of the database. It runs in short
+ * pieces, one per turn of the event loop, so that a request waits for at most one piece. While there are no
+ * requests the pieces are longer, because each piece has a fixed cost.
  */
 export class Background {
 	private last: Promise<unknown> = Promise.resolve();
 	private lastRequest = -Infinity;
 	private requestBefore = -Infinity;
 
-	/** Call it when a request comes. */
+	/** Call it when a request arrives. */
 	noteRequest(): void {
 		this.requestBefore = this.lastRequest;
 		this.lastRequest = performance.now();
@@ -59,7 +58,7 @@ export class Background {
 		return now + (isAlone ? pieceMs.alone : pieceMs.besideRequests);
 	}
 
-	/** Does a piece of work after those of others that came before; nothing else begins until it has ended. */
+	/** Runs a piece of work after all earlier pieces; no other piece begins before it has ended. */
 	async take<T>(piece: () => T | Promise<T>): Promise<T> {
 		const earlier = this.last;
 		const done = (async () => {

@@ -40,8 +40,7 @@ export function parseInput<T>(schema: z.ZodType<T>, input: unknown, detail?: str
 }
 
 /** One part of a JSON Pointer (RFC 6901, 3). */
-export const escapePointer = (part: string): string =>
-	part.replaceAll('~', '~0').replaceAll('/', '~1');
+export const escapePointer = (part: string): string => part.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** One of zod's issues as a sentence for people. */
 export function explainIssue(issue: Issue): string {
@@ -53,9 +52,7 @@ export function explainIssue(issue: Issue): string {
 		case 'too_big':
 			return `It must not be ${issue.origin === 'number' ? 'above' : 'longer than'} ${issue.maximum}.`;
 		case 'too_small':
-			return issue.origin === 'number'
-				? `It must not be below ${issue.minimum}.`
-				: 'It must not be empty.';
+			return issue.origin === 'number' ? `It must not be below ${issue.minimum}.` : 'It must not be empty.';
 		case 'invalid_format':
 			return formats[issue.format] ?? issue.message;
 		default:

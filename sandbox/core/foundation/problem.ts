@@ -95,9 +95,7 @@ export class Problem extends Error {
 }
 
 export const invalidParameter = (parameter: string, detail: string): Problem =>
-	new Problem('invalid_parameter', detail, {
-		errors: [{ parameter, code: 'invalid_parameter', detail }],
-	});
+	new Problem('invalid_parameter', detail, { errors: [{ parameter, code: 'invalid_parameter', detail }] });
 
 export function unknownParameter(name: string): Problem {
 	const detail = `There is no query parameter ${name} here.`;

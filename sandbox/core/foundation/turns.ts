@@ -10,13 +10,13 @@ export class Turns {
 	private readonly maxWaiting: number;
 	private readonly waiting = new Map<string, Begin[]>();
 
-	/** @param maxWaiting for each of those who wait */
+	/** @param maxWaiting maximum number of waiting pieces per caller */
 	constructor(atOnce: number, maxWaiting: number) {
 		this.free = atOnce;
 		this.maxWaiting = maxWaiting;
 	}
 
-	/** @returns undefined, without having begun the work, if too much of the same came after it */
+	/** @returns undefined, without doing the work, if the caller has queued too many newer pieces */
 	async take<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
 		if (this.free > 0) this.free -= 1;
 		else if (!(await this.turnOf(key))) return undefined;
@@ -37,7 +37,7 @@ export class Turns {
 		});
 	}
 
-	/** Whoever is first goes to the end of those who wait. */
+	/** Takes the newest piece of the first caller, who then moves to the end of the queue. */
 	private next(): Begin | undefined {
 		const [first] = this.waiting;
 		if (!first) return undefined;

@@ -5,16 +5,8 @@ import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
 const participant = z.strictObject({
-	name: text({
-		title: 'Name',
-		description: 'Name of the person.',
-		examples: ['Ana Moreno'],
-	}),
-	email: email({
-		title: 'Email',
-		description: 'Email address of the person.',
-		examples: ['ana.moreno@altamira.example'],
-	}),
+	name: text({ title: 'Name', description: 'Name of the person.', examples: ['Ana Moreno'] }),
+	email: email({ title: 'Email', description: 'Email address of the person.', examples: ['ana.moreno@altamira.example'] }),
 });
 
 export const activities = defineResource({
@@ -27,17 +19,9 @@ export const activities = defineResource({
 		type: z
 			.enum(['call', 'meeting', 'email', 'visit', 'demo', 'sms', 'system', 'custom'])
 			.meta({ title: 'Type', description: 'Kind of activity.', examples: ['call'] }),
-		subject: text({
-			title: 'Subject',
-			description: 'Short summary of the activity.',
-			examples: ['Questions about the offer'],
-		}),
+		subject: text({ title: 'Subject', description: 'Short summary of the activity.', examples: ['Questions about the offer'] }),
 		body: text(
-			{
-				title: 'Body',
-				description: 'Details of the activity.',
-				examples: ['Delivery in May is fine; price still open.'],
-			},
+			{ title: 'Body', description: 'Details of the activity.', examples: ['Delivery in May is fine; price still open.'] },
 			65_536,
 		),
 		occurred_at: pointInTime.meta({
@@ -60,29 +44,13 @@ export const activities = defineResource({
 			description: 'Result of the activity.',
 			examples: ['completed'],
 		}),
-		location: text({
-			title: 'Location',
-			description: 'Location of the activity.',
-			examples: ['Madrid'],
-		}),
-		participants: z.array(participant).max(100).default([]).meta({
-			title: 'Participants',
-			description: 'Participants.',
-		}),
+		location: text({ title: 'Location', description: 'Location of the activity.', examples: ['Madrid'] }),
+		participants: z.array(participant).max(100).default([]).meta({ title: 'Participants', description: 'Participants.' }),
 		links: links.default([]).meta(aboutLinks),
 		...sharedFields,
 		...systemFields('activity'),
 	},
-	important: [
-		'type',
-		'subject',
-		'body',
-		'occurred_at',
-		'duration_seconds',
-		'outcome',
-		'owner_id',
-		'links',
-	],
+	important: ['type', 'subject', 'body', 'occurred_at', 'duration_seconds', 'outcome', 'owner_id', 'links'],
 	unique: { external_id: ['external_id'] },
 	sortable: ['occurred_at', 'duration_seconds'],
 	searched: ['subject', 'body', 'location', 'external_id'],

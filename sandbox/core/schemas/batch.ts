@@ -29,18 +29,10 @@ export const targetSchema = z.object({
 		.string()
 		.min(1)
 		.max(64)
-		.meta({
-			title: 'ID',
-			description: 'The record this is about.',
-			examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'],
-		}),
-	version: z
-		.int()
-		.min(1)
-		.optional()
-		.meta({
-			title: 'Version',
-			description: 'The expected version; if the record has a newer one, the item fails.',
-			examples: [3],
-		}),
+		.meta({ title: 'ID', description: 'The record this is about.', examples: ['con_01jz8q4t6v9x2b5n7m3k1h0d4f'] }),
+	version: z.int().min(1).optional().meta({
+		title: 'Version',
+		description: 'The expected version; if the record has a newer one, the item fails.',
+		examples: [3],
+	}),
 });

@@ -1,15 +1,5 @@
 import { z } from 'zod/v4';
-import {
-	choice,
-	currency,
-	number,
-	optional,
-	phone,
-	plainText,
-	reference,
-	text,
-	url,
-} from './fields.ts';
+import { choice, currency, number, optional, phone, plainText, reference, text, url } from './fields.ts';
 import { lifecycleStages, postalAddress } from './profile.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
@@ -41,15 +31,11 @@ export const companies = defineResource({
 			description: 'Main internet domain of the company; unique.',
 			examples: ['altamira.example'],
 		}),
-		domains: z
-			.array(domainName)
-			.max(50)
-			.default([])
-			.meta({
-				title: 'Domains',
-				description: 'Further internet domains of the company.',
-				examples: [['altamira-logistics.example']],
-			}),
+		domains: z.array(domainName).max(50).default([]).meta({
+			title: 'Domains',
+			description: 'Further internet domains of the company.',
+			examples: [['altamira-logistics.example']],
+		}),
 		industry: choice(
 			[
 				'agriculture',
@@ -70,17 +56,9 @@ export const companies = defineResource({
 				'telecommunications',
 				'other',
 			],
-			{
-				title: 'Industry',
-				description: 'Industry of the company.',
-				examples: ['logistics'],
-			},
+			{ title: 'Industry', description: 'Industry of the company.', examples: ['logistics'] },
 		),
-		employee_count: optional(z.int().min(0), {
-			title: 'Employee Count',
-			description: 'Number of employees.',
-			examples: [240],
-		}),
+		employee_count: optional(z.int().min(0), { title: 'Employee Count', description: 'Number of employees.', examples: [240] }),
 		annual_revenue: number({
 			title: 'Annual Revenue',
 			description: 'Revenue per year, in the currency of the record.',
@@ -123,16 +101,7 @@ export const companies = defineResource({
 		...sharedFields,
 		...systemFields('company'),
 	},
-	important: [
-		'name',
-		'domain',
-		'industry',
-		'employee_count',
-		'phone',
-		'website',
-		'lifecycle_stage',
-		'owner_id',
-	],
+	important: ['name', 'domain', 'industry', 'employee_count', 'phone', 'website', 'lifecycle_stage', 'owner_id'],
 	examples: { create: { custom_fields: { support_plan: 'premium' } } },
 	unique: { domain: ['domain'], external_id: ['external_id'] },
 	sortable: ['name', 'domain', 'employee_count', 'annual_revenue', 'lifecycle_stage'],
@@ -141,12 +110,6 @@ export const companies = defineResource({
 
 	check(company, previous) {
 		if (company.parent_company_id === null || company.parent_company_id !== previous?.id) return [];
-		return [
-			{
-				pointer: '/parent_company_id',
-				code: 'invalid_value',
-				detail: 'A company cannot be its own parent.',
-			},
-		];
+		return [{ pointer: '/parent_company_id', code: 'invalid_value', detail: 'A company cannot be its own parent.' }];
 	},
 });

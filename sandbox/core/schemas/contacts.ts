@@ -1,23 +1,11 @@
 import { z } from 'zod/v4';
-import {
-	choice,
-	email,
-	emailAddress,
-	instant,
-	optional,
-	phone,
-	phoneNumber,
-	reference,
-	text,
-	url,
-} from './fields.ts';
+import { choice, email, emailAddress, instant, optional, phone, phoneNumber, reference, text, url } from './fields.ts';
 import { languageTag, lifecycleStages, postalAddress, timeZone } from './profile.ts';
-import { withPrimary } from './primary.ts';
+import { withPrimary } from './primary-entry.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
 
-const consent = (title: string, description: string) =>
-	optional(z.boolean(), { title, description });
+const consent = (title: string, description: string) => optional(z.boolean(), { title, description });
 
 const entry = <T extends z.ZodType>(value: T, title: string, example: string) =>
 	z.strictObject({
@@ -26,11 +14,7 @@ const entry = <T extends z.ZodType>(value: T, title: string, example: string) =>
 		primary: z
 			.boolean()
 			.default(false)
-			.meta({
-				title: 'Primary',
-				description: 'Whether it is the primary one.',
-				examples: [true],
-			}),
+			.meta({ title: 'Primary', description: 'Whether it is the primary one.', examples: [true] }),
 	});
 
 export const contacts = defineResource({
@@ -40,27 +24,15 @@ export const contacts = defineResource({
 	description: 'The people you are in touch with.',
 	visibility: { owner: 'owner_id' },
 	fields: {
-		first_name: text({
-			title: 'First Name',
-			description: 'Given name of the person.',
-			examples: ['Ana'],
-		}),
-		last_name: text({
-			title: 'Last Name',
-			description: 'Family name of the person.',
-			examples: ['Moreno'],
-		}),
+		first_name: text({ title: 'First Name', description: 'Given name of the person.', examples: ['Ana'] }),
+		last_name: text({ title: 'Last Name', description: 'Family name of the person.', examples: ['Moreno'] }),
 		name: z.string().meta({
 			title: 'Name',
 			description: 'First and last name or, if both are missing, the email address, phone number or external ID.',
 			examples: ['Ana Moreno'],
 			readOnly: true,
 		}),
-		email: email({
-			title: 'Email',
-			description: 'Main email address; unique.',
-			examples: ['ana.moreno@altamira.example'],
-		}),
+		email: email({ title: 'Email', description: 'Main email address; unique.', examples: ['ana.moreno@altamira.example'] }),
 		emails: z
 			.array(entry(emailAddress, 'Email', 'ana.moreno@altamira.example'))
 			.max(20)
@@ -76,11 +48,7 @@ export const contacts = defineResource({
 			.max(20)
 			.default([])
 			.meta({ title: 'Phones', description: 'All phone numbers; the primary one is Phone.' }),
-		job_title: text({
-			title: 'Job Title',
-			description: 'Position at the company.',
-			examples: ['Head of Purchasing'],
-		}),
+		job_title: text({ title: 'Job Title', description: 'Position at the company.', examples: ['Head of Purchasing'] }),
 		company_id: reference('companies', {
 			title: 'Company',
 			description: 'The company the person works for.',
@@ -93,18 +61,10 @@ export const contacts = defineResource({
 		}),
 		lead_source: choice(
 			['website', 'referral', 'event', 'advertising', 'cold_outreach', 'partner', 'import', 'other'],
-			{
-				title: 'Lead Source',
-				description: 'Source of the contact.',
-				examples: ['referral'],
-			},
+			{ title: 'Lead Source', description: 'Source of the contact.', examples: ['referral'] },
 		),
 		address: postalAddress('Address of the person.'),
-		language: languageTag({
-			title: 'Language',
-			description: 'Language to write in, like en or pt-BR.',
-			examples: ['es'],
-		}),
+		language: languageTag({ title: 'Language', description: 'Language to write in, like en or pt-BR.', examples: ['es'] }),
 		timezone: timeZone({
 			title: 'Time Zone',
 			description: 'Time zone of the person, like Europe/Madrid.',
@@ -134,17 +94,7 @@ export const contacts = defineResource({
 		...sharedFields,
 		...systemFields('contact'),
 	},
-	important: [
-		'first_name',
-		'last_name',
-		'name',
-		'email',
-		'phone',
-		'company_id',
-		'job_title',
-		'lifecycle_stage',
-		'owner_id',
-	],
+	important: ['first_name', 'last_name', 'name', 'email', 'phone', 'company_id', 'job_title', 'lifecycle_stage', 'owner_id'],
 	examples: { create: { custom_fields: { contract_tier: 'gold' } } },
 	unique: { email: ['email'], external_id: ['external_id'] },
 	sortable: ['name', 'last_name', 'email', 'lifecycle_stage', 'last_contacted_at'],
@@ -166,12 +116,6 @@ export const contacts = defineResource({
 
 	check(contact) {
 		if (contact.email ?? contact.phone ?? contact.last_name ?? contact.external_id) return [];
-		return [
-			{
-				pointer: '',
-				code: 'required',
-				detail: 'A contact needs at least one of email, phone, last_name, external_id.',
-			},
-		];
+		return [{ pointer: '', code: 'required', detail: 'A contact needs at least one of email, phone, last_name, external_id.' }];
 	},
 });

@@ -1,28 +1,7 @@
 import { z } from 'zod/v4';
-import type { customFieldTypes } from './custom-fields.ts';
-import {
-	calendarDate,
-	emailAddress,
-	phoneNumber,
-	plainText,
-	pointInTime,
-	webAddress,
-} from './fields.ts';
-import type { StoredRecord } from './resource.ts';
+import type { CustomField } from './custom-fields.ts';
+import { calendarDate, emailAddress, phoneNumber, plainText, pointInTime, webAddress } from './fields.ts';
 import { users } from './users.ts';
-
-/** The definition of a custom field. */
-export interface CustomField extends StoredRecord {
-	key: string;
-	label: string;
-	type: (typeof customFieldTypes)[number];
-	options: Array<{ value: string }>;
-	reference_resource: string | null;
-	required: boolean;
-	unique: boolean;
-	read_only: boolean;
-	archived_at: string | null;
-}
 
 const types = new WeakMap<CustomField, z.ZodType>();
 

@@ -9,7 +9,7 @@ import { choice, instant, plainText, text } from './fields.ts';
 import { messages } from './messages.ts';
 import { notes } from './notes.ts';
 import { systemFields } from './record.ts';
-import { defineResource } from './resource.ts';
+import { defineResource, type RecordOf } from './resource.ts';
 import { tasks } from './tasks.ts';
 import { tickets } from './tickets.ts';
 
@@ -52,20 +52,69 @@ export const customFieldTypes = [
 export const maxCustomFields = 500;
 
 const option = z.strictObject({
-	value: plainText().min(1).max(100).regex(/^[^,]*$/, { message: 'It must not contain a comma, because commas separate values in filters.' }).meta({
+	value: plainText().min(1).max(100).regex(/^[^,]*$/, {
+		message: 'It must not contain a comma, because commas separate values in filters.',
+	}).meta({
 		title: 'Value',
 		description: 'The value that records store.',
 		examples: ['express'],
 	}),
-	label: plainText().min(1).max(100).meta({
-		title: 'Label',
-		description: 'Label shown to people.',
-		examples: ['Express'],
-	}),
+	label: plainText().min(1).max(100).meta({ title: 'Label', description: 'Label shown to people.', examples: ['Express'] }),
 });
 
 const flag = (title: string, description: string) =>
 	z.boolean().default(false).meta({ title, description, examples: [false] });
+
+const fields = {
+	resource: customizableName.meta({
+		title: 'Resource',
+		description: 'Records that get the field: a resource, or custom-objects/{key}/records.',
+		examples: ['contacts'],
+		'x-immutable': true,
+	}),
+	key: z
+		.string()
+		.regex(/^[a-z][a-z0-9_]{0,62}$/, {
+			message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
+		})
+		.meta({
+			title: 'Key',
+			description: 'Name of the field in custom_fields; unique in its resource.',
+			examples: ['shipping_class'],
+			'x-immutable': true,
+		}),
+	label: plainText().min(1).max(100).meta({
+		title: 'Label',
+		description: 'Label of the field, shown to people.',
+		examples: ['Shipping Class'],
+	}),
+	type: z.enum(customFieldTypes).meta({
+		title: 'Type',
+		description: 'Type of the value.',
+		examples: ['select'],
+		'x-immutable': true,
+	}),
+	options: z.array(option).max(500).default([]).meta({
+		title: 'Options',
+		description: 'The values to choose from; for select and multi_select only.',
+		examples: [[{ value: 'express', label: 'Express' }]],
+	}),
+	reference_resource: choice(customizable, {
+		title: 'Referenced Resource',
+		description: 'The resource whose ids the field holds; for reference only.',
+	}),
+	description: text({ title: 'Description', description: 'Purpose of the field.' }, 1000),
+	required: flag('Required', 'Whether a record must have a value.'),
+	unique: flag('Unique', 'Whether the value must be unique among records.'),
+	read_only: flag('Read Only', 'Whether clients may only read the value.'),
+	position: z.int().min(0).default(0).meta({
+		title: 'Position',
+		description: 'Position of the field in forms, ascending.',
+		examples: [1],
+	}),
+	archived_at: instant({ title: 'Archived At', description: 'Time the field was archived.' }),
+	...systemFields('custom_field'),
+};
 
 export const customFields = defineResource({
 	name: 'custom-fields',
@@ -73,66 +122,7 @@ export const customFields = defineResource({
 	idPrefix: 'cf',
 	description: `The fields you have added to your records: at most ${maxCustomFields} for each kind of record.`,
 	visibility: 'everyone',
-	fields: {
-		resource: customizableName.meta({
-			title: 'Resource',
-			description: 'Records that get the field: a resource, or custom-objects/{key}/records.',
-			examples: ['contacts'],
-			'x-immutable': true,
-		}),
-		key: z
-			.string()
-			.regex(/^[a-z][a-z0-9_]{0,62}$/, {
-				message: 'A key consists of lower-case letters, digits and underscores, and begins with a letter.',
-			})
-			.meta({
-				title: 'Key',
-				description: 'Name of the field in custom_fields; unique in its resource.',
-				examples: ['shipping_class'],
-				'x-immutable': true,
-			}),
-		label: plainText().min(1).max(100).meta({
-			title: 'Label',
-			description: 'Label of the field, shown to people.',
-			examples: ['Shipping Class'],
-		}),
-		type: z.enum(customFieldTypes).meta({
-			title: 'Type',
-			description: 'Type of the value.',
-			examples: ['select'],
-			'x-immutable': true,
-		}),
-		options: z
-			.array(option)
-			.max(500)
-			.default([])
-			.meta({
-				title: 'Options',
-				description: 'The values to choose from; for select and multi_select only.',
-				examples: [[{ value: 'express', label: 'Express' }]],
-			}),
-		reference_resource: choice(customizable, {
-			title: 'Referenced Resource',
-			description: 'The resource whose ids the field holds; for reference only.',
-		}),
-		description: text(
-			{ title: 'Description', description: 'Purpose of the field.' },
-			1000,
-		),
-		required: flag('Required', 'Whether a record must have a value.'),
-		unique: flag('Unique', 'Whether the value must be unique among records.'),
-		read_only: flag('Read Only', 'Whether clients may only read the value.'),
-		position: z.int().min(0).default(0).meta({
-			title: 'Position',
-			description: 'Position of the field in forms, ascending.',
-			examples: [1],
-		}),
-		archived_at: instant({
-			title: 'Archived At',
-			description: 'Time the field was archived.',
-		}),
-		...systemFields('custom_field'),
-	},
+	fields,
 	important: ['resource', 'key', 'label', 'type', 'options', 'required'],
 	unique: { key: ['resource', 'key'] },
 	sortable: ['key', 'label', 'position'],
@@ -145,8 +135,7 @@ export const customFields = defineResource({
 			return [{ pointer: '/resource', code: 'too_many', detail }];
 		}
 		const errors: FieldError[] = [];
-		const refuse = (pointer: string, detail: string) =>
-			errors.push({ pointer, code: 'invalid_value', detail });
+		const refuse = (pointer: string, detail: string) => errors.push({ pointer, code: 'invalid_value', detail });
 		const key = objectKeyOf(field.resource);
 		if (!previous && key !== undefined && findBy(customObjects.name, 'key', key).length === 0) {
 			const detail = `There is no custom object ${key}.`;
@@ -175,3 +164,6 @@ export const customFields = defineResource({
 		return errors;
 	},
 });
+
+/** The definition of a custom field. */
+export type CustomField = RecordOf<typeof fields>;

@@ -41,15 +41,11 @@ export const customObjects = defineResource({
 	searched: ['key', 'label_singular', 'label_plural'],
 	lookups: [],
 
-	usedBy: ({ key }, { count }) =>
-		count(recordsName(key)) > 0 ? 'it still has records; delete them first' : undefined,
+	usedBy: ({ key }, { count }) => count(recordsName(key)) > 0 ? 'it still has records; delete them first' : undefined,
 
 	// An object that reuses the key of a deleted one must not inherit its fields.
 	deletedWith: ({ key }, { findBy }) =>
-		findBy('custom-fields', 'resource', recordsName(key), 10_000).map(({ id }) => ({
-			resource: 'custom-fields',
-			id,
-		})),
+		findBy('custom-fields', 'resource', recordsName(key), 10_000).map(({ id }) => ({ resource: 'custom-fields', id })),
 });
 
 /** The name of the resource of an object's records, in paths and in custom fields. */

@@ -1,6 +1,5 @@
 import { z } from 'zod/v4';
-import { dealActions, lostReason } from './deal-actions.ts';
-import { dealEvents } from './deal-events.ts';
+import { dealActions, lostReason, dealEvents } from './deal-rules.ts';
 import {
 	calendarDate,
 	choice,
@@ -45,11 +44,7 @@ export const deals = defineResource({
 			examples: ['open'],
 			readOnly: true,
 		}),
-		amount: number({
-			title: 'Amount',
-			description: 'Value of the deal, in its currency.',
-			examples: [24500],
-		}),
+		amount: number({ title: 'Amount', description: 'Value of the deal, in its currency.', examples: [24500] }),
 		currency: currency({
 			title: 'Currency',
 			description: 'Three-letter currency code; by default, that of the pipeline.',
@@ -83,11 +78,7 @@ export const deals = defineResource({
 		lost_reason: lostReason,
 		source: choice(
 			['website', 'referral', 'event', 'advertising', 'cold_outreach', 'partner', 'other'],
-			{
-				title: 'Source',
-				description: 'Source of the deal.',
-				examples: ['referral'],
-			},
+			{ title: 'Source', description: 'Source of the deal.', examples: ['referral'] },
 		),
 		stage_entered_at: pointInTime.meta({
 			title: 'Stage Entered At',
@@ -95,11 +86,7 @@ export const deals = defineResource({
 			examples: ['2025-03-01T09:30:00.000Z'],
 			readOnly: true,
 		}),
-		closed_at: instant({
-			title: 'Closed At',
-			description: 'Time the deal was won or lost.',
-			readOnly: true,
-		}),
+		closed_at: instant({ title: 'Closed At', description: 'Time the deal was won or lost.', readOnly: true }),
 		...sharedFields,
 		...systemFields('deal'),
 	},

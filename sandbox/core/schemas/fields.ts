@@ -31,8 +31,7 @@ export const optional = <T extends z.ZodType>(schema: T, about: About) =>
  */
 export const plainText = () => z.string().normalize('NFC');
 
-export const text = (about: About, maxLength = 255) =>
-	optional(plainText().max(maxLength), about);
+export const text = (about: About, maxLength = 255) => optional(plainText().max(maxLength), about);
 
 export const choice = <const T extends readonly [string, ...string[]]>(values: T, about: About) =>
 	optional(z.enum(values), about);
@@ -42,11 +41,7 @@ export const choiceOr = <const T extends readonly [string, ...string[]]>(
 	standard: T[number],
 	values: T,
 	about: About,
-) =>
-	z
-		.enum(values)
-		.default(standard as never)
-		.meta({ ...about });
+) => z.enum(values).default(standard as never).meta({ ...about });
 
 export const number = (about: About) => optional(z.number(), about);
 
@@ -56,11 +51,7 @@ export const reference = (resource: string, about: About) =>
 
 /** The ids of records of another resource. */
 export const references = (resource: string, about: About) =>
-	z
-		.array(z.string().min(1).max(64))
-		.max(100)
-		.default([])
-		.meta({ ...about, 'x-resource': resource });
+	z.array(z.string().min(1).max(64)).max(100).default([]).meta({ ...about, 'x-resource': resource });
 
 /**
  * Stored in lower case, so that each address has one value. At most 254 characters (RFC 5321,
@@ -84,22 +75,15 @@ export const calendarDate = z.iso.date();
 export const pointInTime = z.iso
 	.datetime({ offset: true, abort: true })
 	.overwrite(toUtc)
-	.refine((value) => /^\d{4}-.*\.\d{3}Z$/.test(value), {
-		message: 'Write a time such as 2025-03-01T09:30:00.000Z.',
-	});
+	.refine((value) => /^\d{4}-.*\.\d{3}Z$/.test(value), { message: 'Write a time such as 2025-03-01T09:30:00.000Z.' });
 export const instant = (about: About) => optional(pointInTime, about);
 
 /** ISO 3166-1 alpha-2. */
-export const countryCode = z.string().regex(/^[A-Z]{2}$/, {
-	message: 'Write a country as its two-letter code, such as DE.',
-});
+export const countryCode = z.string().regex(/^[A-Z]{2}$/, { message: 'Write a country as its two-letter code, such as DE.' });
 
 /** ISO 4217. */
 export const currency = (about: About) =>
-	optional(
-		z.string().regex(/^[A-Z]{3}$/, { message: 'Write a currency as its three-letter code, such as EUR.' }),
-		about,
-	);
+	optional(z.string().regex(/^[A-Z]{3}$/, { message: 'Write a currency as its three-letter code, such as EUR.' }), about);
 
 function toUtc(value: string): string {
 	const time = Date.parse(value);

@@ -1,10 +1,9 @@
 import { z } from 'zod/v4';
-import type { RequestOrigin } from '../foundation/origin.ts';
 import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
 import { applicationId, systemFields } from './record.ts';
-import { defineResource, type StoredRecord } from './resource.ts';
+import { defineResource, type RecordOf } from './resource.ts';
 
 export const jobOperations = [...bulkOperations, 'export'] as const;
 
@@ -16,18 +15,47 @@ const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] 
 /** Matches the names of the resources of custom objects' records. */
 export const customRecords = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
 
-const readOnly = (title: string, description: string) => ({
-	title,
-	description,
-	readOnly: true,
-});
+const readOnly = (title: string, description: string) => ({ title, description, readOnly: true });
 
 const count = (title: string, description: string) =>
-	z
-		.int()
-		.min(0)
-		.default(0)
-		.meta({ ...readOnly(title, description), examples: [0] });
+	z.int().min(0).default(0).meta({ ...readOnly(title, description), examples: [0] });
+
+const fields = {
+	resource: z
+		.string()
+		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
+		.meta({ ...readOnly('Resource', 'The resource of the records.'), examples: ['contacts'] }),
+	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line, or export.')),
+	match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),
+	query: z.object({}).catchall(z.string()).nullable().meta({
+		...readOnly('Query', 'For export: the query, with filters, sort and fields as in a list.'),
+		examples: [{ lifecycle_stage: 'customer', sort: '-created_at' }],
+	}),
+	status: z.enum(jobStatuses).meta(readOnly('Status', 'Status of the job.')),
+	total: count('Total', 'Number of lines, or of records to export.'),
+	processed: count('Processed', 'Number of lines or records processed so far.'),
+	succeeded: count('Succeeded', 'Number of lines that succeeded.'),
+	failed: count('Failed', 'Number of lines that were refused; the results have the reasons.'),
+	error: text(readOnly('Error', 'Reason the whole job failed, or the service canceled it because the key, the ' +
+				'application’s access or the user’s permission was revoked.'), 1000),
+	request: z
+		.strictObject({
+			id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),
+			idempotency_key: z.string().nullable().meta({
+				title: 'Idempotency Key',
+				description: 'Its Idempotency-Key, if it had one.',
+			}),
+		})
+		.meta({
+			...readOnly('Request', 'The request that started the job; the job’s events have the same one.'),
+			examples: [{ id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: null }],
+		}),
+	started_at: instant(readOnly('Started At', 'Time processing began.')),
+	finished_at: instant(readOnly('Finished At', 'Time the job ended, whatever its outcome.')),
+	results_expire_at: instant(readOnly('Results Expire At', 'Time until which the results are kept.')),
+	application_id: applicationId,
+	...systemFields('job'),
+};
 
 export const jobs = defineResource({
 	name: 'jobs',
@@ -35,51 +63,7 @@ export const jobs = defineResource({
 	idPrefix: 'job',
 	description: 'Bulk work in the background: imports and exports of many records.',
 	visibility: 'application',
-	fields: {
-		resource: z
-			.string()
-			.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
-			.meta({
-				...readOnly('Resource', 'The resource of the records.'),
-				examples: ['contacts'],
-			}),
-		operation: z
-			.enum(jobOperations)
-			.meta(readOnly('Operation', 'The operation applied to each line, or export.')),
-		match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),
-		query: z
-			.object({})
-			.catchall(z.string())
-			.nullable()
-			.meta({
-				...readOnly('Query', 'For export: the query, with filters, sort and fields as in a list.'),
-				examples: [{ lifecycle_stage: 'customer', sort: '-created_at' }],
-			}),
-		status: z.enum(jobStatuses).meta(readOnly('Status', 'Status of the job.')),
-		total: count('Total', 'Number of lines, or of records to export.'),
-		processed: count('Processed', 'Number of lines or records processed so far.'),
-		succeeded: count('Succeeded', 'Number of lines that succeeded.'),
-		failed: count('Failed', 'Number of lines that were refused; the results have the reasons.'),
-		error: text(readOnly('Error', 'Reason the whole job failed, or the service canceled it because the key, the ' +
-					'application’s access or the user’s permission was revoked.'), 1000),
-		request: z
-			.strictObject({
-				id: z.string().meta({ title: 'ID', description: 'Its X-Request-Id.' }),
-				idempotency_key: z.string().nullable().meta({
-					title: 'Idempotency Key',
-					description: 'Its Idempotency-Key, if it had one.',
-				}),
-			})
-			.meta({
-				...readOnly('Request', 'The request that started the job; the job’s events have the same one.'),
-				examples: [{ id: 'req_01jz8q4t6v9x2b5n7m3k1h0d4f', idempotency_key: null }],
-			}),
-		started_at: instant(readOnly('Started At', 'Time processing began.')),
-		finished_at: instant(readOnly('Finished At', 'Time the job ended, whatever its outcome.')),
-		results_expire_at: instant(readOnly('Results Expire At', 'Time until which the results are kept.')),
-		application_id: applicationId,
-		...systemFields('job'),
-	},
+	fields,
 	important: ['resource', 'operation', 'status', 'total', 'processed', 'failed', 'finished_at'],
 	unique: {},
 	sortable: ['finished_at'],
@@ -96,21 +80,4 @@ export const jobs = defineResource({
 
 export type JobStatus = (typeof jobStatuses)[number];
 
-export interface Job extends StoredRecord {
-	resource: string;
-	operation: (typeof jobOperations)[number];
-	match_on: string | null;
-	query: Record<string, string> | null;
-	status: JobStatus;
-	total: number;
-	processed: number;
-	succeeded: number;
-	failed: number;
-	error: string | null;
-	request: RequestOrigin;
-	started_at: string | null;
-	finished_at: string | null;
-	results_expire_at: string | null;
-	application_id: string | null;
-	created_by: { type: string; id: string };
-}
+export type Job = RecordOf<typeof fields>;

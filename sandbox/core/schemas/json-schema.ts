@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { omit } from '../foundation/json.ts';
 
 /** The subset of JSON Schema 2020-12 that this service uses. */
 export interface JsonSchema extends Record<string, unknown> {
@@ -24,16 +25,24 @@ export interface JsonSchema extends Record<string, unknown> {
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Readonly<JsonSchema> {
 	let converted = convertedSchemas[io].get(schema);
 	if (!converted) {
-		const { $schema: _, ...plain } = z.toJSONSchema(schema, { io }) as JsonSchema;
-		convertedSchemas[io].set(schema, (converted = tidy(plain, io)));
+		converted = tidy(omit(z.toJSONSchema(schema, { io }) as JsonSchema, '$schema'), io);
+		convertedSchemas[io].set(schema, converted);
 	}
 	return converted;
 }
 
-const convertedSchemas = {
-	input: new WeakMap<z.ZodType, JsonSchema>(),
-	output: new WeakMap<z.ZodType, JsonSchema>(),
-};
+/** A reference to a component of the OpenAPI document. */
+export const componentRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** Every schema that has an id is a component of the document, by that name. */
+export function namedSchemas(): Record<string, JsonSchema> {
+	const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'output', uri: (name) => componentRef(name).$ref });
+	return Object.fromEntries(
+		Object.entries(schemas).map(([name, schema]) => [name, tidy(omit(schema as JsonSchema, '$schema', '$id', 'id'), 'output')]),
+	);
+}
+
+const convertedSchemas = { input: new WeakMap<z.ZodType, JsonSchema>(), output: new WeakMap<z.ZodType, JsonSchema>() };
 
 export const typesOf = (schema: JsonSchema): string[] => [schema.type ?? []].flat();
 
@@ -74,7 +83,7 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	}
 	// Later versions may add fields to responses.
 	if (io === 'output' && result.additionalProperties === false) delete result.additionalProperties;
-	// An object with names that nobody knows beforehand.
+	// An object whose property names are not known in advance.
 	if (result.properties && Object.keys(result.properties).length === 0) delete result.properties;
 	if (result.properties) {
 		result.properties = Object.fromEntries(
@@ -109,8 +118,8 @@ const inTitleCase = (option: string): string =>
 	option.replace(/(^|[-_])(\w)/g, (_, gap, letter: string) => (gap && ' ') + letter.toUpperCase());
 
 function inReadingOrder(schema: JsonSchema): JsonSchema {
-	const { title, description, type, format, enum: options, ...rest } = schema;
+	const { title, description, type, format, enum: options, example, ...rest } = schema;
 	const first = { title, description, type, format, enum: options };
 	const definedEntries = Object.entries(first).filter(([, value]) => value !== undefined);
-	return { ...Object.fromEntries(definedEntries), ...rest };
+	return { ...Object.fromEntries(definedEntries), ...rest, ...(example !== undefined && { example }) };
 }

@@ -27,11 +27,7 @@ export const aboutLinks = {
 };
 
 /** Reports new links to missing records. Links to records that were deleted later are kept. */
-export const missingLinks = (
-	links: Link[],
-	previous: Link[] = [],
-	{ find }: RuleContext,
-): FieldError[] =>
+export const missingLinks = (links: Link[], previous: Link[] = [], { find }: RuleContext): FieldError[] =>
 	links.flatMap(({ resource, id }, i) => {
 		const isOld = previous.some((link) => link.resource === resource && link.id === id);
 		if (isOld || find(resource, id)) return [];

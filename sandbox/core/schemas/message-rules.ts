@@ -65,11 +65,7 @@ interface Scheduled {
 }
 
 /** Allows scheduling only in the future, and only before the message is sent. */
-export function scheduleErrors(
-	message: Scheduled,
-	previous: Scheduled | undefined,
-	at: string,
-): FieldError[] {
+export function scheduleErrors(message: Scheduled, previous: Scheduled | undefined, at: string): FieldError[] {
 	const refuse = (code: string, detail: string) => [{ pointer: '/scheduled_at', code, detail }];
 	const { scheduled_at: time } = message;
 	if (message.direction === 'inbound' && time !== null) {
@@ -92,11 +88,7 @@ interface Belonging {
 }
 
 /** The consequences of a received or sent message for its ticket and its contact. */
-export function afterMessage(
-	message: Belonging,
-	previous: Belonging | undefined,
-	{ find, at }: RuleContext,
-): Consequence[] {
+export function afterMessage(message: Belonging, previous: Belonging | undefined, { find, at }: RuleContext): Consequence[] {
 	const isNews = message.status !== previous?.status;
 	const isIn = isNews && message.status === 'received';
 	const isOut = isNews && message.status === 'sent';
@@ -111,8 +103,6 @@ export function afterMessage(
 	};
 	return [
 		...(ticket ? [{ resource: 'tickets', id: ticket.id, change: onTicket }] : []),
-		...(contact
-			? [{ resource: 'contacts', id: contact.id, change: { last_contacted_at: at } }]
-			: []),
+		...(contact ? [{ resource: 'contacts', id: contact.id, change: { last_contacted_at: at } }] : []),
 	];
 }

@@ -1,15 +1,13 @@
 import { z } from 'zod/v4';
-import { channels } from './channels.ts';
 import { deliveryTransitions, transientStates, nextTransition } from './message-delivery.ts';
 import { instant, pointInTime, reference, text } from './fields.ts';
-import { addresses, attachments, deliveryError } from './message-parts.ts';
+import { addresses, attachments, deliveryError, channels } from './message-parts.ts';
 import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { exampleId } from './request-examples.ts';
 import { defineResource } from './resource.ts';
 
-const moment = (title: string, description: string) =>
-	instant({ title, description, readOnly: true });
+const moment = (title: string, description: string) => instant({ title, description, readOnly: true });
 
 /** The event of a message that enters a state. */
 const becomes = (status: string, description: string) => ({
@@ -57,11 +55,7 @@ export const messages = defineResource({
 			},
 			64,
 		),
-		from: text({
-			title: 'From',
-			description: 'Address or number of the sender.',
-			examples: ['support@sandbox.example'],
-		}),
+		from: text({ title: 'From', description: 'Address or number of the sender.', examples: ['support@sandbox.example'] }),
 		to: addresses.min(1).meta({
 			title: 'To',
 			description: 'Addresses or numbers of the recipients.',
@@ -69,24 +63,10 @@ export const messages = defineResource({
 		}),
 		cc: addresses.default([]).meta({ title: 'Cc', description: 'Recipients of a copy.' }),
 		bcc: addresses.default([]).meta({ title: 'Bcc', description: 'Recipients of a blind copy.' }),
-		subject: text({
-			title: 'Subject',
-			description: 'Subject line.',
-			examples: ['Your invoice'],
-		}),
-		text: text(
-			{
-				title: 'Text',
-				description: 'Body as plain text.',
-				examples: ['Here is the corrected invoice.'],
-			},
-			262_144,
-		),
+		subject: text({ title: 'Subject', description: 'Subject line.', examples: ['Your invoice'] }),
+		text: text({ title: 'Text', description: 'Body as plain text.', examples: ['Here is the corrected invoice.'] }, 262_144),
 		html: text({ title: 'HTML', description: 'Body as HTML.' }, 262_144),
-		attachments: attachments.default([]).meta({
-			title: 'Attachments',
-			description: 'Files attached to the message.',
-		}),
+		attachments: attachments.default([]).meta({ title: 'Attachments', description: 'Files attached to the message.' }),
 		in_reply_to_id: reference('messages', {
 			title: 'In Reply To',
 			description: 'The message that this one replies to.',
@@ -112,10 +92,7 @@ export const messages = defineResource({
 			description: 'The user who wrote or received the message; by default, the user who creates it.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
-		scheduled_at: instant({
-			title: 'Scheduled At',
-			description: 'Time to send the message; immediately if absent.',
-		}),
+		scheduled_at: instant({ title: 'Scheduled At', description: 'Time to send the message; immediately if absent.' }),
 		sent_at: moment('Sent At', 'Time the message was sent.'),
 		delivered_at: moment('Delivered At', 'Time the message was delivered.'),
 		read_at: moment('Read At', 'Time the message was read.'),
@@ -132,11 +109,7 @@ export const messages = defineResource({
 	searched: ['subject', 'text', 'from', 'external_id'],
 	lookups: ['status', 'conversation_id', 'contact_id', 'ticket_id', 'deal_id'],
 
-	states: {
-		field: 'status',
-		transitions: deliveryTransitions,
-		timed: { states: transientStates, next: nextTransition },
-	},
+	states: { field: 'status', transitions: deliveryTransitions, timed: { states: transientStates, next: nextTransition } },
 
 	events: {
 		received: becomes('received', 'A message was received.'),
@@ -154,8 +127,7 @@ export const messages = defineResource({
 		const { contact_id: contact, ticket_id: ticket, deal_id: deal } = message;
 		// Otherwise a user could not see a message of their own that is linked to no record.
 		const writer = previous || contact || ticket || deal || actor.type !== 'user' ? null : actor.id;
-		const since = (state: string, stored: string | null | undefined) =>
-			stored ?? (status === state ? at : null);
+		const since = (state: string, stored: string | null | undefined) => stored ?? (status === state ? at : null);
 		return {
 			status,
 			user_id: message.user_id ?? writer,
@@ -195,10 +167,7 @@ export const messages = defineResource({
 					examples: ['2027-01-04T08:00:00.000Z'],
 				}),
 			},
-			change: (_message, input) => ({
-				status: 'scheduled',
-				scheduled_at: input['scheduled_at'] as string,
-			}),
+			change: (_message, input) => ({ status: 'scheduled', scheduled_at: input['scheduled_at'] as string }),
 		},
 		cancel: {
 			summary: 'Cancel a message',

@@ -30,5 +30,4 @@ export const batchOperationId = (operation: BulkOperation, resource: Resource): 
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-const pascal = (text: string): string =>
-	text.replace(/(^|[-_])(\w)/g, (_, __, letter: string) => letter.toUpperCase());
+const pascal = (text: string): string => text.replace(/(^|[-_])(\w)/g, (_, __, letter: string) => letter.toUpperCase());

@@ -41,21 +41,11 @@ export const pipelines = defineResource({
 			description: 'Three-letter code of the currency of its deals.',
 			examples: ['EUR'],
 		}),
-		stages: z
-			.array(stage)
-			.min(1)
-			.max(50)
-			.meta({
-				title: 'Stages',
-				description: 'At least one of each kind. A change replaces the whole list.',
-				examples: [
-					[
-						newStage('Proposal', 0, 'open', 40),
-						newStage('Won', 1, 'won', 100),
-						newStage('Lost', 2, 'lost', 0),
-					],
-				],
-			}),
+		stages: z.array(stage).min(1).max(50).meta({
+			title: 'Stages',
+			description: 'At least one of each kind. A change replaces the whole list.',
+			examples: [[newStage('Proposal', 0, 'open', 40), newStage('Won', 1, 'won', 100), newStage('Lost', 2, 'lost', 0)]],
+		}),
 		...systemFields('pipeline'),
 	},
 	important: ['name', 'is_default', 'currency', 'stages'],
@@ -69,11 +59,7 @@ export const pipelines = defineResource({
 		return {
 			is_default: pipeline.is_default || findBy('pipelines', 'is_default', true).length === 0,
 			stages: pipeline.stages
-				.map((stage, i) => ({
-					...stage,
-					id: stage.id ?? newId('stg'),
-					position: stage.position ?? i,
-				}))
+				.map((stage, i) => ({ ...stage, id: stage.id ?? newId('stg'), position: stage.position ?? i }))
 				.sort((a, b) => a.position - b.position),
 		};
 	},
@@ -81,8 +67,7 @@ export const pipelines = defineResource({
 	check(pipeline, previous, { findBy }) {
 		refuseLossOfStages(pipeline.stages, previous?.stages ?? [], findBy);
 		const errors: FieldError[] = [];
-		const refuse = (pointer: string, detail: string) =>
-			errors.push({ pointer, code: 'invalid_value', detail });
+		const refuse = (pointer: string, detail: string) => errors.push({ pointer, code: 'invalid_value', detail });
 		for (const kind of stageKinds) {
 			if (pipeline.stages.some((stage) => stage.kind === kind)) continue;
 			refuse('/stages', `A pipeline needs at least one stage of the kind ${kind}.`);

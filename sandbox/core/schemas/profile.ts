@@ -14,26 +14,11 @@ export const lifecycleStages = [
 export const postalAddress = (description: string) =>
 	optional(
 		z.strictObject({
-			street: text({
-				title: 'Street',
-				description: 'Street and house number.',
-				examples: ['Calle de Alcalá 50'],
-			}),
+			street: text({ title: 'Street', description: 'Street and house number.', examples: ['Calle de Alcalá 50'] }),
 			city: text({ title: 'City', description: 'Town or city.', examples: ['Madrid'] }),
-			state: text({
-				title: 'State',
-				description: 'State, province or region.',
-				examples: ['Madrid'],
-			}),
-			postal_code: text(
-				{ title: 'Postal Code', description: 'Postal or ZIP code.', examples: ['28014'] },
-				20,
-			),
-			country: optional(countryCode, {
-				title: 'Country',
-				description: 'Two-letter country code.',
-				examples: ['ES'],
-			}),
+			state: text({ title: 'State', description: 'State, province or region.', examples: ['Madrid'] }),
+			postal_code: text({ title: 'Postal Code', description: 'Postal or ZIP code.', examples: ['28014'] }, 20),
+			country: optional(countryCode, { title: 'Country', description: 'Two-letter country code.', examples: ['ES'] }),
 		}),
 		{ title: 'Address', description },
 	);
@@ -44,20 +29,13 @@ export const languageTag = (about: About) =>
 		z
 			.string()
 			.max(35)
-			.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, {
-				message: 'Write a language as a tag such as en or pt-BR.',
-			}),
+			.regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/, { message: 'Write a language as a tag such as en or pt-BR.' }),
 		about,
 	);
 
 /** A name of the IANA time zone database. */
 export const timeZone = (about: About) =>
-	optional(
-		z.string().max(64).refine(isTimeZone, {
-			message: 'Unknown time zone. Use a name such as Europe/Madrid.',
-		}),
-		about,
-	);
+	optional(z.string().max(64).refine(isTimeZone, { message: 'Unknown time zone. Use a name such as Europe/Madrid.' }), about);
 
 /** The usual spellings: a format of dates takes a tenth of a millisecond to make. */
 const timeZones: ReadonlySet<string> = new Set(Intl.supportedValuesOf('timeZone'));

@@ -14,21 +14,12 @@ const actorField = (title: string, description: string) =>
 			type: z.string().meta({ title: 'Type', description: 'Kind of caller.' }),
 			id: z.string().meta({ title: 'ID', description: 'ID of the caller.' }),
 		})
-		.meta({
-			title,
-			description,
-			examples: [{ type: 'api_key', id: 'key_01jz8q4t6v9x2b5n7m3k1h0d4f' }],
-			readOnly: true,
-		});
+		.meta({ title, description, examples: [{ type: 'api_key', id: 'key_01jz8q4t6v9x2b5n7m3k1h0d4f' }], readOnly: true });
 
 /** The fields that the service sets on every record of every resource. */
 export const systemFields = (object: string) => ({
 	id,
-	object: z.literal(object).meta({
-		title: 'Object',
-		description: 'The kind of record this is.',
-		readOnly: true,
-	}),
+	object: z.literal(object).meta({ title: 'Object', description: 'The kind of record this is.', readOnly: true }),
 	version: z.int().min(1).meta({
 		title: 'Version',
 		description: 'Increases with every change; the ETag begins with it.',
@@ -56,13 +47,7 @@ export const systemFields = (object: string) => ({
 	updated_by: actorField('Updated By', 'Who last changed the record.'),
 });
 
-const customValue = z.union([
-	z.string(),
-	z.number(),
-	z.boolean(),
-	z.array(z.string()),
-	z.null(),
-]);
+const customValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string()), z.null()]);
 
 /** The fields that clients can set on every record of the business resources. */
 export const sharedFields = {
@@ -82,14 +67,10 @@ export const sharedFields = {
 		examples: [['tag_01jz8q4t6v9x2b5n7m3k1h0d4f']],
 	}),
 	// No record: zod refuses one that has a key `constructor`.
-	custom_fields: z
-		.object({})
-		.catchall(customValue)
-		.default({})
-		.meta({
-			title: 'Custom Fields',
-			description: 'Values of the custom fields defined for this resource, by key.',
-		}),
+	custom_fields: z.object({}).catchall(customValue).default({}).meta({
+		title: 'Custom Fields',
+		description: 'Values of the custom fields defined for this resource, by key.',
+	}),
 };
 
 /** The system fields of a new record. */
@@ -102,7 +83,7 @@ export const firstVersion = (actor: { type: string; id: string }, at: string) =>
 	updated_by: actor,
 });
 
-/** Of records of which an application sees only its own. */
+/** For resources whose records are visible only to the application that created them. */
 export const applicationId = z.string().nullable().meta({
 	title: 'Application ID',
 	description: 'The OAuth client that created and owns it; null if an API key created it.',

@@ -16,22 +16,16 @@ export const createExample = (resource: Resource, fields: NamedSchema[]): Record
 });
 
 /**
- * A body that changes a record, whichever one: the fields that people use first, without unique ones
- * and those whose values depend on other fields.
+ * A body that updates any record: the important fields, except unique ones and those whose values depend
+ * on other fields.
  */
 export function updateExample(resource: Resource, fields: NamedSchema[]): Record<string, unknown> {
 	const fixed = [...Object.values(resource.unique).flat(), resource.states?.field];
 	const isSimple = (schema: JsonSchema) =>
-		!('x-resource' in schema) &&
-		['string', 'number', 'integer'].some((type) => typesOf(schema).includes(type));
-	const free = fields.filter(
-		([name, schema]) =>
-			resource.important.includes(name) && !fixed.includes(name) && isSimple(schema),
-	);
+		!('x-resource' in schema) && ['string', 'number', 'integer'].some((type) => typesOf(schema).includes(type));
+	const free = fields.filter(([name, schema]) => resource.important.includes(name) && !fixed.includes(name) && isSimple(schema));
 	return resource.examples?.update ?? firstExamples(free);
 }
 
 const firstExamples = (fields: NamedSchema[]): Record<string, unknown> =>
-	Object.fromEntries(
-		fields.filter(([, { examples }]) => examples).map(([name, { examples }]) => [name, examples![0]]),
-	);
+	Object.fromEntries(fields.filter(([, { examples }]) => examples).map(([name, { examples }]) => [name, examples![0]]));

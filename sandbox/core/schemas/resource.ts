@@ -85,7 +85,7 @@ interface Action<F extends Fields> {
 /** Who can see a record. Administrators and API keys see every record. */
 type Visibility<F extends Fields> =
 	| 'everyone'
-	/** The user who created it. An application sees only what it has made itself, whoever its user is. */
+	/** The user who created it. An application sees only the records that it created itself, for any of its users. */
 	| 'application'
 	/** The user in this field; everyone if it is empty. */
 	| { owner: Name<F> }
@@ -121,7 +121,7 @@ export interface Definition<F extends Fields> {
 	sortable: Array<Name<F>>;
 	/** Fields that `q` searches. */
 	searched: Array<Name<F>>;
-	/** Further selective fields for lookups, besides the unique ones. Each one is indexed. */
+	/** Other selective fields for lookups, besides the unique ones. Each is indexed. */
 	lookups: Array<Name<F>>;
 	/** Derives fields from others. A new record has no read-only fields yet. */
 	complete?(
@@ -158,7 +158,7 @@ export interface Definition<F extends Fields> {
 
 const inputs = new WeakMap<Action<Fields>, z.ZodObject>();
 
-/** Parses the body of an action, of which unknown fields are errors. */
+/** Parses the body of an action. Unknown fields are errors. */
 export function actionInput(action: Action<Fields>): z.ZodObject {
 	let input = inputs.get(action);
 	if (!input) inputs.set(action, (input = z.strictObject(action.input ?? {})));
@@ -182,6 +182,9 @@ export interface StoredRecord extends Record<string, unknown> {
 	updated_at: string;
 	deleted_at: string | null;
 }
+
+/** A record with these fields. */
+export type RecordOf<F extends Fields> = StoredRecord & FieldValues<F>;
 
 export function defineResource<F extends Fields>(definition: Definition<F>): Resource {
 	const fields = Object.entries<z.ZodType>(definition.fields).map(([name, schema]) => {
@@ -207,11 +210,9 @@ export function arrangeRecord({ blank }: Resource, values: StoredRecord): Stored
 	return record;
 }
 
-export const hasCustomFields = (resource: Resource): boolean =>
-	'custom_fields' in resource.properties;
+export const hasCustomFields = (resource: Resource): boolean => 'custom_fields' in resource.properties;
 
-export const isReadOnly = (resource: Resource, field: string): boolean =>
-	resource.properties[field]?.readOnly === true;
+export const isReadOnly = (resource: Resource, field: string): boolean => resource.properties[field]?.readOnly === true;
 
 export const isImmutable = (resource: Resource, field: string): boolean =>
 	resource.properties[field]?.['x-immutable'] === true;

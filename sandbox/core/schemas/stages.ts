@@ -6,28 +6,14 @@ import type { RuleContext } from './resource.ts';
 export const stageKinds = ['open', 'won', 'lost'] as const;
 
 export const stage = z.strictObject({
-	id: text(
-		{
-			title: 'ID',
-			description: 'Assigned by the service. Include it to keep the stage; omit it for a new one.',
-		},
-		64,
-	),
-	name: plainText().min(1).max(100).meta({
-		title: 'Name',
-		description: 'Name of the stage.',
-		examples: ['Proposal'],
-	}),
+	id: text({ title: 'ID', description: 'Assigned by the service. Include it to keep the stage; omit it for a new one.' }, 64),
+	name: plainText().min(1).max(100).meta({ title: 'Name', description: 'Name of the stage.', examples: ['Proposal'] }),
 	position: optional(z.int().min(0), {
 		title: 'Position',
 		description: 'Position of the stage, ascending; its index in the list if absent.',
 		examples: [0],
 	}),
-	kind: z.enum(stageKinds).meta({
-		title: 'Kind',
-		description: 'Status of deals in this stage.',
-		examples: ['open'],
-	}),
+	kind: z.enum(stageKinds).meta({ title: 'Kind', description: 'Status of deals in this stage.', examples: ['open'] }),
 	probability: optional(z.number().min(0).max(100), {
 		title: 'Probability',
 		description: 'Probability in percent that deals in this stage are won.',
@@ -58,14 +44,8 @@ export function refuseForeignStages(stages: Stage[], previous: Stage[]): void {
  *
  * @throws Problem in_use
  */
-export function refuseLossOfStages(
-	stages: Stage[],
-	previous: Stage[],
-	findBy: RuleContext['findBy'],
-): void {
-	const lost = previous.filter(
-		({ id, kind }) => !stages.some((stage) => stage.id === id && stage.kind === kind),
-	);
+export function refuseLossOfStages(stages: Stage[], previous: Stage[], findBy: RuleContext['findBy']): void {
+	const lost = previous.filter(({ id, kind }) => !stages.some((stage) => stage.id === id && stage.kind === kind));
 	const used = lost.find(({ id }) => findBy('deals', 'stage_id', id!, 1).length > 0);
 	if (!used) return;
 	throw new Problem(

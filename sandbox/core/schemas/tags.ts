@@ -19,17 +19,9 @@ export const tags = defineResource({
 			description: 'Label shown to people; unique.',
 			examples: ['Early Adopter'],
 		}),
-		color: optional(color, {
-			title: 'Color',
-			description: 'Color of the label, as #rrggbb.',
-			examples: ['#2f80ed'],
-		}),
+		color: optional(color, { title: 'Color', description: 'Color of the label, as #rrggbb.', examples: ['#2f80ed'] }),
 		description: text(
-			{
-				title: 'Description',
-				description: 'Purpose of the tag.',
-				examples: ['Likes to try new features.'],
-			},
+			{ title: 'Description', description: 'Purpose of the tag.', examples: ['Likes to try new features.'] },
 			1000,
 		),
 		usage: z.int().min(0).meta({

@@ -17,11 +17,7 @@ export const tasks = defineResource({
 			examples: ['Call back about the offer'],
 		}),
 		description: text(
-			{
-				title: 'Description',
-				description: 'Details of the task.',
-				examples: ['Best reached in the morning.'],
-			},
+			{ title: 'Description', description: 'Details of the task.', examples: ['Best reached in the morning.'] },
 			65_536,
 		),
 		type: choice(['to_do', 'call', 'email', 'meeting', 'follow_up'], {
@@ -32,22 +28,14 @@ export const tasks = defineResource({
 		status: choiceOr(
 			'not_started',
 			['not_started', 'in_progress', 'waiting', 'deferred', 'completed'],
-			{
-				title: 'Status',
-				description: 'Status of the task.',
-				examples: ['not_started'],
-			},
+			{ title: 'Status', description: 'Status of the task.', examples: ['not_started'] },
 		),
 		priority: choiceOr('normal', ['low', 'normal', 'high'], {
 			title: 'Priority',
 			description: 'Importance of the task.',
 			examples: ['high'],
 		}),
-		due_at: instant({
-			title: 'Due At',
-			description: 'Time the task is due.',
-			examples: ['2025-03-04T16:00:00.000Z'],
-		}),
+		due_at: instant({ title: 'Due At', description: 'Time the task is due.', examples: ['2025-03-04T16:00:00.000Z'] }),
 		all_day: z.boolean().default(false).meta({
 			title: 'All Day',
 			description: 'Whether the task is due on a day, not at a time of day.',
@@ -63,11 +51,7 @@ export const tasks = defineResource({
 			description: 'The user responsible for the task.',
 			examples: ['usr_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
-		completed_at: instant({
-			title: 'Completed At',
-			description: 'Time of completion.',
-			readOnly: true,
-		}),
+		completed_at: instant({ title: 'Completed At', description: 'Time of completion.', readOnly: true }),
 		links: links.default([]).meta(aboutLinks),
 		...sharedFields,
 		...systemFields('task'),
@@ -85,9 +69,7 @@ export const tasks = defineResource({
 		},
 	},
 
-	complete: (task, previous, { at }) => ({
-		completed_at: task.status === 'completed' ? (previous?.completed_at ?? at) : null,
-	}),
+	complete: (task, previous, { at }) => ({ completed_at: task.status === 'completed' ? (previous?.completed_at ?? at) : null }),
 
 	check: (task, previous, context) => missingLinks(task.links, previous?.links, context),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import type { FieldError } from '../foundation/problem.ts';
-import { channels } from './channels.ts';
+import { channels } from './message-parts.ts';
 import { choice, choiceOr, instant, plainText, reference, text } from './fields.ts';
 import { sharedFields, systemFields } from './record.ts';
 import { defineResource } from './resource.ts';
@@ -46,11 +46,7 @@ export const tickets = defineResource({
 			description: 'Kind of request.',
 			examples: ['question'],
 		}),
-		channel: choice(channels, {
-			title: 'Channel',
-			description: 'Channel of the request.',
-			examples: ['email'],
-		}),
+		channel: choice(channels, { title: 'Channel', description: 'Channel of the request.', examples: ['email'] }),
 		contact_id: reference('contacts', {
 			title: 'Contact',
 			description: 'The person who made the request.',
@@ -76,26 +72,14 @@ export const tickets = defineResource({
 			description: 'The earlier ticket that this one continues.',
 			examples: ['tic_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 		}),
-		due_at: instant({
-			title: 'Due At',
-			description: 'Time the ticket is due.',
-			examples: ['2025-03-04T16:00:00.000Z'],
-		}),
-		first_responded_at: instant({
-			title: 'First Responded At',
-			description: 'Time of the first response.',
-			readOnly: true,
-		}),
+		due_at: instant({ title: 'Due At', description: 'Time the ticket is due.', examples: ['2025-03-04T16:00:00.000Z'] }),
+		first_responded_at: instant({ title: 'First Responded At', description: 'Time of the first response.', readOnly: true }),
 		solved_at: instant({
 			title: 'Solved At',
 			description: 'Time the ticket was solved; null if it was reopened since.',
 			readOnly: true,
 		}),
-		closed_at: instant({
-			title: 'Closed At',
-			description: 'Time the ticket was closed.',
-			readOnly: true,
-		}),
+		closed_at: instant({ title: 'Closed At', description: 'Time the ticket was closed.', readOnly: true }),
 		last_message_at: instant({
 			title: 'Last Message At',
 			description: 'Time of the last message on the ticket.',
@@ -109,16 +93,7 @@ export const tickets = defineResource({
 		...sharedFields,
 		...systemFields('ticket'),
 	},
-	important: [
-		'number',
-		'subject',
-		'description',
-		'status',
-		'priority',
-		'contact_id',
-		'assignee_id',
-		'due_at',
-	],
+	important: ['number', 'subject', 'description', 'status', 'priority', 'contact_id', 'assignee_id', 'due_at'],
 	unique: { external_id: ['external_id'] },
 	sortable: ['number', 'subject', 'due_at', 'solved_at', 'last_message_at'],
 	searched: ['number', 'subject', 'description', 'external_id'],
@@ -143,8 +118,7 @@ export const tickets = defineResource({
 		},
 		assigned: {
 			description: 'A ticket was assigned to a user.',
-			when: (ticket, previous) =>
-				ticket.assignee_id !== null && ticket.assignee_id !== previous?.assignee_id,
+			when: (ticket, previous) => ticket.assignee_id !== null && ticket.assignee_id !== previous?.assignee_id,
 		},
 		solved: {
 			description: 'A ticket was solved, or closed without having been solved before.',
@@ -152,8 +126,7 @@ export const tickets = defineResource({
 		},
 		reopened: {
 			description: 'A solved ticket was reopened.',
-			when: (ticket, previous) =>
-				previous?.status === 'solved' && !isSolved(ticket),
+			when: (ticket, previous) => previous?.status === 'solved' && !isSolved(ticket),
 		},
 	},
 

@@ -11,19 +11,13 @@ const isActiveOwner = ({ role, status }: User): boolean => role === 'owner' && s
 
 /** Whether the account has another active owner. */
 const hasOtherOwner = (user: User, { findBy }: RuleContext): boolean =>
-	findBy('users', 'role', 'owner').some(
-		(other) => other.id !== user.id && other['status'] === 'active',
-	);
+	findBy('users', 'role', 'owner').some((other) => other.id !== user.id && other['status'] === 'active');
 
 /**
  * Only owners and API keys, which belong to the account, can change who owns it, and it always has an
  * active owner. (Changing users at all takes a scope that only administrators can grant.)
  */
-export function ownershipErrors(
-	user: User,
-	previous: User | undefined,
-	context: RuleContext,
-): FieldError[] {
+export function ownershipErrors(user: User, previous: User | undefined, context: RuleContext): FieldError[] {
 	const { actor, find } = context;
 	const refuse = (field: string, detail: string) => [{ pointer: `/${field}`, code: 'forbidden', detail }];
 	const concernsOwner = [user.role, previous?.role].includes('owner');
@@ -44,11 +38,7 @@ export const ownerInUse = (user: User, context: RuleContext): string | undefined
 		: undefined;
 
 /** Pauses the webhooks of a user who can no longer sign in. */
-export function pauseWebhooks(
-	user: User,
-	previous: User | undefined,
-	{ findBy }: RuleContext,
-): Consequence[] {
+export function pauseWebhooks(user: User, previous: User | undefined, { findBy }: RuleContext): Consequence[] {
 	if (user.status === 'active' || previous?.status !== 'active') return [];
 	return findBy('webhooks', 'status', 'active', 10_000)
 		.filter(({ created_by: by }) => (by as { id: string }).id === user.id)

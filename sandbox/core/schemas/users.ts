@@ -17,16 +17,8 @@ export const users = defineResource({
 			description: 'Email address to sign in with; unique.',
 			examples: ['nora.lindgren@sandbox.example'],
 		}),
-		first_name: text({
-			title: 'First Name',
-			description: 'Given name of the user.',
-			examples: ['Nora'],
-		}),
-		last_name: text({
-			title: 'Last Name',
-			description: 'Family name of the user.',
-			examples: ['Lindgren'],
-		}),
+		first_name: text({ title: 'First Name', description: 'Given name of the user.', examples: ['Nora'] }),
+		last_name: text({ title: 'Last Name', description: 'Family name of the user.', examples: ['Lindgren'] }),
 		name: z.string().meta({
 			title: 'Name',
 			description: 'First and last name or, if both are missing, the email address.',
@@ -74,9 +66,7 @@ export const users = defineResource({
 	lookups: ['role'],
 	unversioned: ['last_seen_at'],
 
-	complete: (user) => ({
-		name: [user.first_name, user.last_name].filter(Boolean).join(' ') || user.email,
-	}),
+	complete: (user) => ({ name: [user.first_name, user.last_name].filter(Boolean).join(' ') || user.email }),
 
 	check: ownershipErrors,
 

@@ -3,17 +3,6 @@ import { instant, pointInTime } from './fields.ts';
 
 export const deliveryStatuses = ['pending', 'succeeded', 'failed'] as const;
 
-/** One attempt to deliver an event. */
-export interface Attempt {
-	/** The instant, RFC 3339. */
-	started_at: string;
-	duration_ms: number;
-	/** The status of the response; null if there was none. */
-	response_status: number | null;
-	/** Why the attempt failed; null if it succeeded. */
-	error: string | null;
-}
-
 /** The delivery of an event to a subscription. Times are in milliseconds since 1970. */
 export interface Delivery {
 	id: string;
@@ -41,19 +30,15 @@ const attemptSchema = z.object({
 		description: 'The HTTP status that the receiver answered with; null if it did not answer.',
 		examples: [200],
 	}),
-	error: z.string().nullable().meta({
-		title: 'Error',
-		description: 'Reason for the failure, if any.',
-	}),
+	error: z.string().nullable().meta({ title: 'Error', description: 'Reason for the failure, if any.' }),
 });
+
+/** One attempt to deliver an event. */
+export type Attempt = z.output<typeof attemptSchema>;
 
 /** A delivery as the API returns it. */
 export const deliverySchema = z.object({
-	id: z.string().meta({
-		title: 'ID',
-		description: 'Identifies the delivery.',
-		examples: ['dlv_01jz8q4t6v9x2b5n7m3k1h0d4f'],
-	}),
+	id: z.string().meta({ title: 'ID', description: 'Identifies the delivery.', examples: ['dlv_01jz8q4t6v9x2b5n7m3k1h0d4f'] }),
 	object: z.literal('delivery').meta({ title: 'Object', description: 'The kind of record this is.' }),
 	webhook_id: z.string().meta({
 		title: 'Webhook',
@@ -65,30 +50,21 @@ export const deliverySchema = z.object({
 		description: 'The event; it is the webhook-id of every attempt.',
 		examples: ['evt_01jz8q4t6v9x2b5n7m3k1h0d4f'],
 	}),
-	event_type: z.string().meta({
-		title: 'Event Type',
-		description: 'The type of the event.',
-		examples: ['contact.created'],
-	}),
+	event_type: z.string().meta({ title: 'Event Type', description: 'The type of the event.', examples: ['contact.created'] }),
 	status: z.enum(deliveryStatuses).meta({
 		title: 'Status',
 		description: 'Whether the delivery succeeded, failed permanently, or will be retried.',
 		examples: ['succeeded'],
 	}),
-	next_attempt_at: instant({
-		title: 'Next Attempt At',
-		description: 'Time of the next attempt; null if none is planned.',
-	}),
-	attempts: z.array(attemptSchema).meta({
-		title: 'Attempts',
-		description: 'All attempts, oldest first.',
-	}),
+	next_attempt_at: instant({ title: 'Next Attempt At', description: 'Time of the next attempt; null if none is planned.' }),
+	attempts: z.array(attemptSchema).meta({ title: 'Attempts', description: 'All attempts, oldest first.' }),
 	created_at: pointInTime.meta({
 		title: 'Created At',
 		description: 'Time the delivery was queued.',
 		examples: ['2025-03-01T09:30:00.000Z'],
 	}),
-});
+	// As for records, a token that may not read them gets only the id.
+}).meta({ id: 'WebhookDelivery', description: 'The delivery of an event to a webhook.', required: ['id'] });
 
 /** Converts a delivery to the form that the API returns. */
 export const deliveryAnswer = (delivery: Delivery): z.output<typeof deliverySchema> => ({
@@ -112,3 +88,10 @@ export const recoverSchema = z.strictObject({
 		examples: ['2026-03-01T09:30:00.000Z'],
 	}),
 });
+
+/** The answer to a recovery. */
+export const recoveredSchema = z.object({
+	recovered: z.int().min(0).meta({
+		description: 'The number of queued events. Those of records that the user no longer sees are not sent.',
+	}),
+}).meta({ id: 'WebhookRecovered', description: 'The extent of the recovery.' });

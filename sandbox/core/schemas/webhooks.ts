@@ -1,10 +1,56 @@
 import { z } from 'zod/v4';
 import { choiceOr, instant, text, webAddress } from './fields.ts';
 import { applicationId, systemFields } from './record.ts';
-import { defineResource, type StoredRecord } from './resource.ts';
+import { defineResource, type RecordOf } from './resource.ts';
 
 /** Why the service disabled a subscription: too long without success, or a 410 from the receiver. */
 const disabledReasons = ['failures', 'gone'] as const;
+
+const fields = {
+	url: webAddress.meta({
+		title: 'URL',
+		description: 'Web address that events are posted to.',
+		examples: ['https://n8n.example/webhook/6f1c1b8e'],
+	}),
+	events: z.array(z.string().min(1).max(100)).min(1).max(100).meta({
+		title: 'Events',
+		description: 'Types of events, or patterns: contact.* for all events of contacts, * for all events.',
+		examples: [['contact.created', 'deal.*']],
+	}),
+	description: text({
+		title: 'Description',
+		description: 'Purpose of the subscription.',
+		examples: ['Workflow: welcome new contacts'],
+	}),
+	status: choiceOr('active', ['active', 'paused', 'disabled'], {
+		title: 'Status',
+		description: 'Whether events are sent. One that the service disabled can be set to active again.',
+		examples: ['active'],
+	}),
+	disabled_reason: z.enum(disabledReasons).nullable().meta({
+		title: 'Disabled Reason',
+		description: 'Reason it was disabled: 5 days without success, or the receiver answered 410.',
+		readOnly: true,
+	}),
+	secret_hint: z.string().meta({
+		title: 'Secret Hint',
+		description: 'The last characters of the secret.',
+		examples: ['k9Q='],
+		readOnly: true,
+	}),
+	application_id: applicationId,
+	failing_since: instant({
+		title: 'Failing Since',
+		description: 'Time of the first failed delivery since the last success; null if there is none.',
+		readOnly: true,
+	}),
+	last_success_at: instant({
+		title: 'Last Success At',
+		description: 'Time of the last successful delivery. Deliveries do not change the version.',
+		readOnly: true,
+	}),
+	...systemFields('webhook'),
+};
 
 export const webhooks = defineResource({
 	name: 'webhooks',
@@ -12,55 +58,7 @@ export const webhooks = defineResource({
 	idPrefix: 'whk',
 	description: 'Subscriptions to events, which the service posts to an address.',
 	visibility: 'application',
-	fields: {
-		url: webAddress.meta({
-			title: 'URL',
-			description: 'Web address that events are posted to.',
-			examples: ['https://n8n.example/webhook/6f1c1b8e'],
-		}),
-		events: z
-			.array(z.string().min(1).max(100))
-			.min(1)
-			.max(100)
-			.meta({
-				title: 'Events',
-				description: 'Types of events, or patterns: contact.* for all events of contacts, * for all events.',
-				examples: [['contact.created', 'deal.*']],
-			}),
-		description: text({
-			title: 'Description',
-			description: 'Purpose of the subscription.',
-			examples: ['Workflow: welcome new contacts'],
-		}),
-		status: choiceOr('active', ['active', 'paused', 'disabled'], {
-			title: 'Status',
-			description: 'Whether events are sent. One that the service disabled can be set to active again.',
-			examples: ['active'],
-		}),
-		disabled_reason: z.enum(disabledReasons).nullable().meta({
-			title: 'Disabled Reason',
-			description: 'Reason it was disabled: 5 days without success, or the receiver answered 410.',
-			readOnly: true,
-		}),
-		secret_hint: z.string().meta({
-			title: 'Secret Hint',
-			description: 'The last characters of the secret.',
-			examples: ['k9Q='],
-			readOnly: true,
-		}),
-		application_id: applicationId,
-		failing_since: instant({
-			title: 'Failing Since',
-			description: 'Time of the first failed delivery since the last success; null if there is none.',
-			readOnly: true,
-		}),
-		last_success_at: instant({
-			title: 'Last Success At',
-			description: 'Time of the last successful delivery. Deliveries do not change the version.',
-			readOnly: true,
-		}),
-		...systemFields('webhook'),
-	},
+	fields,
 	important: ['url', 'events', 'description', 'status'],
 	unique: {},
 	sortable: ['last_success_at'],
@@ -71,8 +69,7 @@ export const webhooks = defineResource({
 	events: {
 		disabled: {
 			description: 'A webhook was disabled by the service.',
-			when: (webhook, previous) =>
-				webhook.status === 'disabled' && previous?.status !== 'disabled',
+			when: (webhook, previous) => webhook.status === 'disabled' && previous?.status !== 'disabled',
 		},
 		test: { description: 'A test event that you requested. It is sent to one webhook only.' },
 	},
@@ -91,14 +88,4 @@ export const webhooks = defineResource({
 	},
 });
 
-export interface Webhook extends StoredRecord {
-	url: string;
-	events: string[];
-	status: 'active' | 'paused' | 'disabled';
-	disabled_reason: (typeof disabledReasons)[number] | null;
-	secret_hint: string;
-	application_id: string | null;
-	failing_since: string | null;
-	last_success_at: string | null;
-	created_by: { type: string; id: string };
-}
+export type Webhook = RecordOf<typeof fields>;

@@ -13,7 +13,7 @@ import { addFoldCase } from './records/fold-case.ts';
 import { Grants } from './credentials/grants.ts';
 import { StoredAnswers } from './stored-answers.ts';
 import { JobLines } from './job-lines.ts';
-import { Members } from './credentials/members.ts';
+import { MemberPasswords } from './credentials/members.ts';
 import { CreationGrants } from './credentials/creation-grants.ts';
 import { BackgroundReader } from './threads/background-reader.ts';
 import { Sessions } from './credentials/sessions.ts';
@@ -23,7 +23,7 @@ import { type Part, Transactions } from './transactions.ts';
 import { WebhookSecrets } from './credentials/webhook-secrets.ts';
 import { WriteClock } from './write-clock.ts';
 
-/** A table holds some 60 prepared statements, and an account may define and delete objects for ever. */
+/** Each table holds about 60 prepared statements, and accounts may keep defining and deleting custom objects. */
 const maxCustomTables = 200;
 
 /** The database of the service: one SQLite file, one table per resource. */
@@ -31,7 +31,7 @@ export class Store {
 	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
 	readonly answers: StoredAnswers;
-	readonly members: Members;
+	readonly members: MemberPasswords;
 	readonly sessions: Sessions;
 	readonly clients: Clients;
 	readonly grants: Grants;
@@ -39,7 +39,7 @@ export class Store {
 	/** This store; views by `storeVisibleTo` have fewer records. */
 	readonly unrestricted: Store = this;
 	/** The lines that jobs have not processed yet. */
-	readonly jobItems: JobLines;
+	readonly jobLines: JobLines;
 	/** The results of the lines that jobs have processed. */
 	readonly jobResults: JobLines;
 	/** The log of events. */
@@ -76,7 +76,7 @@ export class Store {
 		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new StoredAnswers(this.database);
-		this.members = new Members(this.database, () => this.table(users.name)!);
+		this.members = new MemberPasswords(this.database, () => this.table(users.name)!);
 		this.sessions = new Sessions(this.database);
 		this.clients = new Clients(this.database);
 		this.grants = new Grants(this.database);
@@ -84,7 +84,7 @@ export class Store {
 		for (const resource of [...resources, jobs, webhooks]) {
 			this.tables.set(resource.name, new Table(this.database, resource, this.reader));
 		}
-		this.jobItems = new JobLines(this.database, 'job_items');
+		this.jobLines = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
 		this.events = new Events(this.database, this.reader);
 		this.deliveries = new Deliveries(this.database, this.reader);
@@ -120,9 +120,9 @@ export class Store {
 	}
 
 	/** Keeps searches quick, in short pieces; see `WordIndex`. */
-	*upkeep(endOfPiece: () => number): Generator<void, void> {
+	*maintain(endOfPiece: () => number): Generator<void, void> {
 		for (const { words } of [...this.tables.values(), ...this.customTables.values()]) {
-			if (words) yield* words.upkeep({ transaction: (piece) => this.transactions.run(piece), endOfPiece });
+			if (words) yield* words.maintain({ transaction: (piece) => this.transactions.run(piece), endOfPiece });
 		}
 	}
 

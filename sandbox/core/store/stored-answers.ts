@@ -17,9 +17,7 @@ export class StoredAnswers {
 			CREATE INDEX IF NOT EXISTS idempotency_keys_by_created_at ON idempotency_keys (created_at);
 		`);
 		this.expire = database.prepare('DELETE FROM idempotency_keys WHERE created_at <= ?');
-		this.select = database.prepare(
-			'SELECT fingerprint, answer FROM idempotency_keys WHERE key = ?',
-		);
+		this.select = database.prepare('SELECT fingerprint, answer FROM idempotency_keys WHERE key = ?');
 		this.insert = database.prepare('INSERT INTO idempotency_keys VALUES (?, ?, ?, ?)');
 	}
 

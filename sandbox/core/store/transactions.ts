@@ -2,11 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { PreparedStatements } from './threads/prepared-statements.ts';
 
 const outermost = { begin: ['BEGIN IMMEDIATE'], commit: ['COMMIT'], rollback: ['ROLLBACK'] };
-const nested = {
-	begin: ['SAVEPOINT part'],
-	commit: ['RELEASE part'],
-	rollback: ['ROLLBACK TO part', 'RELEASE part'],
-};
+const nested = { begin: ['SAVEPOINT part'], commit: ['RELEASE part'], rollback: ['ROLLBACK TO part', 'RELEASE part'] };
 
 /** Runs one part of a transaction; the part is rolled back if it throws. */
 export type Part = <R>(effect: () => R) => R;

@@ -8,7 +8,7 @@ import type { ApiKey } from '../../core/store/credentials/api-keys.ts';
 import type { Store } from '../../core/store/store.ts';
 
 /**
- * Identifies the caller and sets their view of the store; refuses nobody. A token has the rights that
+ * Identifies the caller and sets their view of the store. It refuses no request. A token has the rights that
  * its user has now: none after the user is deactivated, fewer after a change to a lesser role.
  */
 export const identifyCaller = (service: Service) =>
@@ -29,7 +29,7 @@ interface Credentials {
 	key?: ApiKey;
 }
 
-/** The API key or token of the request as it is now; undefined where nobody knows it, or it was revoked. */
+/** The current state of the request's API key or token; undefined if it is unknown or revoked. */
 function credentialsOf({ store, now }: Service, c: Context<Env>): Credentials | undefined {
 	const bearer = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '')?.[1] ?? '';
 	const key = store.apiKeys.find(bearer);

@@ -5,7 +5,7 @@ import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Store } from '../../core/store/store.ts';
 import { storeVisibleTo, type StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** What a caller may do and see at this moment. */
+/** What a caller may currently do and see. */
 export interface Rights {
 	/** Undefined for an API key, which has every scope. */
 	scopes: string[] | undefined;
@@ -26,7 +26,7 @@ export class Ended {
  * at each step of a job, each attempt of a delivery, and after each wait, because keys and grants are
  * revoked, and users deactivated and demoted, while work is under way.
  *
- * @param needed the scopes of the work; none if it only has to be somebody who may still sign in
+ * @param needed the scopes of the work; empty if it is enough that the user can still sign in
  */
 export function rightsOf(store: Store, authority: Authority, ...needed: string[]): Rights | Ended {
 	const { caller, application, grant } = authority;

@@ -1,4 +1,4 @@
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 import { covers } from './event-types.ts';
 import { authorityOf, Ended, type Rights, rightsOf } from '../access/authority.ts';
 import { scopeOf } from '../access/scopes.ts';
@@ -15,7 +15,7 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
  *
  * @param about the id of the event's record
  */
-export function queueDeliveries(writing: Writing, event: StoredEvent, about: string): void {
+export function queueDeliveries(writing: WriteContext, event: StoredEvent, about: string): void {
 	const { store, newId, now } = writing;
 	for (const webhook of activeWebhooks(store)) {
 		if (webhook.id === about || !wants(store, webhook, event)) continue;

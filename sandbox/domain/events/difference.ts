@@ -35,5 +35,4 @@ export function differenceOf(stored: StoredRecord, record: StoredRecord): Differ
 	};
 }
 
-const isSameJson = (a: unknown, b: unknown): boolean =>
-	JSON.stringify(a) === JSON.stringify(b);
+const isSameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);

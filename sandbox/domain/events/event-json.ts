@@ -1,4 +1,4 @@
-import { accountId } from '../../core/foundation/account-id.ts';
+import { accountId } from '../../core/schemas/account.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 
 /** Serializes an event, always to the same bytes, so that signatures stay valid. */

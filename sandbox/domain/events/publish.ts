@@ -1,4 +1,4 @@
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { type Audience, intersectionOf, isEmptyAudience, subtract } from '../../core/store/log/audience.ts';
@@ -29,7 +29,7 @@ interface Recipients {
  * @param stored the record before the change; undefined for a new record
  */
 export function publishChange(
-	writing: Writing,
+	writing: WriteContext,
 	change: Change,
 	record: StoredRecord,
 	stored: StoredRecord | undefined,
@@ -55,7 +55,7 @@ const recordsAtOnce = 20;
  * Tells users of what comes into their sight through a record that changes hands, and of what leaves it:
  * the messages of a contact.
  */
-function publishSeenThrough(writing: Writing, record: StoredRecord, stored: StoredRecord): void {
+function publishSeenThrough(writing: WriteContext, record: StoredRecord, stored: StoredRecord): void {
 	const { lost, gained } = audiences(writing, record, stored);
 	if (isEmptyAudience(lost.audience) && isEmptyAudience(gained.audience)) return;
 	for (const { resource, field } of visibleVia(writing.resource)) {
@@ -66,13 +66,13 @@ function publishSeenThrough(writing: Writing, record: StoredRecord, stored: Stor
 		do {
 			const last = page.at(-1);
 			page = table.page({ ...selection, after: last && [last.id] }).map(parseRecord);
-			for (const visibleRecord of page) publishSight({ ...writing, resource }, visibleRecord, stored, record.updated_at);
+			for (const visibleRecord of page) publishVisibilityChange({ ...writing, resource }, visibleRecord, stored, record.updated_at);
 		} while (page.length === recordsAtOnce);
 	}
 }
 
 /** @param stored the record that `visibleRecord` is seen through, before its change */
-function publishSight(writing: Writing, visibleRecord: StoredRecord, stored: StoredRecord, at: string): void {
+function publishVisibilityChange(writing: WriteContext, visibleRecord: StoredRecord, stored: StoredRecord, at: string): void {
 	const { audience: after } = fullAudience(writing, visibleRecord);
 	const before = audienceOf(writing.resource, visibleRecord, (name, id) =>
 		id === stored.id ? stored : writing.store.unrestricted.table(name)!.findEver(id),
@@ -84,7 +84,7 @@ function publishSight(writing: Writing, visibleRecord: StoredRecord, stored: Sto
 
 /** Publishes the events that the resource's definition declares, such as `deal.won`. */
 export function publishDomainEvents(
-	writing: Writing,
+	writing: WriteContext,
 	record: StoredRecord,
 	stored: StoredRecord | undefined,
 ): void {
@@ -101,7 +101,7 @@ export function publishDomainEvents(
 
 /** Appends one event to the log, and queues it for the subscriptions that match it. */
 function publish(
-	writing: Writing,
+	writing: WriteContext,
 	eventName: string,
 	recipients: Recipients,
 	record: StoredRecord,
@@ -113,7 +113,7 @@ function publish(
 
 /** Appends one event to the log without queuing any delivery. */
 export function appendEvent(
-	{ store, resource, actor, request, now, newId }: Writing,
+	{ store, resource, actor, request, now, newId }: WriteContext,
 	eventName: string,
 	recipients: Recipients,
 	record: StoredRecord,
@@ -136,13 +136,13 @@ export function appendEvent(
 }
 
 /** Everyone who can see the record now. */
-export const fullAudience = ({ store, resource }: Writing, record: StoredRecord): Recipients => ({
+export const fullAudience = ({ store, resource }: WriteContext, record: StoredRecord): Recipients => ({
 	audience: audienceOf(resource, record, (name, id) => store.unrestricted.table(name)!.findEver(id)),
 	isForAccount: true,
 });
 
 /** The users who see a record before and after a change, only before it, and only after it. */
-function audiences(writing: Writing, record: StoredRecord, stored: StoredRecord) {
+function audiences(writing: WriteContext, record: StoredRecord, stored: StoredRecord) {
 	const { audience: before } = fullAudience(writing, stored);
 	const { audience: after } = fullAudience(writing, record);
 	return {

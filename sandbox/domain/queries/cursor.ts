@@ -4,10 +4,7 @@ import { Problem } from '../../core/foundation/problem.ts';
 import type { AccountKey } from '../../core/store/credentials/account-key.ts';
 import type { Cell } from '../../core/store/records/columns.ts';
 
-const cursorSchema = z.strictObject({
-	after: z.array(z.union([z.string(), z.number()])),
-	list: z.string(),
-});
+const cursorSchema = z.strictObject({ after: z.array(z.union([z.string(), z.number()])), list: z.string() });
 
 /** In bytes; half of an HMAC-SHA256 is enough (RFC 2104, 5). */
 const signatureLength = 16;
@@ -43,12 +40,9 @@ export function decodeCursor(key: AccountKey, cursor: string, list: string): Cel
 export const listFingerprint = (...parts: unknown[]): string =>
 	createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 16);
 
-const signatureOf = (key: AccountKey, text: string): Buffer =>
-	key.mac('cursor', text).subarray(0, signatureLength);
+const signatureOf = (key: AccountKey, text: string): Buffer => key.mac('cursor', text).subarray(0, signatureLength);
 
 const invalidCursor = (reason: string) => {
 	const detail = `The cursor is not valid. ${reason} Start again without a cursor.`;
-	return new Problem('invalid_cursor', detail, {
-		errors: [{ parameter: 'cursor', code: 'invalid_cursor', detail }],
-	});
+	return new Problem('invalid_cursor', detail, { errors: [{ parameter: 'cursor', code: 'invalid_cursor', detail }] });
 };

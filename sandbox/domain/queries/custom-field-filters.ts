@@ -1,5 +1,5 @@
-import { type CustomField, customFieldType, optionOf } from '../../core/schemas/custom-field-type.ts';
-import { customFieldTypes } from '../../core/schemas/custom-fields.ts';
+import { customFieldType, optionOf } from '../../core/schemas/custom-field-type.ts';
+import { type CustomField, customFieldTypes } from '../../core/schemas/custom-fields.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { users } from '../../core/schemas/users.ts';
@@ -16,10 +16,7 @@ export function filterFinder(store: StoreView, resource: Resource) {
 }
 
 /** The filter of `custom_fields.<key>`, with or without an operator in brackets. */
-function customFieldFilter(
-	fields: Map<string, CustomField>,
-	parameter: string,
-): Filter | undefined {
+function customFieldFilter(fields: Map<string, CustomField>, parameter: string): Filter | undefined {
 	const key = /^custom_fields\.(\w+)/.exec(parameter)?.[1];
 	const field = key === undefined ? undefined : fields.get(key);
 	return field && filtersOfCustomField(field).find((filter) => filter.parameter === parameter);

@@ -82,8 +82,7 @@ const partOfText = z
 /** Whether a value is free text, and not a choice, a time or an id. */
 export const isFreeText = (schema: JsonSchema): boolean =>
 	schema.type === 'string' &&
-	!['enum', 'const', 'x-resource', 'x-item-of'].some((name) => name in schema) &&
-	!schema.format?.startsWith('date');
+	!['enum', 'const', 'x-resource', 'x-item-of'].some((name) => name in schema) && !schema.format?.startsWith('date');
 
 /** Filters by a part of a free text, ignoring case and accents; none for other values. */
 function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter[] {
@@ -105,12 +104,7 @@ function textFilters(parameter: string, sql: string, schema: JsonSchema): Filter
  *
  * @param emptyValue a value that counts as empty, besides NULL
  */
-export const emptyFilter = (
-	parameter: string,
-	sql: string,
-	{ title }: JsonSchema,
-	emptyValue: Cell = '',
-): Filter => ({
+export const emptyFilter = (parameter: string, sql: string, { title }: JsonSchema, emptyValue: Cell = ''): Filter => ({
 	parameter: `${parameter}[empty]`,
 	operator: 'empty',
 	sql: `coalesce(${sql}, '') IN ('', ${typeof emptyValue === 'string' ? `'${emptyValue}'` : emptyValue})`,
@@ -124,16 +118,10 @@ export const emptyFilter = (
 /**
  * Filters for a single value: equality, comparison if values are ordered, and parts if it is free text.
  */
-export function valueFilters(
-	parameter: string,
-	sql: string,
-	type: z.ZodType,
-	isSelective = false,
-): Filter[] {
+export function valueFilters(parameter: string, sql: string, type: z.ZodType, isSelective = false): Filter[] {
 	const schema = notNull(jsonSchema(type, 'output'));
 	const isOrdered =
-		['number', 'integer'].includes(String(schema.type)) ||
-		['date', 'date-time'].includes(schema.format ?? '');
+		['number', 'integer'].includes(String(schema.type)) || ['date', 'date-time'].includes(schema.format ?? '');
 	// A free text may contain commas, so the parameter is always one value.
 	const takesList =
 		schema.enum !== undefined || 'x-resource' in schema || 'x-item-of' in schema || schema.format === 'email';
@@ -154,12 +142,7 @@ export function valueFilters(
  *
  * @param type of one value
  */
-export function listFilter(
-	parameter: string,
-	sql: string,
-	schema: JsonSchema,
-	type: z.ZodType = plainText(),
-): Filter {
+export function listFilter(parameter: string, sql: string, schema: JsonSchema, type: z.ZodType = plainText()): Filter {
 	const { title, items, 'x-important': important, 'x-resource': target } = schema;
 	return {
 		parameter,

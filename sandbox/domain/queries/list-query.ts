@@ -15,7 +15,7 @@ import { type Filter, valueFilters } from './filters.ts';
 
 export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 
-/** In characters. This bounds the number of words, each of which is a condition. */
+/** In characters. This limits the number of words, each of which is a condition. */
 export const maxSearchLength = 200;
 
 /** SQLite refuses a condition of a thousand parts. */
@@ -129,8 +129,7 @@ export function parseListQuery(
 		conditions.push(filterCondition(filter, text, sortedBy));
 	}
 	const fingerprint = listFingerprint(resource.name, order, includeDeleted, conditions);
-	const after =
-		cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);
+	const after = cursor === undefined ? undefined : decodeCursor(key, cursor, fingerprint);
 	return { limit, order, after, conditions, includeDeleted, fields, fingerprint };
 }
 

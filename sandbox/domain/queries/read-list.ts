@@ -4,7 +4,7 @@ import type { AccountKey } from '../../core/store/credentials/account-key.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { encodeCursor } from './cursor.ts';
 import type { ListQuery } from './list-query.ts';
-import { readSeen } from './read-seen.ts';
+import { readVisible } from './read-visible.ts';
 
 /** A page of a list; `data` is the JSON of each record. */
 interface ListPage {
@@ -16,11 +16,11 @@ interface ListPage {
 /**
  * Reads one page.
  *
- * @param tableNow the table as the caller sees it at this moment
+ * @param tableNow the table as the caller currently sees it
  * @param key signs the cursor
  */
 export async function listPage(tableNow: () => TableView, query: ListQuery, key: AccountKey): Promise<ListPage> {
-	const { documents, end, total } = await readSeen(tableNow, (table) => table.list(query));
+	const { documents, end, total } = await readVisible(tableNow, (table) => table.list(query));
 	const data = query.fields ? await inTurns(documents, (document) => listedRecord(document, query)) : documents;
 	return { data, cursor: end ? encodeCursor(key, end, query.fingerprint) : null, total };
 }

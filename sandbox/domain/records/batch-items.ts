@@ -3,9 +3,9 @@ import { type BulkOperation, targetSchema } from '../../core/schemas/batch.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
 import type { Part } from '../../core/store/transactions.ts';
 import { parseInput } from '../../core/foundation/field-errors.ts';
-import { isObject, type JsonObject } from '../../core/foundation/json.ts';
+import { isObject, type JsonObject, omit } from '../../core/foundation/json.ts';
 import { createRecord, deleteRecord, updateRecord, upsertRecord } from './write.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The operation that a batch or a job applies to each of its items. */
 export interface Bulk {
@@ -36,7 +36,7 @@ export interface ItemResult {
  * @throws Error only for a fault of the service
  */
 export function writeItem(
-	writing: () => Writing,
+	writing: () => WriteContext,
 	part: Part,
 	bulk: Bulk,
 	item: unknown,
@@ -62,7 +62,7 @@ export function resultJson({ data, error, ...outcome }: ItemResult): string {
 	return `${JSON.stringify(outcome).slice(0, -1)}${rest}}`;
 }
 
-function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject): Answer {
+function effect(writing: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): Answer {
 	switch (operation) {
 		case 'create':
 			return createRecord(writing, item);
@@ -70,7 +70,7 @@ function effect(writing: Writing, { operation, matchOn }: Bulk, item: JsonObject
 			return upsertRecord(writing, matchOn!, item, undefined);
 		case 'update': {
 			const { id, ifMatch } = parseTarget(targetSchema, { id: item['id'], version: item['version'] });
-			const { id: _, version: __, ...change } = item;
+			const change = omit(item, 'id', 'version');
 			return updateRecord(writing, id, change, ifMatch);
 		}
 		case 'delete': {
@@ -97,7 +97,5 @@ function idNamed({ operation }: Bulk, item: unknown): string | null {
 
 function notAnObject(): Problem {
 	const detail = 'An item must be a JSON object.';
-	return new Problem('validation_failed', detail, {
-		errors: [{ pointer: '', code: 'invalid_type', detail }],
-	});
+	return new Problem('validation_failed', detail, { errors: [{ pointer: '', code: 'invalid_type', detail }] });
 }

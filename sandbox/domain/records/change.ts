@@ -7,9 +7,8 @@ import { fieldErrors } from '../../core/foundation/field-errors.ts';
 import { tooManyMembersIn } from './too-many-members.ts';
 import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
-import { ruleContext } from './rules.ts';
-import { refuseIllegalTransition } from './transitions.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import { ruleContext } from './rule-context.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The fields of a record that a client sets, directly or through rules. */
 export type Values = Record<string, unknown>;
@@ -22,7 +21,7 @@ export type Values = Record<string, unknown>;
  * @throws Problem validation_failed with every error, invalid_state_transition
  */
 export function changedValues(
-	writing: Writing,
+	writing: WriteContext,
 	stored: StoredRecord | undefined,
 	change: JsonObject,
 	byService = false,
@@ -54,8 +53,7 @@ export function changedValues(
 	throw invalid(errors);
 }
 
-const invalid = (errors: FieldError[]): Problem =>
-	new Problem('validation_failed', sentence(errors), { errors });
+const invalid = (errors: FieldError[]): Problem => new Problem('validation_failed', sentence(errors), { errors });
 
 /**
  * The problem of a record that shares a unique value with another record, even one the caller cannot
@@ -89,12 +87,7 @@ export function refuseCustomDuplicates(
 }
 
 /** Finds live records by the values of these fields; none if a value is absent. */
-export function findByFields(
-	store: StoreView,
-	resource: Resource,
-	fields: string[],
-	values: Values,
-): StoredRecord[] {
+export function findByFields(store: StoreView, resource: Resource, fields: string[], values: Values): StoredRecord[] {
 	if (!areGiven(fields, values)) return [];
 	const conditions = fields.map((field) => ({
 		sql: `${quoted(field)} = ?`,
@@ -115,12 +108,7 @@ function customChange(stored: StoredRecord | undefined, change: JsonObject): unk
 }
 
 /** Reports references to missing records. References to unknown resources are not checked. */
-function missingReferences(
-	store: StoreView,
-	resource: Resource,
-	merged: JsonObject,
-	change: JsonObject,
-): FieldError[] {
+function missingReferences(store: StoreView, resource: Resource, merged: JsonObject, change: JsonObject): FieldError[] {
 	return Object.keys(change).flatMap((field) => {
 		const target = referencedResource(resource, field);
 		const table = target === undefined ? undefined : store.table(target);
@@ -145,4 +133,28 @@ function sentence(errors: FieldError[]): string {
 	const isCut = errors.length >= maxErrors;
 	const more = isCut ? ' (and more errors)' : others > 0 ? ` (${others} more ${others === 1 ? 'error' : 'errors'})` : '';
 	return `${place ? `${place}: ` : ''}${first.detail}${more}`;
+}
+
+/**
+ * Refuses a transition that the resource does not allow. A new record may start in any state, so
+ * that records can be imported from another system unchanged.
+ *
+ * @throws Problem invalid_state_transition
+ */
+export function refuseIllegalTransition(
+	{ states, object }: Resource,
+	stored: StoredRecord | undefined,
+	values: Record<string, unknown>,
+): void {
+	if (!states || !stored) return;
+	const from = String(stored[states.field]);
+	const to = String(values[states.field]);
+	const allowed = states.transitions[from] ?? [];
+	if (from === to || allowed.includes(to)) return;
+	const hint = allowed.length > 0 ? `It can become: ${allowed.join(', ')}.` : 'This state is final.';
+	throw new Problem(
+		'invalid_state_transition',
+		`A ${object.replaceAll('_', ' ')} that is ${from} cannot become ${to}. ${hint}`,
+		{ members: { from, to, allowed } },
+	);
 }

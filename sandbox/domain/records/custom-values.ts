@@ -88,23 +88,14 @@ export function refuseDuplicateCustomValues(
 }
 
 /** Finds at most two live records: enough to distinguish none, one and several. */
-export function findByCustomField(
-	store: StoreView,
-	resource: Resource,
-	key: string,
-	value: unknown,
-): StoredRecord[] {
+export function findByCustomField(store: StoreView, resource: Resource, key: string, value: unknown): StoredRecord[] {
 	const values = [value as Cell];
 	const entries = entriesWith(key, '=', values);
 	return store.table(resource.name)!.findAll([{ sql: `${customField(key)} = ?`, values, entries }], 2);
 }
 
 /** @param other the record with the value, if the caller can see it */
-export function duplicateProblem(
-	pointer: string,
-	label: string,
-	other: StoredRecord | undefined,
-): Problem {
+export function duplicateProblem(pointer: string, label: string, other: StoredRecord | undefined): Problem {
 	const holder = other?.id ?? 'a record you cannot see';
 	const detail = `${label} must be unique, and ${holder} already has this value.`;
 	return new Problem('duplicate', detail, {

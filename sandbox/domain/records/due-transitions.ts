@@ -6,10 +6,10 @@ import { changeRecord } from './write.ts';
 
 const actor = { type: 'system', id: 'clock' };
 
-/** So many steps are taken before a request is answered. */
+/** Maximum number of steps before a request is answered. */
 const stepsOfRequest = 50;
 
-/** So many steps of a longer backlog are taken at once, some milliseconds' work. */
+/** Steps of a longer backlog that are taken at once, which takes a few milliseconds. */
 const stepsPerTurn = 3;
 
 const timedResources = resources.filter(({ states }) => states?.timed);
@@ -30,9 +30,7 @@ export function applyDueTransitions(service: Service): void {
 	const { store } = service;
 	if (busy.has(store) || !takeSteps(service, stepsOfRequest)) return;
 	busy.add(store);
-	workOff(service)
-		.catch(console.error)
-		.finally(() => busy.delete(store));
+	workOff(service).catch(console.error).finally(() => busy.delete(store));
 }
 
 /** Applies the due transitions of one record, whatever else waits. */

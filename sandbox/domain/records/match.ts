@@ -51,14 +51,10 @@ export function requireUniqueMatchOn(store: StoreView, resource: Resource, match
 	throw invalidParameter('match_on', refusal(resource));
 }
 
-const refusal = ({ unique }: Resource): string =>
-	`match_on must be a unique field: ${Object.keys(unique).join(', ')}.`;
+const refusal = ({ unique }: Resource): string => `match_on must be a unique field: ${Object.keys(unique).join(', ')}.`;
 
 function matchFields(store: StoreView, resource: Resource, fields: string[], body: JsonObject) {
-	const values = fields.map((field) => [
-		field,
-		present(field, resource.fields[field]!.safeParse(body[field])),
-	]);
+	const values = fields.map((field) => [field, present(field, resource.fields[field]!.safeParse(body[field]))]);
 	return findByFields(store, resource, fields, Object.fromEntries(values) as JsonObject);
 }
 

@@ -8,16 +8,10 @@ import { escapePointer } from '../../core/foundation/field-errors.ts';
  * objects merge, all other values replace. A cleared field is omitted, so that its default applies.
  * `custom_fields` are merged by `mergeCustomValues`, because they depend on their definitions.
  */
-export function mergePatch(
-	resource: Resource,
-	stored: StoredRecord | undefined,
-	change: JsonObject,
-): JsonObject {
+export function mergePatch(resource: Resource, stored: StoredRecord | undefined, change: JsonObject): JsonObject {
 	const merged = new Map<string, unknown>();
 	for (const field of Object.keys(resource.input.shape)) {
-		const value = Object.hasOwn(change, field)
-			? mergeValue(stored?.[field], change[field])
-			: stored?.[field];
+		const value = Object.hasOwn(change, field) ? mergeValue(stored?.[field], change[field]) : stored?.[field];
 		if (value !== null && value !== undefined) merged.set(field, value);
 	}
 	return Object.fromEntries(merged);
@@ -32,11 +26,7 @@ function mergeValue(stored: unknown, value: unknown): unknown {
 }
 
 /** The fields of a change that a client may not set, each with the reason. */
-export function refusedFields(
-	resource: Resource,
-	stored: StoredRecord | undefined,
-	change: JsonObject,
-): FieldError[] {
+export function refusedFields(resource: Resource, stored: StoredRecord | undefined, change: JsonObject): FieldError[] {
 	return Object.entries(change).flatMap(([field, value]) => {
 		const refuse = (code: string, detail: string) => [
 			{ pointer: `/${escapePointer(field)}`, code, detail },

@@ -5,11 +5,7 @@ import { recordJson } from '../../core/store/records/record-json.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
 
 /** A record with a strong ETag (RFC 9110, 8.8.3). */
-export const recordAnswer = (
-	status: number,
-	record: StoredRecord,
-	headers: Record<string, string> = {},
-): Answer => ({
+export const recordAnswer = (status: number, record: StoredRecord, headers: Record<string, string> = {}): Answer => ({
 	status,
 	headers: { 'Content-Type': 'application/json', ETag: etag(record), ...headers },
 	body: recordJson(record),

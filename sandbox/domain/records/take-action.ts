@@ -1,8 +1,8 @@
 import { parseInput } from '../../core/foundation/field-errors.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { actionInput, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
-import type { Writing } from '../../core/store/writing.ts';
-import { ruleContext } from './rules.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
+import { ruleContext } from './rule-context.ts';
 import { changeRecord, existingRecord, requireVersion } from './write.ts';
 
 /**
@@ -12,7 +12,7 @@ import { changeRecord, existingRecord, requireVersion } from './write.ts';
  * @throws Problem not_found, version_mismatch, validation_failed for input that the action does not take
  */
 export function takeAction(
-	writing: Writing,
+	writing: WriteContext,
 	id: string,
 	action: NonNullable<Resource['actions']>[string],
 	input: JsonObject,

@@ -5,7 +5,6 @@ import { firstVersion } from '../../core/schemas/record.ts';
 import { arrangeRecord, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
-import { isUniqueViolation } from '../../core/store/records/unique-violation.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
 import { etag, isOfVersion, recordAnswer } from './record-answer.ts';
@@ -13,12 +12,12 @@ import type { Answer } from '../../core/foundation/answer.ts';
 import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
-import { ruleContext } from './rules.ts';
+import { ruleContext } from './rule-context.ts';
 import { countTags } from './tag-usage.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** @param readOnly values of read-only fields */
-export function createRecord(writing: Writing, body: JsonObject, readOnly: JsonObject = {}): Answer {
+export function createRecord(writing: WriteContext, body: JsonObject, readOnly: JsonObject = {}): Answer {
 	const { resource, now, actor } = writing;
 	const id = writing.newId(resource.idPrefix, now);
 	const at = writing.store.unrestricted.writeClock.stamp(now);
@@ -35,12 +34,7 @@ export function createRecord(writing: Writing, body: JsonObject, readOnly: JsonO
 }
 
 /** @param ifMatch the value of the header If-Match, if there is one */
-export function updateRecord(
-	writing: Writing,
-	id: string,
-	body: JsonObject,
-	ifMatch: string | undefined,
-): Answer {
+export function updateRecord(writing: WriteContext, id: string, body: JsonObject, ifMatch: string | undefined): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
 	requireVersion(stored, ifMatch);
 	return recordAnswer(200, changeRecord(writing, stored, body));
@@ -51,7 +45,7 @@ export function updateRecord(
  *
  * @throws Problem in_use
  */
-export function deleteRecord(writing: Writing, id: string, ifMatch: string | undefined): Answer {
+export function deleteRecord(writing: WriteContext, id: string, ifMatch: string | undefined): Answer {
 	const stored = existingRecord(writing.store, writing.resource, id);
 	requireVersion(stored, ifMatch);
 	const { store, resource } = writing;
@@ -81,7 +75,7 @@ export function deleteRecord(writing: Writing, id: string, ifMatch: string | und
  * @throws Problem version_mismatch, also if the condition asks for a record and there is none
  */
 export function upsertRecord(
-	writing: Writing,
+	writing: WriteContext,
 	matchOn: string,
 	body: JsonObject,
 	ifMatch: string | undefined,
@@ -115,7 +109,7 @@ export function existingRecord(store: StoreView, resource: Resource, id: string)
  * @param byService whether the change comes from the service, which may set every field
  */
 export function changeRecord(
-	writing: Writing,
+	writing: WriteContext,
 	stored: StoredRecord,
 	body: JsonObject,
 	byService = false,
@@ -132,12 +126,7 @@ const changedResource = (name: string): Resource =>
 	[...resources, webhooks].find((resource) => resource.name === name)!;
 
 /** Saves a record, publishes its events, and applies the consequences for other records. */
-function save(
-	writing: Writing,
-	stored: StoredRecord | undefined,
-	record: StoredRecord,
-	body: JsonObject,
-): void {
+function save(writing: WriteContext, stored: StoredRecord | undefined, record: StoredRecord, body: JsonObject): void {
 	const { store, resource } = writing;
 	refuseCustomDuplicates(store, resource, record, body);
 	saveUnique(writing, stored, record);
@@ -158,7 +147,7 @@ function save(
  * @throws Problem duplicate
  */
 function saveUnique(
-	{ store, resource, now }: Writing,
+	{ store, resource, now }: WriteContext,
 	stored: StoredRecord | undefined,
 	record: StoredRecord,
 ): void {
@@ -172,7 +161,7 @@ function saveUnique(
 	}
 }
 
-const nextVersion = ({ store, now, actor }: Writing, stored: StoredRecord): StoredRecord => ({
+const nextVersion = ({ store, now, actor }: WriteContext, stored: StoredRecord): StoredRecord => ({
 	...stored,
 	version: stored.version + 1,
 	updated_at: store.unrestricted.writeClock.stamp(now),
@@ -193,3 +182,10 @@ export function requireVersion(stored: StoredRecord, ifMatch: string | undefined
 		{ headers: { ETag: etag(stored) } },
 	);
 }
+
+/** SQLITE_CONSTRAINT_UNIQUE (https://sqlite.org/rescode.html#constraint_unique). */
+const uniqueConstraint = 2067;
+
+/** Whether a unique index has refused a row. Nothing of the row was written. */
+export const isUniqueViolation = (error: unknown): boolean =>
+	typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === uniqueConstraint;

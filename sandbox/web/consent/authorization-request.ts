@@ -14,7 +14,7 @@ export interface AuthorizationRequest {
 }
 
 /** Where a response goes, once the address is verified to be the client's. */
-type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
+export type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
 
 /**
  * Identifies the client and the redirect address. If either is invalid, only the user is told (RFC
@@ -22,10 +22,7 @@ type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
  *
  * @returns the recipient, or the error as a sentence for the user
  */
-export function recipientOf(
-	{ clients }: Store,
-	{ values, repeated }: Parameters,
-): Recipient | string {
+export function recipientOf({ clients }: Store, { values, repeated }: Parameters): Recipient | string {
 	const clientId = values.get('client_id');
 	const redirectUri = values.get('redirect_uri');
 	if (repeated.includes('client_id') || repeated.includes('redirect_uri')) {

@@ -12,112 +12,16 @@ import {
 	answerAddress,
 	type AuthorizationRequest,
 	parseAuthorizationRequest,
+	type Recipient,
 	recipientOf,
 } from './authorization-request.ts';
-import { issuerOf } from '../../api/oauth/issuer.ts';
+import { issuerOf } from '../../api/oauth/server-metadata.ts';
 import { oauthPaths } from '../../api/oauth/server-metadata.ts';
 import { authorizationQuery, decisionForm } from '../../api/oauth/oauth-forms.ts';
 import { parametersOf } from '../../api/oauth/oauth-parameters.ts';
 import { grantableScopes } from '../../domain/access/scopes.ts';
 
 const codeLastsMs = 60_000;
-
-/** The routes where a user grants or denies a client's request. */
-export function authorizeRoutes(service: Service): ApiRoute[] {
-	const { store, now } = service;
-
-	/**
-	 * Validates a request and passes it on with the session of the user; answers invalid ones. Scopes
-	 * that this user cannot grant are removed (RFC 6749, 3.3).
-	 */
-	const withRequest = (
-		c: Context<Env>,
-		proceed: (session: Session, request: AuthorizationRequest) => Response | Promise<Response>,
-	) => {
-		c.header('Cache-Control', 'no-store');
-		const url = new URL(c.req.url);
-		const parameters = parametersOf(url.searchParams);
-		const recipient = recipientOf(store, parameters);
-		if (typeof recipient === 'string') {
-			return refusalPage(c, 400, 'This application cannot be authorized', recipient);
-		}
-		const request = parseAuthorizationRequest(recipient, parameters);
-		if ('error' in request) {
-			const answer = { error: request.error, error_description: request.description };
-			return c.redirect(answerAddress(recipient, issuerOf(c), answer), 303);
-		}
-		const session = sessionOf(service, c);
-		if (!session) return c.redirect(signInAddress(url.pathname + url.search), 303);
-		const scopes = grantableScopes(session.member.role, request.scopes);
-		if (scopes.length > 0) return proceed(session, { ...request, scopes });
-		const answer = {
-			error: 'invalid_scope',
-			error_description: `${session.member.email} cannot grant any of: ${request.scopes.join(', ')}.`,
-		};
-		return c.redirect(answerAddress(recipient, issuerOf(c), answer), 303);
-	};
-
-	const newCode = ({ member }: Session, request: AuthorizationRequest): string =>
-		store.transaction(() => {
-			const { client, scopes, redirectUri, challenge } = request;
-			const id = service.newId('grant', now());
-			return store.grants.add(
-				{ id, clientId: client.id, userId: member.id, scopes },
-				{ redirectUri, challenge, expiresAt: now() + codeLastsMs },
-				now(),
-			);
-		});
-
-	const request = {
-		path: oauthPaths.authorize,
-		tag: 'oauth',
-		filters: () => queryParametersOf(authorizationQuery),
-		security: [],
-	};
-	return [
-		endpoint({
-			...request,
-			method: 'GET',
-			id: 'authorize',
-			summary: 'Ask a user for permission',
-			description:
-				'Open it in the browser of the user, who signs in and grants or denies the request. The ' +
-				'response is sent to redirect_uri, with code, state and iss, or with error.',
-			answers: {
-				200: page('The page that asks for consent.'),
-				303: redirect('A redirect to the sign-in page, or to redirect_uri with an error.'),
-				400: page('A page that explains the error in client_id or redirect_uri.'),
-			},
-			handle: (c) => withRequest(c, (session, authorizationRequest) => consentPage(c, session, authorizationRequest)),
-		}),
-		endpoint({
-			...request,
-			method: 'POST',
-			id: 'decideAuthorization',
-			summary: 'Grant or deny a request',
-			description: 'The form of the consent page; not for other clients.',
-			body: decisionForm,
-			middleware: formMiddleware,
-			answers: {
-				303: redirect('A redirect to redirect_uri, with code, state and iss, or with error.'),
-				400: page('A page that explains the error in client_id or redirect_uri.'),
-				403: page('A page that refuses a form from another site.'),
-				422: page('A page that refuses a form that is too long.'),
-			},
-			async handle(c) {
-				const form = await readForm(c);
-				return withRequest(c, (session, authorizationRequest) => {
-					if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
-					const answer: Record<string, string> =
-						form.get('decision') === 'allow'
-							? { code: newCode(session, authorizationRequest) }
-							: { error: 'access_denied', error_description: 'The user denied the request.' };
-					return c.redirect(answerAddress(authorizationRequest, issuerOf(c), answer), 303);
-				});
-			},
-		}),
-	];
-}
 
 const page = (description: string) => ({
 	...noContent(description),
@@ -131,3 +35,104 @@ const redirect = (description: string) => ({
 		Location: { description: 'The address of the redirect.', schema: { type: 'string' } },
 	},
 });
+
+const error400 = page('A page that explains the error in client_id or redirect_uri.');
+
+const route = {
+	path: oauthPaths.authorize,
+	tag: 'oauth',
+	filters: () => queryParametersOf(authorizationQuery),
+	security: [],
+};
+
+const consentRoute = (service: Service): ApiRoute =>
+	endpoint({
+		...route,
+		method: 'GET',
+		id: 'authorize',
+		summary: 'Ask a user for permission',
+		description:
+			'Open it in the browser of the user, who signs in and grants or denies the request. The ' +
+			'response is sent to redirect_uri, with code, state and iss, or with error.',
+		answers: {
+			200: page('The page that asks for consent.'),
+			303: redirect('A redirect to the sign-in page, or to redirect_uri with an error.'),
+			400: error400,
+		},
+		handle: (c) => withRequest(service, c, (session, request) => consentPage(c, session, request)),
+	});
+
+const decisionRoute = (service: Service): ApiRoute =>
+	endpoint({
+		...route,
+		method: 'POST',
+		id: 'decideAuthorization',
+		summary: 'Grant or deny a request',
+		description: 'The form of the consent page; not for other clients.',
+		body: decisionForm,
+		middleware: formMiddleware,
+		answers: {
+			303: redirect('A redirect to redirect_uri, with code, state and iss, or with error.'),
+			400: error400,
+			403: page('A page that refuses a form from another site.'),
+			422: page('A page that refuses a form that is too long.'),
+		},
+		async handle(c) {
+			const form = await readForm(c);
+			return withRequest(service, c, (session, request) => {
+				if (!hasCsrfToken(session, form)) return refuseForeignForm(c);
+				const answer: Record<string, string> =
+					form.get('decision') === 'allow'
+						? { code: newCode(service, session, request) }
+						: { error: 'access_denied', error_description: 'The user denied the request.' };
+				return redirectToClient(c, request, answer);
+			});
+		},
+	});
+
+/** The routes where a user grants or denies a client's request. */
+export const authorizeRoutes = (service: Service): ApiRoute[] => [consentRoute(service), decisionRoute(service)];
+
+/**
+ * Validates a request and passes it on with the session of the user; answers invalid ones. Scopes
+ * that this user cannot grant are removed (RFC 6749, 3.3).
+ */
+function withRequest(
+	service: Service,
+	c: Context<Env>,
+	proceed: (session: Session, request: AuthorizationRequest) => Response | Promise<Response>,
+) {
+	c.header('Cache-Control', 'no-store');
+	const url = new URL(c.req.url);
+	const parameters = parametersOf(url.searchParams);
+	const recipient = recipientOf(service.store, parameters);
+	if (typeof recipient === 'string') {
+		return refusalPage(c, 400, 'This application cannot be authorized', recipient);
+	}
+	const request = parseAuthorizationRequest(recipient, parameters);
+	if ('error' in request) {
+		return redirectToClient(c, recipient, { error: request.error, error_description: request.description });
+	}
+	const session = sessionOf(service, c);
+	if (!session) return c.redirect(signInAddress(url.pathname + url.search), 303);
+	const scopes = grantableScopes(session.member.role, request.scopes);
+	if (scopes.length > 0) return proceed(session, { ...request, scopes });
+	return redirectToClient(c, recipient, {
+		error: 'invalid_scope',
+		error_description: `${session.member.email} cannot grant any of: ${request.scopes.join(', ')}.`,
+	});
+}
+
+const redirectToClient = (c: Context<Env>, recipient: Recipient, answer: Record<string, string>): Response =>
+	c.redirect(answerAddress(recipient, issuerOf(c), answer), 303);
+
+const newCode = ({ store, now, newId }: Service, { member }: Session, request: AuthorizationRequest): string =>
+	store.transaction(() => {
+		const { client, scopes, redirectUri, challenge } = request;
+		const id = newId('grant', now());
+		return store.grants.add(
+			{ id, clientId: client.id, userId: member.id, scopes },
+			{ redirectUri, challenge, expiresAt: now() + codeLastsMs },
+			now(),
+		);
+	});

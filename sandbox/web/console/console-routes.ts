@@ -6,9 +6,8 @@ import type { Env, Service } from '../../core/service.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { formMiddleware } from '../pages/forms.ts';
 import { alert } from '../pages/page.ts';
-import { copyScript } from '../pages/copy-script.ts';
 import { eventsPath, recordsPath } from '../pages/navigation.ts';
-import { madeNotice, Notices } from '../pages/notices.ts';
+import { madeNotice, Notices, copyScript } from '../pages/notices.ts';
 import { applyOwnTransitions } from '../../domain/records/due-transitions.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
@@ -24,44 +23,55 @@ import { homeBody } from './home-page.ts';
 import { listBody } from './list-page.ts';
 import { recordBody } from './record-page.ts';
 import { resourceLabels, recordPath, titleOf } from './titles.ts';
-import { forVisitors, resourceIn, type Visitor, writingOf } from './visitor.ts';
+import { forVisitors, resourceIn, type Visitor, writeContextOf } from './visitor.ts';
 
 const listPath = '/records/{resource}';
-const detailPath = `${listPath}/{id}`;
+const recordTemplate = `${listPath}/{id}`;
 const secretNote = 'Copy it now: it will not be shown again. Receivers use it to verify who sent an event.';
 const noErrors = { errors: new Map<string, string[]>(), message: undefined };
 
-/** The console: pages on which people see and change what the API serves. */
-export function consoleRoutes(service: Service): Route[] {
-	const notices = new Notices(service.now);
-	const page = (path: string, show: (c: Context<Env>, visitor: Visitor) => Response | Promise<Response>): Route => ({
-		method: 'GET',
-		path,
-		handler: forVisitors(service, show),
-	});
-	const form = (path: string, submissionOf: (c: Context<Env>, visitor: Visitor) => Promise<Submission>): Route => ({
-		method: 'POST',
-		path,
-		handler: forVisitors(service, (c, visitor) =>
-			submitForm(service, c, visitor, () => submissionOf(c, visitor)),
-		),
-		middleware: formMiddleware,
-	});
-	const recordOf = (c: Context<Env>, { store }: Visitor, resource: Resource) => {
-		const id = c.req.param('id')!;
-		applyOwnTransitions(service, resource, id);
-		return existingRecord(store, resource, id);
-	};
+/** A request for the records of a resource. */
+interface RecordRequest {
+	c: Context<Env>;
+	visitor: Visitor;
+	resource: Resource;
+}
 
-	/** The form of a new record or of one there is, as it begins or as it was refused. */
-	const showForm = async (
-		c: Context<Env>,
-		visitor: Visitor,
-		resource: Resource,
-		stored: StoredRecord | undefined,
-		refusal?: { fields: FormField[]; submittedTexts: FormTexts; problem: ProblemBody },
-	) => {
-		writingOf(service, c, resource, stored ? 'change' : 'create');
+/** A form as it was refused. */
+interface Refusal {
+	fields: FormField[];
+	submittedTexts: FormTexts;
+	problem: ProblemBody;
+}
+
+/** Shows records and their forms, and does what the forms ask for. */
+class RecordPages {
+	private readonly service: Service;
+	private readonly notices: Notices;
+
+	constructor(service: Service) {
+		this.service = service;
+		this.notices = new Notices(service.now);
+	}
+
+	async showList({ c, visitor, resource }: RecordRequest): Promise<Response> {
+		const body = await listBody(this.service, visitor, resource, new URL(c.req.url));
+		return visitor.show(resourceLabels(visitor.store, resource).plural, body);
+	}
+
+	async showRecord(request: RecordRequest): Promise<Response> {
+		const { visitor, resource } = request;
+		const record = this.recordOf(request);
+		const notice = resource.name === webhooks.name ? this.notices.take(visitor.session) : undefined;
+		const body = await recordBody(this.service, visitor, resource, record, notice);
+		// It may have changed hands while what belongs to it was counted.
+		this.recordOf(request);
+		return visitor.show(titleOf(resource, record), body, 200, notice && copyScript);
+	}
+
+	/** The form of a new record or of a stored one, as it begins or as it was refused. */
+	async showForm({ c, visitor, resource }: RecordRequest, stored?: StoredRecord, refusal?: Refusal): Promise<Response> {
+		writeContextOf(this.service, c, resource, stored ? 'change' : 'create');
 		const fields = refusal?.fields ?? (await formFields(visitor.store, resource, stored));
 		const texts = refusal?.submittedTexts ?? startOf(fields, stored, new URL(c.req.url).searchParams);
 		const { errors, message } = refusal ? formErrors(resource, fields, refusal.problem) : noErrors;
@@ -79,113 +89,123 @@ export function consoleRoutes(service: Service): Route[] {
 			submit: stored ? 'Save' : `Create ${label.toLowerCase()}`,
 		});
 		return visitor.show(title, body, (refusal?.problem.status ?? 200) as 422);
-	};
+	}
 
-	const create = form(listPath, async (c, visitor) => {
-		const resource = resourceIn(c, visitor);
+	async create(request: RecordRequest): Promise<Submission> {
+		const { visitor, resource } = request;
 		const fields = await formFields(visitor.store, resource, undefined);
 		return {
 			resource,
-			deed: 'create',
+			verb: 'create',
 			effect: (writing, submittedTexts) => {
 				const values = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				if (resource.name !== webhooks.name) {
 					return recordPath(resource, { id: createRecord(writing, values).id! });
 				}
 				const { webhook, secret } = createWebhook(writing, values, null);
-				notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
+				this.notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
 				return recordPath(resource, webhook);
 			},
-			onRefused: (submittedTexts, problem) => showForm(c, visitor, resource, undefined, { fields, submittedTexts, problem }),
+			onRefused: (submittedTexts, problem) => this.showForm(request, undefined, { fields, submittedTexts, problem }),
 		};
-	});
+	}
 
-	const update = form(detailPath, async (c, visitor) => {
-		const resource = resourceIn(c, visitor);
-		const stored = recordOf(c, visitor, resource);
+	async change(request: RecordRequest): Promise<Submission> {
+		const { visitor, resource } = request;
+		const stored = this.recordOf(request);
 		const fields = await formFields(visitor.store, resource, stored);
 		return {
 			resource,
-			deed: 'change',
+			verb: 'change',
 			effect: (writing, submittedTexts) => {
 				const change = changeOf(fields, formTexts(fields, stored), submittedTexts);
 				updateRecord(writing, stored.id, change, versionIn(submittedTexts));
 				return recordPath(resource, stored);
 			},
-			onRefused: (submittedTexts, problem) => showForm(c, visitor, resource, stored, { fields, submittedTexts, problem }),
+			onRefused: (submittedTexts, problem) => this.showForm(request, stored, { fields, submittedTexts, problem }),
 		};
-	});
+	}
 
-	/** What cannot be done is said on the page of the record. */
-	const showRefusal =
-		(visitor: Visitor, resource: Resource, record: StoredRecord): Submission['onRefused'] =>
-		async (_, { status, detail }) =>
-			visitor.show(
-				titleOf(resource, record),
-				await recordBody(service, visitor, resource, record, alert(detail)),
-				status as 409,
-			);
-
-	const remove = form(`${detailPath}/delete`, async (c, visitor) => {
-		const resource = resourceIn(c, visitor);
-		const record = recordOf(c, visitor, resource);
+	async delete(request: RecordRequest): Promise<Submission> {
+		const { resource } = request;
+		const record = this.recordOf(request);
 		return {
 			resource,
-			deed: 'delete',
+			verb: 'delete',
 			effect: (writing, submittedTexts) => {
 				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
 				deletion(writing, record.id, versionIn(submittedTexts));
 				return recordsPath(resource.name);
 			},
-			onRefused: showRefusal(visitor, resource, record),
+			onRefused: (_, problem) => this.showRefusal(request, record, problem),
 		};
-	});
+	}
 
-	const act = form(`${detailPath}/actions/{action}`, async (c, visitor) => {
-		const resource = resourceIn(c, visitor);
-		const record = recordOf(c, visitor, resource);
+	async act(request: RecordRequest): Promise<Submission> {
+		const { c, visitor, resource } = request;
+		const record = this.recordOf(request);
 		const action = memberNamed(resource.actions, c.req.param('action')!);
 		if (!action) throw new Problem('not_found', 'There is no such action.');
 		const fields = await actionFields(visitor.store, action.input ?? {});
 		return {
 			resource,
-			deed: 'change',
+			verb: 'change',
 			effect: (writing, submittedTexts) => {
 				const input = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				takeAction(writing, record.id, action, input, versionIn(submittedTexts));
 				return recordPath(resource, record);
 			},
-			onRefused: showRefusal(visitor, resource, record),
+			onRefused: (_, problem) => this.showRefusal(request, record, problem),
 		};
-	});
+	}
 
-	return [
-		page(eventsPath, async (c, visitor) =>
-			visitor.show('Events', await eventsBody(service, visitor, new URL(c.req.url))),
+	/** What cannot be done is said on the page of the record. */
+	private async showRefusal(
+		{ visitor, resource }: RecordRequest,
+		record: StoredRecord,
+		{ status, detail }: ProblemBody,
+	): Promise<Response> {
+		const body = await recordBody(this.service, visitor, resource, record, alert(detail));
+		return visitor.show(titleOf(resource, record), body, status as 409);
+	}
+
+	recordOf({ c, visitor, resource }: RecordRequest): StoredRecord {
+		const id = c.req.param('id')!;
+		applyOwnTransitions(this.service, resource, id);
+		return existingRecord(visitor.store, resource, id);
+	}
+}
+
+/** The console: pages on which people see and change what the API serves. */
+export function consoleRoutes(service: Service): Route[] {
+	const pages = new RecordPages(service);
+	const requestOf = (c: Context<Env>, visitor: Visitor) => ({ c, visitor, resource: resourceIn(c, visitor) });
+	const page = (path: string, show: (request: RecordRequest) => Promise<Response>): Route => ({
+		method: 'GET',
+		path,
+		handler: forVisitors(service, (c, visitor) => show(requestOf(c, visitor))),
+	});
+	const form = (path: string, submissionOf: (request: RecordRequest) => Promise<Submission>): Route => ({
+		method: 'POST',
+		path,
+		handler: forVisitors(service, (c, visitor) =>
+			submitForm(service, c, visitor, () => submissionOf(requestOf(c, visitor))),
 		),
-		page(listPath, async (c, visitor) => {
-			const resource = resourceIn(c, visitor);
-			const body = await listBody(service, visitor, resource, new URL(c.req.url));
-			return visitor.show(resourceLabels(visitor.store, resource).plural, body);
-		}),
-		page(`${listPath}/new`, (c, visitor) => showForm(c, visitor, resourceIn(c, visitor), undefined)),
-		page(detailPath, async (c, visitor) => {
-			const resource = resourceIn(c, visitor);
-			const record = recordOf(c, visitor, resource);
-			const notice = resource.name === webhooks.name ? notices.take(visitor.session) : undefined;
-			const body = await recordBody(service, visitor, resource, record, notice);
-			// It may have changed hands while what belongs to it was counted.
-			recordOf(c, visitor, resource);
-			return visitor.show(titleOf(resource, record), body, 200, notice && copyScript);
-		}),
-		page(`${detailPath}/edit`, (c, visitor) => {
-			const resource = resourceIn(c, visitor);
-			return showForm(c, visitor, resource, recordOf(c, visitor, resource));
-		}),
-		create,
-		update,
-		remove,
-		act,
+		middleware: formMiddleware,
+	});
+	const showEvents = forVisitors(service, async (c, visitor) =>
+		visitor.show('Events', await eventsBody(service, visitor, new URL(c.req.url))),
+	);
+	return [
+		{ method: 'GET', path: eventsPath, handler: showEvents },
+		page(listPath, (request) => pages.showList(request)),
+		page(`${listPath}/new`, (request) => pages.showForm(request)),
+		page(recordTemplate, (request) => pages.showRecord(request)),
+		page(`${recordTemplate}/edit`, (request) => pages.showForm(request, pages.recordOf(request))),
+		form(listPath, (request) => pages.create(request)),
+		form(recordTemplate, (request) => pages.change(request)),
+		form(`${recordTemplate}/delete`, (request) => pages.delete(request)),
+		form(`${recordTemplate}/actions/{action}`, (request) => pages.act(request)),
 	];
 }
 

@@ -6,16 +6,16 @@ import { type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { eventsPath } from '../pages/navigation.ts';
 import type { Html } from '../pages/page.ts';
-import { readSeen } from '../../domain/queries/read-seen.ts';
+import { readVisible } from '../../domain/queries/read-visible.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { Condition } from '../../core/store/records/condition.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
-import { causeCondition, causeLinks } from './event-cause.ts';
 import { linkToRecord, recordLink, titleOf } from './titles.ts';
 import { actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
 import type { Visitor } from './visitor.ts';
+import type { RequestOrigin } from '../../core/foundation/origin.ts';
 
 const eventsAtOnce = 25;
 const recentEvents = 10;
@@ -51,17 +51,14 @@ export async function recentEventList(
 	about?: { resource: Resource; record: StoredRecord },
 ): Promise<Html> {
 	const conditions = about
-		? [
-				{ sql: 'resource = ?', values: [about.resource.name] },
-				{ sql: 'record_id = ?', values: [about.record.id] },
-			]
+		? [{ sql: 'resource = ?', values: [about.resource.name] }, { sql: 'record_id = ?', values: [about.record.id] }]
 		: [];
 	const { events } = await newestEvents(visitor, conditions, recentEvents);
 	return eventList(service, visitor, events);
 }
 
 const newestEvents = (visitor: Visitor, conditions: Condition[], limit: number) =>
-	readSeen(() => visitor.store.events, (events) => events.newest(conditions, limit));
+	readVisible(() => visitor.store.events, (events) => events.newest(conditions, limit));
 
 function typeForm({ store }: Visitor, chosen: string, cause: string): Html {
 	const types = [...eventPatterns, ...eventTypesIn(store.unrestricted).map(({ type }) => type)].toSorted();
@@ -171,3 +168,21 @@ export function deliveryLine({ store }: Visitor, delivery: Delivery): Html {
 		</small>
 	</p>`;
 }
+
+/** Selects the events whose idempotency keys begin like this. */
+export const causeCondition = (cause: string): Condition => ({
+	sql: `substr(json_extract(request, '$.idempotency_key'), 1, length(?)) = ?`,
+	values: [cause, cause],
+});
+
+/** What the beginning of n8n's idempotency keys says: `n8n/<installation>/<workflow>/<execution>/`. */
+export function causeLinks(origin: RequestOrigin | null): Html {
+	const parts = /^(n8n\/[0-9a-f]{8}\/([\w-]+)\/)(?:(([\w-]+)\/))?[0-9a-f]{32,64}$/.exec(origin?.idempotency_key ?? '');
+	if (!parts) return html``;
+	const [, ofWorkflow = '', workflow = '', segment, execution] = parts;
+	return html`in n8n:
+		${link(ofWorkflow, `workflow ${workflow}`)}${execution === undefined ? '' : html`, ${link(`${ofWorkflow}${segment}`, `execution ${execution}`)}`}`;
+}
+
+const link = (cause: string, label: string): Html =>
+	html`<a href="${eventsPath}?${new URLSearchParams({ cause }).toString()}">${label}</a>`;

@@ -1,7 +1,7 @@
 import { inTurns } from '../../core/foundation/background.ts';
 import { memberNamed } from '../../core/foundation/json.ts';
-import { customFieldType, type CustomField } from '../../core/schemas/custom-field-type.ts';
-import { customFields } from '../../core/schemas/custom-fields.ts';
+import { customFieldType } from '../../core/schemas/custom-field-type.ts';
+import { type CustomField, customFields } from '../../core/schemas/custom-fields.ts';
 import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { resources } from '../../core/schemas/index.ts';
 import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
@@ -20,18 +20,18 @@ import { itemTitles, resourceLabels, shortTitle, titleFields, titleOf } from './
 /** A field of a form, named as in the body that the API takes. */
 export interface FormField {
 	name: string;
-	/** Of its value; with the choices that there are now, and `x-suggestions` where they are many. */
+	/** The schema of its value with the current choices, or with `x-suggestions` if there are many. */
 	schema: JsonSchema;
 	isRequired: boolean;
 	/** Whether the form begins with it. */
 	isImportant: boolean;
 }
 
-/** As many records are offered as a list; of more, the newest are suggested while somebody types. */
+/** Up to this many records are offered as a list. If there are more, the newest are suggested during typing. */
 const maxChoices = 50;
 const maxSuggestions = 200;
 
-/** As many items of lists, such as the stages of pipelines, are offered as a list. */
+/** Up to this many items, such as the stages of pipelines, are offered as a list. */
 const maxItems = 500;
 
 /**
@@ -172,11 +172,7 @@ const namedIn = (table: TableView, value: unknown): Named =>
 	});
 
 /** Records to choose from: a list of all of them, or suggestions if they are many. */
-const offered = (
-	named: Named,
-	maxOptions: number,
-	chosen: Named = [],
-): Record<string, unknown> =>
+const offered = (named: Named, maxOptions: number, chosen: Named = []): Record<string, unknown> =>
 	named.length > maxOptions
 		? { 'x-suggestions': Object.fromEntries([...named, ...chosen]) }
 		: { enum: named.map(([id]) => id), 'x-enum-labels': Object.fromEntries(named) };

@@ -4,13 +4,13 @@ import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
-import { formInputs, handleForm } from '../pages/own-forms.ts';
+import { formInputs, handleForm } from '../pages/signed-in-forms.ts';
 import { alert, type Html } from '../pages/page.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 import type { FormField } from './form-fields.ts';
 import { type FormState, formInput } from './widgets.ts';
-import { type Deed, type Visitor, writingOf } from './visitor.ts';
+import { type WriteVerb, type Visitor, writeContextOf } from './visitor.ts';
 
 interface RecordForm {
 	title: string;
@@ -54,9 +54,9 @@ export async function recordForm({ session }: Visitor, form: RecordForm): Promis
 /** What a submitted form is about, and what follows. */
 export interface Submission {
 	resource: Resource;
-	deed: Deed;
+	verb: WriteVerb;
 	/** @returns where to redirect */
-	effect(writing: Writing, form: FormTexts): string;
+	effect(writing: WriteContext, form: FormTexts): string;
 	/** Shows what is wrong, with what was typed. */
 	onRefused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
 }
@@ -73,8 +73,8 @@ export const submitForm = (
 	submissionOf: () => Promise<Submission>,
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
-		const { resource, deed, effect, onRefused } = await submissionOf();
-		const writing = writingOf(service, c, resource, deed);
+		const { resource, verb, effect, onRefused } = await submissionOf();
+		const writing = writeContextOf(service, c, resource, verb);
 		try {
 			return doOnce(() => effect(writing, form));
 		} catch (error) {
@@ -104,8 +104,4 @@ export function formErrors(resource: Resource, fields: FormField[], problem: Pro
 
 /** `/links/0/id` is the input `links.0.id`. */
 const nameAt = (pointer: string): string =>
-	pointer
-		.slice(1)
-		.split('/')
-		.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-		.join('.');
+	pointer.slice(1).split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');

@@ -7,7 +7,7 @@ import type { FormField } from './form-fields.ts';
 /** Whether a list's items are objects, which a form shows as rows of inputs. */
 export const hasRows = ({ items }: JsonSchema): boolean => items?.properties !== undefined;
 
-/** Lists begin with so many rows to fill in, and have one more for each time they are edited. */
+/** Number of rows that a new list shows. Each edit adds an empty row. */
 export const firstRows = 3;
 
 /** The inputs of a form as they show these values: their names, and the text in each. */
@@ -54,12 +54,7 @@ export function changeOf(fields: FormField[], initialTexts: FormTexts, submitted
 	return Object.fromEntries(change.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-function changed(
-	schema: JsonSchema,
-	name: string,
-	initialTexts: FormTexts,
-	submittedTexts: FormTexts,
-): unknown {
+function changed(schema: JsonSchema, name: string, initialTexts: FormTexts, submittedTexts: FormTexts): unknown {
 	if (schema.properties) {
 		const members = Object.entries(schema.properties)
 			.map(([member, about]) => [member, changed(about, `${name}.${member}`, initialTexts, submittedTexts)] as const)
@@ -71,7 +66,7 @@ function changed(
 	return JSON.stringify(value) === JSON.stringify(before) ? undefined : value;
 }
 
-/** What is typed into the inputs of a field; undefined if the form does not have them. */
+/** The value of the inputs of a field; undefined if the form does not have them. */
 function valueIn(schema: JsonSchema, name: string, form: FormTexts): unknown {
 	if (!typesOf(schema).includes('array')) {
 		const text = form.get(name);
@@ -131,11 +126,7 @@ function idIn(suggestions: Record<string, string>, text: string): string {
  * The inputs that a form begins with: those of the record, or for a new one what the address of the
  * form names, as `/records/notes/new?links.0.resource=contacts&links.0.id=con_0` does.
  */
-export function startOf(
-	fields: FormField[],
-	stored: StoredRecord | undefined,
-	query: URLSearchParams,
-): FormTexts {
+export function startOf(fields: FormField[], stored: StoredRecord | undefined, query: URLSearchParams): FormTexts {
 	const texts = formTexts(fields, stored ?? Object.fromEntries(query));
 	if (stored) return texts;
 	for (const [name, text] of query) if (name.includes('.') && texts.has(name)) texts.set(name, text);

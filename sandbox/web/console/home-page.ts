@@ -9,7 +9,7 @@ import { resourceLabels } from './titles.ts';
 import type { Visitor } from './visitor.ts';
 
 /**
- * How many records there are of each kind, and what happened last.
+ * The number of records of each kind, and the latest events.
  *
  * @param origin of the API
  */

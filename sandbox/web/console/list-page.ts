@@ -21,7 +21,7 @@ import { may, type Visitor } from './visitor.ts';
 
 const pageLength = '25';
 
-/** What changed last is what somebody who tries a workflow looks for. */
+/** Latest changes first: whoever tries a workflow looks for them. */
 const usualSort = '-updated_at';
 
 /** What to know before making one. */
@@ -127,7 +127,7 @@ interface ListedColumn {
 	valueIn(record: StoredRecord): unknown;
 }
 
-/** A custom object has its own fields, the others have those that people use first. */
+/** The fields of a custom object, or the important fields of another resource. */
 function listedColumns({ store }: Visitor, resource: Resource, title: string | undefined): ListedColumn[] {
 	const isCustom = objectKeyOf(resource.name) !== undefined;
 	const fields = isCustom ? [...customFieldsOf(store, resource.name).values()] : [];

@@ -6,13 +6,13 @@ import { customObjects, objectKeyOf } from '../../core/schemas/custom-objects.ts
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** The fields that name a record to people, the best first. */
+/** The fields that can serve as the title of a record, in order of preference. */
 const naming = ['name', 'title', 'label', 'label_plural', 'subject', 'url', 'body', 'text', 'operation'];
 
-/** The fields by which people recognize a resource's records: the first of them that has a value. */
+/** The title fields of a resource. The title of a record is the first one that has a value. */
 export const titleFields = ({ properties }: Resource): string[] => naming.filter((field) => field in properties);
 
-/** The best of them; undefined if there is none. */
+/** The preferred title field; undefined if there is none. */
 export const titleField = (resource: Resource): string | undefined => titleFields(resource)[0];
 
 const maxTitleLength = 80;

@@ -7,11 +7,7 @@ import { users } from '../../core/schemas/users.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { itemTitles, linkToRecord } from './titles.ts';
 
-const instantFormat = new Intl.DateTimeFormat('en-GB', {
-	dateStyle: 'medium',
-	timeStyle: 'short',
-	timeZone: 'UTC',
-});
+const instantFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
 /** An instant in UTC, as everywhere in the console. */
 export const timeOf = (at: string | number): Html => {
@@ -22,9 +18,7 @@ export const timeOf = (at: string | number): Html => {
 /** Whether a field has nothing to show. */
 export const isEmptyValue = (value: unknown): boolean =>
 	value === null ||
-	value === undefined ||
-	value === '' ||
-	(typeof value === 'object' && Object.values(value).every(isEmptyValue));
+	value === undefined || value === '' || (typeof value === 'object' && Object.values(value).every(isEmptyValue));
 
 /** The value of a field, for people. */
 export function shownValue(store: StoreView, schema: JsonSchema, value: unknown): Html {

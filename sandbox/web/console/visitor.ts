@@ -14,12 +14,12 @@ import { jobs } from '../../core/schemas/jobs.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import { type StoreView, storeVisibleTo } from '../../core/store/visibility/visible-store.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** A signed-in user, with the records and events that the API would show them. */
 export interface Visitor {
 	session: Session;
-	/** As they see it at this moment, because a page may wait for slow reads. */
+	/** As they currently see it, because a page may wait for slow reads. */
 	readonly store: StoreView;
 	/** Shows a page with the navigation beside it. */
 	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status'], script?: string): Response | Promise<Response>;
@@ -75,24 +75,24 @@ export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
 	throw new Problem('not_found', `There is no record type called ${name}.`);
 }
 
-export type Deed = 'create' | 'change' | 'delete';
+export type WriteVerb = 'create' | 'change' | 'delete';
 
 /** Allowed through the API only: reactivating a webhook also recovers missed events, and a job needs its lines. */
-const throughApi: Record<string, Deed[]> = {
+const throughApi: Record<string, WriteVerb[]> = {
 	[webhooks.name]: ['change'],
 	[jobs.name]: ['create', 'change', 'delete'],
 };
 
 /** Whether the visitor may do this to these records here; a role permits the same as it does for a token. */
-export const may = ({ session }: Pick<Visitor, 'session'>, deed: Deed, { name }: Resource): boolean =>
-	!(memberNamed(throughApi, name) ?? []).includes(deed) &&
+export const may = ({ session }: Pick<Visitor, 'session'>, verb: WriteVerb, { name }: Resource): boolean =>
+	!(memberNamed(throughApi, name) ?? []).includes(verb) &&
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
 
 /** @throws Problem insufficient_scope if the visitor may not write these records */
-export function writingOf(service: Service, c: Context<Env>, resource: Resource, deed: Deed): Writing {
+export function writeContextOf(service: Service, c: Context<Env>, resource: Resource, verb: WriteVerb): WriteContext {
 	// A form may take its time to arrive, so the session is looked at again.
 	const session = sessionOf(service, c);
-	if (!session || !may({ session }, deed, resource)) {
+	if (!session || !may({ session }, verb, resource)) {
 		throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);
 	}
 	const { newId, now } = service;

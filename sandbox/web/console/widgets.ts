@@ -44,7 +44,7 @@ async function rows(state: FormState, name: string, schema: JsonSchema): Promise
 	const inputs = await inTurns([...visibleRows, ...spareRows(visibleRows, schema)], (i) => row(state, name, schema, i));
 	return html`<fieldset class="group">
 		<legend>${schema.title ?? name}</legend>
-		<small id="${name}-hint">${schema.description} Rows left empty are left out.</small>
+		<small id="${name}-hint">${schema.description} Empty rows are ignored.</small>
 		${errorsAt(state, name)}
 		${inputs.slice(0, visibleRows.length)}
 		${addable(inputs.slice(visibleRows.length))}
@@ -56,21 +56,21 @@ const row = (state: FormState, name: string, schema: JsonSchema, i: number): Htm
 		${errorsAt(state, `${name}.${i}`)} ${members(state, `${name}.${i}`, schema.items!)}
 	</div>`;
 
-/** Rows of which a click shows one more, without a script. */
+/** Hidden rows, of which each click shows one more, without a script. */
 const addable = (hidden: Html[]): Html | '' =>
 	hidden.reduceRight<Html | ''>(
 		(rest, hiddenRow) => html`<details class="add"><summary>Add row</summary>${hiddenRow}${rest}</details>`,
 		'',
 	);
 
-/** Those that are filled in or wrong, at least the first ones. */
+/** The rows that are filled in or have errors, at least the first ones. */
 function shownRows({ texts, errors }: FormState, name: string, { maxItems, items }: JsonSchema): number[] {
 	const isUsed = (i: number): boolean =>
 		[...errors.keys()].some((place) => `${place}.`.startsWith(`${name}.${i}.`)) ||
 		Object.keys(items!.properties!).some((member) => Boolean(texts.get(`${name}.${i}.${member}`)));
 	const rowNumbers = texts.rowsOf(name);
 	const last = rowNumbers.findLastIndex(isUsed);
-	// Of more rows than the list takes, some show that they are too many.
+	// If there are too many rows, a few more than the maximum are shown.
 	return rowNumbers.slice(0, Math.min(Math.max(last + 2, firstRows), Number(maxItems ?? 100) + 3));
 }
 
@@ -116,13 +116,7 @@ function labeled(state: FormState, name: string, schema: JsonSchema, isRequired:
 	</div>`;
 }
 
-function input(
-	state: FormState,
-	name: string,
-	schema: JsonSchema,
-	isList: boolean,
-	isRequired: boolean,
-): Html {
+function input(state: FormState, name: string, schema: JsonSchema, isList: boolean, isRequired: boolean): Html {
 	const text = state.texts.get(name) ?? '';
 	const isWrong = messagesAt(state, name, isList).length > 0;
 	const describedBy = `${name}-hint${isWrong ? ` ${name}-error` : ''}`;
@@ -193,7 +187,5 @@ function messagesAt({ errors }: FormState, name: string, isList: boolean): strin
 
 function errorsAt(state: FormState, name: string, isList = false): Html | '' {
 	const messages = messagesAt(state, name, isList);
-	return messages.length === 0
-		? ''
-		: html`<p class="error" id="${name}-error">${messages.join(' ')}</p>`;
+	return messages.length === 0 ? '' : html`<p class="error" id="${name}-error">${messages.join(' ')}</p>`;
 }

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import type { Context } from 'hono';
 import { html, raw } from 'hono/html';
 import type { Route } from '../../api/http/route.ts';
-import type { Service } from '../../core/service.ts';
+import type { Env, Service } from '../../core/service.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
 import { iconLinks } from './icon.ts';
 import { refusalPage } from './page.ts';
@@ -92,41 +93,7 @@ export function docsRoutes(scriptFile: string | undefined, service: Service): Ro
 						'Run npm install and start the sandbox again. /openapi.json describes the API as well.';
 					return refusalPage(c, 404, 'The documentation cannot be shown', detail);
 				}
-				const session = sessionOf(service, c);
-				const token = session ? service.store.sessions.apiToken(session.token) : '';
-				const authentication = {
-					preferredSecurityScheme: 'apiKey',
-					securitySchemes: { apiKey: { token } },
-				};
-				// Scalar would resolve the document's relative server to //v1/contacts.
-				const servers = [{ url: new URL(c.req.url).origin }];
-				c.header('Content-Security-Policy', policy);
-				c.header('X-Content-Type-Options', 'nosniff');
-				// It holds a token.
-				c.header('Cache-Control', 'no-store');
-				return c.html(
-					html`<!doctype html>
-						<html lang="en">
-							<head>
-								<meta charset="utf-8" />
-								<meta name="viewport" content="width=device-width, initial-scale=1" />
-								<title>${configuration.metaData.title}</title>
-								${iconLinks}
-								<style>${raw(barStyle)}</style>
-							</head>
-							<body>
-								<nav class="bar" aria-label="CRM Platform">
-									<a href="/">← CRM Platform</a>
-									${session
-										? html`<span>Requests are sent as ${session.member.name}.</span>`
-										: html`<a href="${signInAddress(docsPath)}">Sign in to send requests</a>`}
-								</nav>
-								<script id="api-reference"
-									data-configuration="${JSON.stringify({ ...configuration, authentication, servers })}"></script>
-								<script src="${scriptPath}"></script>
-							</body>
-						</html>`,
-				);
+				return documentationPage(c, service);
 			},
 		},
 		...(scriptFile === undefined
@@ -145,6 +112,41 @@ export function docsRoutes(scriptFile: string | undefined, service: Service): Ro
 					} satisfies Route,
 				]),
 	];
+}
+
+function documentationPage(c: Context<Env>, service: Service): Response | Promise<Response> {
+	const session = sessionOf(service, c);
+	const token = session ? service.store.sessions.apiToken(session.token) : '';
+	const authentication = { preferredSecurityScheme: 'apiKey', securitySchemes: { apiKey: { token } } };
+	// Scalar would resolve the document's relative server to //v1/contacts.
+	const servers = [{ url: new URL(c.req.url).origin }];
+	c.header('Content-Security-Policy', policy);
+	c.header('X-Content-Type-Options', 'nosniff');
+	// It holds a token.
+	c.header('Cache-Control', 'no-store');
+	return c.html(
+		html`<!doctype html>
+			<html lang="en">
+				<head>
+					<meta charset="utf-8" />
+					<meta name="viewport" content="width=device-width, initial-scale=1" />
+					<title>${configuration.metaData.title}</title>
+					${iconLinks}
+					<style>${raw(barStyle)}</style>
+				</head>
+				<body>
+					<nav class="bar" aria-label="CRM Platform">
+						<a href="/">← CRM Platform</a>
+						${session
+							? html`<span>Requests are sent as ${session.member.name}.</span>`
+							: html`<a href="${signInAddress(docsPath)}">Sign in to send requests</a>`}
+					</nav>
+					<script id="api-reference"
+						data-configuration="${JSON.stringify({ ...configuration, authentication, servers })}"></script>
+					<script src="${scriptPath}"></script>
+				</body>
+			</html>`,
+	);
 }
 
 /** Finds Scalar's script. */

@@ -17,13 +17,13 @@ const limitForm = (maxSize: number) =>
 		},
 	});
 
-/** The longest texts of records have a quarter of that. */
+/** Four times the longest text of a record. */
 const maxFormSize = 1024 * 1024;
 
-/** Of a form that strangers can send. */
+/** The limit of forms that need no session. */
 const maxSmallFormSize = 16 * 1024;
 
-/** The most inputs of a form: those of a record with 500 custom fields and full lists twice. */
+/** Maximum number of inputs of a form: twice those of a record with 500 custom fields and full lists. */
 const maxInputs = 2000;
 
 const limitInputs = createMiddleware<Env>(async (c, next) => {
@@ -57,7 +57,7 @@ export const refuseForeignForm = (c: Context<Env>) =>
 		'It came from another site, or you have signed in again since opening the page. Reload the page.',
 	);
 
-/** So many inputs are read without a break. */
+/** Number of inputs that are read before yielding. */
 const inputsAtOnce = 50;
 
 /** Reads a form in pieces, so that other requests do not wait for all of a large one. */
@@ -65,8 +65,7 @@ export async function readForm(c: Context<Env>): Promise<FormTexts> {
 	const form = new FormTexts();
 	const inputs = (await c.req.text()).split('&');
 	const starts = Array.from({ length: Math.ceil(inputs.length / inputsAtOnce) }, (_, i) => i * inputsAtOnce);
-	await inTurns(starts, (start) =>
-		form.add(new URLSearchParams(inputs.slice(start, start + inputsAtOnce).join('&'))),
+	await inTurns(starts, (start) => form.add(new URLSearchParams(inputs.slice(start, start + inputsAtOnce).join('&'))),
 	);
 	return form;
 }

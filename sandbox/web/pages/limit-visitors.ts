@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory';
-import { accountId } from '../../core/foundation/account-id.ts';
+import { accountId } from '../../core/schemas/account.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import { spendRequest } from '../../api/http/rate-limit.ts';
 import type { RateLimiter } from '../../api/http/rate-limiter.ts';

@@ -9,8 +9,7 @@ import { style } from './style.ts';
 export type Html = ReturnType<typeof html>;
 
 /** What a CSP calls an inline style or script by. */
-const hashSource = (content: string): string =>
-	`sha256-${createHash('sha256').update(content).digest('base64')}`;
+const hashSource = (content: string): string => `sha256-${createHash('sha256').update(content).digest('base64')}`;
 
 const styleSource = hashSource(style);
 
@@ -66,12 +65,7 @@ export async function renderPage(c: Context, page: Page): Promise<Response> {
 }
 
 /** A page that explains a refusal. */
-export const refusalPage = (
-	c: Context,
-	status: NonNullable<Page['status']>,
-	title: string,
-	detail: string,
-) =>
+export const refusalPage = (c: Context, status: NonNullable<Page['status']>, title: string, detail: string) =>
 	renderPage(c, {
 		title,
 		status,

@@ -14,7 +14,7 @@ export const nobodysPassword = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(
  * @param stored `scrypt$N$r$p$salt$hash`, the last two in base64url. OWASP's Password Storage Cheat
  * Sheet recommends N 16384, r 8 and p 5, which take 16 MiB and some 200 ms.
  * @param clientAddress takes turns with others
- * @returns undefined if too many passwords of the same came at once
+ * @returns undefined if the same address sent too many passwords at once
  */
 export async function isPassword(clientAddress: string, password: string, stored: string): Promise<boolean | undefined> {
 	const [, N, r, p, salt, hash] = stored.split('$');

@@ -38,8 +38,7 @@ export function closeSession({ store }: Service, c: Context<Env>, { token }: Ses
 }
 
 /** The token in every form of a signed-in user, which a forged form cannot contain. */
-export const csrfToken = ({ token }: Session): string =>
-	createHmac('sha256', token).update('csrf').digest('base64url');
+export const csrfToken = ({ token }: Session): string => createHmac('sha256', token).update('csrf').digest('base64url');
 
 export const hasCsrfToken = (session: Session, form: FormTexts): boolean =>
 	isSameSecret(form.get('csrf') ?? '', csrfToken(session));

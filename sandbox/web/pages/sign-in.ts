@@ -9,14 +9,7 @@ import { demoMembers } from '../../seed/demo-members.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { refuseForeignForm, readForm, smallFormMiddleware } from './forms.ts';
 import { alert, renderPage } from './page.ts';
-import {
-	closeSession,
-	csrfToken,
-	hasCsrfToken,
-	openSession,
-	type Session,
-	sessionOf,
-} from './session.ts';
+import { closeSession, csrfToken, hasCsrfToken, openSession, type Session, sessionOf } from './session.ts';
 
 const path = '/sign-in';
 /** The pages that sign-in redirects to. */
@@ -28,8 +21,7 @@ const triesPerMinute = 20;
 const triesFromOneAddress = 100;
 
 /** The address of the sign-in page, which redirects to `returnTo` afterwards. */
-export const signInAddress = (returnTo: string): string =>
-	`${path}?return_to=${encodeURIComponent(returnTo)}`;
+export const signInAddress = (returnTo: string): string => `${path}?return_to=${encodeURIComponent(returnTo)}`;
 
 export function signInRoutes(service: Service): Route[] {
 	const tries = new RateLimiter(triesPerMinute);
@@ -75,11 +67,7 @@ export function signInRoutes(service: Service): Route[] {
 	};
 
 	return [
-		{
-			method: 'GET',
-			path,
-			handler: (c) => signInPage(c, returnPath(c.req.query('return_to') ?? null), ''),
-		},
+		{ method: 'GET', path, handler: (c) => signInPage(c, returnPath(c.req.query('return_to') ?? null), '') },
 		{ method: 'POST', path, handler: signIn, middleware: smallFormMiddleware },
 		{ method: 'POST', path: '/sign-out', handler: signOut, middleware: smallFormMiddleware },
 	];
@@ -107,13 +95,7 @@ function returnPath(requested: string | null): string {
 	return returnPaths.test(address) ? address : '/';
 }
 
-const signInPage = (
-	c: Context<Env>,
-	returnTo: string,
-	email: string,
-	status: 200 | 422 | 429 = 200,
-	error?: string,
-) =>
+const signInPage = (c: Context<Env>, returnTo: string, email: string, status: 200 | 422 | 429 = 200, error?: string) =>
 	renderPage(c, {
 		title: 'Sign in',
 		status,

@@ -7,9 +7,9 @@ import { docsPath } from '../../api/http/docs-path.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { settingsPath } from '../pages/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
-import { formInputs } from '../pages/own-forms.ts';
+import { formInputs } from '../pages/signed-in-forms.ts';
 import type { Session } from '../pages/session.ts';
-import { copyScript } from '../pages/copy-script.ts';
+import { copyScript } from '../pages/notices.ts';
 
 interface SettingsView {
 	session: Session;
@@ -69,7 +69,7 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 	const isPublic = submittedTexts?.get('client_type') === 'public';
 	return html`<section class="card" aria-labelledby="clients">
 		<h2 id="clients">OAuth clients</h2>
-		<p class="quiet">An application that acts for users, with access to what they can see.</p>
+		<p class="quiet">An application acts on behalf of users and can access what they can see.</p>
 		<ul class="things">
 			${clients.map(
 				(client) => html`<li class="row">
@@ -113,14 +113,7 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 }
 
 /** A button with a confirmation, without a script. */
-const confirmed = (
-	session: Session,
-	action: string,
-	id: string,
-	name: string,
-	verb: string,
-	effect: string,
-) =>
+const confirmed = (session: Session, action: string, id: string, name: string, verb: string, effect: string) =>
 	html`<details class="menu">
 		<summary class="danger" aria-label="${verb} ${name}">${verb}</summary>
 		<form method="post" action="${settingsPath}">

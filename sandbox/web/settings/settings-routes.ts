@@ -8,7 +8,7 @@ import { newSecret } from '../../core/store/credentials/secrets.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { deleteClient, revokeKey } from '../../api/webhooks/revoke-access.ts';
 import { formMiddleware } from '../pages/forms.ts';
-import { handleForm } from '../pages/own-forms.ts';
+import { handleForm } from '../pages/signed-in-forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
 import { type Session, sessionOf } from '../pages/session.ts';
 import { navigation, settingsPath } from '../pages/navigation.ts';
@@ -26,10 +26,7 @@ class FormError extends Error {}
 
 /** The page where administrators manage API keys and OAuth clients. */
 export function settingsRoutes(service: Service): Route[] {
-	const asAdministrator = (
-		c: Context<Env>,
-		proceed: (session: Session) => Response | Promise<Response>,
-	) => {
+	const asAdministrator = (c: Context<Env>, proceed: (session: Session) => Response | Promise<Response>) => {
 		const session = sessionOf(service, c);
 		if (!session) return c.redirect(signInAddress(settingsPath), 303);
 		if (session.member.role === 'admin') return proceed(session);
@@ -54,7 +51,9 @@ export function settingsRoutes(service: Service): Route[] {
 				try {
 					return doOnce(() => {
 						// While a large form is read, others take turns, one of which may demote the user.
-						if (sessionOf(service, c)?.member.role !== 'admin') throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
+						if (sessionOf(service, c)?.member.role !== 'admin') {
+							throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
+						}
 						const notice = action?.(service, form);
 						if (notice) notices.put(session, notice);
 						return settingsPath;

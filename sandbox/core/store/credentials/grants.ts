@@ -51,9 +51,7 @@ export class Grants {
 				INSERT INTO oauth_codes (hash, grant_id, redirect_uri, challenge, expires_at)
 				VALUES (?, ?, ?, ?, ?)
 			`),
-			selectCode: database.prepare(
-				'SELECT * FROM oauth_codes JOIN oauth_grants USING (grant_id) WHERE hash = ?',
-			),
+			selectCode: database.prepare('SELECT * FROM oauth_codes JOIN oauth_grants USING (grant_id) WHERE hash = ?'),
 			useCode: database.prepare('UPDATE oauth_codes SET is_used = 1 WHERE hash = ?'),
 			dropUnused: database.prepare(`
 				DELETE FROM oauth_grants WHERE grant_id IN

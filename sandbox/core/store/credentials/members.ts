@@ -17,7 +17,7 @@ export interface Member {
  * The password hashes of users, as `isPassword` takes them. Everything else, including the role, is
  * read from the users resource, which is the single source of truth.
  */
-export class Members {
+export class MemberPasswords {
 	private readonly users: () => Table;
 	private readonly insert: StatementSync;
 	private readonly select: StatementSync;
@@ -28,9 +28,7 @@ export class Members {
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS members (user_id TEXT PRIMARY KEY, password TEXT NOT NULL)
 		`);
-		this.insert = database.prepare(
-			'INSERT OR IGNORE INTO members (user_id, password) VALUES (?, ?)',
-		);
+		this.insert = database.prepare('INSERT OR IGNORE INTO members (user_id, password) VALUES (?, ?)');
 		this.select = database.prepare('SELECT password FROM members WHERE user_id = ?');
 	}
 
@@ -55,12 +53,7 @@ export class Members {
 	}
 }
 
-const roles: Record<string, Role> = {
-	owner: 'admin',
-	admin: 'admin',
-	member: 'member',
-	viewer: 'viewer',
-};
+const roles: Record<string, Role> = { owner: 'admin', admin: 'admin', member: 'member', viewer: 'viewer' };
 
 function memberOf(user: StoredRecord): Member | undefined {
 	const role = roles[String(user['role'])];

@@ -51,7 +51,7 @@ export class Sessions {
 
 	/**
 	 * The token by which the page of the documentation calls the API for its reader, as long as they are
-	 * signed in. Scripts may read it; from it, nobody finds out the token of the cookie.
+	 * signed in. Scripts may read it; the token of the cookie cannot be derived from it.
 	 */
 	apiToken(token: string): string {
 		const apiToken = `crm_page_${createHmac('sha256', token).update('api').digest('base64url')}`;

@@ -28,9 +28,7 @@ export class WebhookSecrets {
 				WHERE webhook_id = ? AND (expires_at IS NULL OR expires_at > ?)
 				ORDER BY created_at DESC, rowid DESC
 			`),
-			find: database.prepare(
-				'SELECT secret FROM webhook_secrets WHERE webhook_id = ? AND rowid = ?',
-			),
+			find: database.prepare('SELECT secret FROM webhook_secrets WHERE webhook_id = ? AND rowid = ?'),
 			end: database.prepare(`
 				UPDATE webhook_secrets SET expires_at = ? WHERE webhook_id = ? AND expires_at > ?
 			`),

@@ -13,10 +13,7 @@ export const onlyUsers = (...users: string[]): Audience => ({ isEveryoneBut: fal
 export const isInAudience = ({ isEveryoneBut, users }: Audience, user: string): boolean =>
 	isEveryoneBut !== users.includes(user);
 
-const complementOf = ({ isEveryoneBut, users }: Audience): Audience => ({
-	isEveryoneBut: !isEveryoneBut,
-	users,
-});
+const complementOf = ({ isEveryoneBut, users }: Audience): Audience => ({ isEveryoneBut: !isEveryoneBut, users });
 
 /** The users in both sets. */
 export function intersectionOf(first: Audience, second: Audience): Audience {
@@ -31,8 +28,7 @@ export const subtract = (first: Audience, second: Audience): Audience => interse
 /** The users in at least one of the sets. */
 export const unionOf = (sets: Audience[]): Audience => complementOf(sets.map(complementOf).reduce(intersectionOf, everyone));
 
-export const isEmptyAudience = ({ isEveryoneBut, users }: Audience): boolean =>
-	!isEveryoneBut && users.length === 0;
+export const isEmptyAudience = ({ isEveryoneBut, users }: Audience): boolean => !isEveryoneBut && users.length === 0;
 
 /** Serializes an audience: ids separated by spaces, after a `!` for everyone except these. */
 export const audienceText = ({ isEveryoneBut, users }: Audience): string =>

@@ -29,9 +29,7 @@ export class Deliveries {
 				WHERE status = 'pending';
 		`);
 		this.statements = {
-			insert: database.prepare(
-				"INSERT INTO deliveries VALUES (?, ?, ?, 'pending', ?, ?, ?, '[]')",
-			),
+			insert: database.prepare("INSERT INTO deliveries VALUES (?, ?, ?, 'pending', ?, ?, ?, '[]')"),
 			requeue: database.prepare(`
 				INSERT INTO deliveries VALUES (?, ?, ?, 'pending', 1, ?, ?, '[]')
 				ON CONFLICT (sequence, webhook_id) DO UPDATE SET

@@ -42,7 +42,7 @@ export class Events extends EventReader {
 	}
 
 	/**
-	 * A view of the log with the events that somebody received: they could see the record at that time.
+	 * A view of the log with the events that a user received: those of records visible to the user at that time.
 	 */
 	readableBy({ caller, seesAll, application }: Viewer): EventReader {
 		const conditions = [seesAll ? forAccount : audienceIncludes(caller.id)];

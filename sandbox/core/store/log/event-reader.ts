@@ -3,9 +3,9 @@ import type { RequestOrigin } from '../../foundation/origin.ts';
 import { type Audience, parseAudience } from './audience.ts';
 import type { Condition } from '../records/condition.ts';
 import { pageOf } from '../threads/page-rows.ts';
-import type { Query, Row } from '../threads/select.ts';
+import type { Query, Row } from '../threads/query.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
-import { allOf } from '../records/selection.ts';
+import { allOf } from '../records/record-queries.ts';
 
 /** An event before the log assigns its sequence number. */
 export interface NewEvent {
@@ -35,7 +35,7 @@ export interface StoredEvent extends NewEvent {
 	sequence: number;
 }
 
-/** Reads the events of the log that meet certain conditions, such as those that a user may read. */
+/** Reads the events that match the conditions of a view, such as those that a user may read. */
 export class EventReader {
 	protected readonly database: DatabaseSync;
 	protected readonly reader: BackgroundReader;

@@ -43,7 +43,7 @@ const orderColumn = (field: string): Column => ({ name: `${field}_order`, field,
 export const sortColumn = (resource: Resource, field: string): string =>
 	isReadByPeople(resource, field) ? orderColumn(field).name : field;
 
-/** Whether a field is a text of its own words: no time, address, choice or id. */
+/** Whether a field is free text: not a time, address, choice or id. */
 function isReadByPeople({ properties }: Resource, field: string): boolean {
 	const schema = properties[field]!;
 	const isOther = [schema.format, schema.enum, schema['x-resource']].some((about) => about !== undefined);

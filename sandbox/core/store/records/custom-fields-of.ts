@@ -1,4 +1,4 @@
-import type { CustomField } from '../../schemas/custom-field-type.ts';
+import type { CustomField } from '../../schemas/custom-fields.ts';
 import type { StoreView } from '../visibility/visible-store.ts';
 
 /** The custom fields of a resource, archived ones included, by key. */

@@ -1,9 +1,9 @@
 import { pageOf } from '../threads/page-rows.ts';
-import type { Row } from '../threads/select.ts';
+import type { Row } from '../threads/query.ts';
 import type { Cell } from './columns.ts';
-import type { Selection } from './selection.ts';
+import type { Selection } from './record-queries.ts';
 
-/** Some records in their order, as JSON texts. */
+/** Records in order, as JSON texts. */
 export interface RecordPage {
 	documents: string[];
 	/** Whether further records follow. */
@@ -11,7 +11,7 @@ export interface RecordPage {
 }
 
 export interface ListedPage extends RecordPage {
-	/** Where the next page begins, if there is one: what this one ends with in the columns of the order. */
+	/** The values of the last record in the columns of the order, from which the next page continues, if any. */
 	end: Cell[] | undefined;
 	/** Of the whole list. */
 	total: number;

@@ -19,7 +19,7 @@ export class QueryCache {
 
 	/** The cached value, unless another process has written to the file since. */
 	get<T>(key: string): T | undefined {
-		// A transaction checks for changes when it begins, and nobody else can write during it.
+		// A transaction checks for changes when it begins, and no other process can write during it.
 		if (!this.database.isTransaction) {
 			const version = this.dataVersion.get()!['data_version'] as number;
 			if (version !== this.version) this.clear();
@@ -51,5 +51,4 @@ export class QueryCache {
 const maxKeyLength = 100;
 
 /** Keys contain the filters of a list, which may have 16 KiB. */
-const shortened = (key: string): string =>
-	key.length > maxKeyLength ? hashOf(key).toString('base64') : key;
+const shortened = (key: string): string => key.length > maxKeyLength ? hashOf(key).toString('base64') : key;

@@ -23,5 +23,5 @@ export function parseRecord(text: string): StoredRecord {
 	return record;
 }
 
-/** The id in the JSON of a record, whose first field it is: parsing many large ones would take long. */
+/** The id in the JSON of a record, always its first field. Parsing many large records would take long. */
 export const idOfJson = (text: string): string => /"id":"([^"]*)"/.exec(text)![1]!;

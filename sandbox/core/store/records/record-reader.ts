@@ -5,21 +5,21 @@ import { live, sqlName } from './table-definition.ts';
 import type { QueryCache } from './query-cache.ts';
 import type { PreparedStatements } from '../threads/prepared-statements.ts';
 import { readRows } from '../threads/page-rows.ts';
-import type { Query, Row } from '../threads/select.ts';
+import type { Query, Row } from '../threads/query.ts';
 import type { BackgroundReader } from '../threads/background-reader.ts';
 import { documentOf, documentsOf, type ListedPage, listedOf, type RecordPage } from './page-of-records.ts';
 import { idOfJson, parseRecord } from './record-json.ts';
 import type { Rows } from './rows.ts';
-import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './selection.ts';
+import { allOf, countQuery, idsQuery, isIndexed, pageQuery, recordsQuery, type Selection, textsQuery } from './record-queries.ts';
 import { entriesByField, valueIndex } from './value-index.ts';
 
-/** Of more records, it is faster to look for a page of them in the order of the list. */
+/** With more matches than this, scanning in list order until the page is full is faster than sorting them. */
 const maxSorted = 2000;
 
-/** The most deleted records that a page may have to skip while others wait. */
+/** Maximum number of deleted records that a page may skip on the main thread. */
 const maxSkipped = 2000;
 
-/** The most text that is read while others wait, in characters. */
+/** Maximum amount of text that is read on the main thread, in characters. */
 const maxQuickSize = 300_000;
 
 /** The parts of a table that every reader of it shares. */
@@ -32,7 +32,7 @@ interface RecordSource {
 	cache: QueryCache;
 }
 
-/** Reads the records of a table that meet certain conditions, such as those that a user can see. */
+/** Reads the records of a table that match the conditions of a view, such as those visible to a user. */
 export class RecordReader {
 	readonly resource: Resource;
 	readonly columns: Column[];
@@ -78,7 +78,7 @@ export class RecordReader {
 
 	/**
 	 * The ids of all records of a list in its order, as JSON lists of `limit` ids, without blocking other
-	 * requests: whoever reads everything sorts it once.
+	 * requests. A caller that reads the whole list sorts it once.
 	 */
 	async idsInOrder(selection: Selection): Promise<string[]> {
 		const conditions = this.indexed([...selection.conditions, ...this.visible], false);
@@ -149,7 +149,7 @@ export class RecordReader {
 		return { ...listedOf(rows, selection), total };
 	}
 
-	/** Whether a page comes from an index alone, however many records there are. */
+	/** Whether a page is read from an index alone, regardless of the number of records. */
 	private isQuick({ conditions, order, includeDeleted }: Selection): boolean {
 		const [first] = conditions;
 		if (first) return conditions.length === 1 && first.isUnique === true && !includeDeleted;
@@ -178,7 +178,7 @@ export class RecordReader {
 		if (knownTotal === undefined) queries.push(this.countQuery(conditions, includeDeleted));
 		const read = queries.length > 0 ? await reader.read(queries) : [];
 		const isUnchanged = changes === memory.changes;
-		// What was counted before a write does not fit a page that was read after it.
+		// A total from before a write does not match a page from after it.
 		if (knownTotal !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
 		const total = knownTotal ?? totalOf(read.at(-1)!);
 		if (isCacheable && isUnchanged) memory.set(key, total);
@@ -206,9 +206,9 @@ export class RecordReader {
 	}
 
 	/**
-	 * Adds a look-up in the index of custom values, if there are conditions on some.
+	 * Adds a lookup in the index of custom values, if there are conditions on custom fields.
 	 *
-	 * @param isSorted whether only one that leaves few records is worth it
+	 * @param isSorted whether the list is sorted, so that only a condition with few matches is worth a lookup
 	 */
 	private indexed(conditions: Condition[], isSorted: boolean): Condition[] {
 		const byField = entriesByField(conditions);

@@ -61,10 +61,7 @@ export class Table extends RecordReader {
 			ORDER BY ${nextStepAt}, id LIMIT ?
 		`;
 		const rows = this.source.statements.get(sql).all(...(id === undefined ? [] : [id]), now, limit);
-		return rows.map((row) => ({
-			record: parseRecord(documentOf(row)),
-			at: row[nextStepAt] as string,
-		}));
+		return rows.map((row) => ({ record: parseRecord(documentOf(row)), at: row[nextStepAt] as string }));
 	}
 
 	/** The highest number in a column, deleted records included; 0 if there are no records. */

@@ -4,7 +4,7 @@ import type { Condition } from './condition.ts';
 import { readRows } from '../threads/page-rows.ts';
 import { searchIndex, sqlName } from './table-definition.ts';
 
-/** A merge writes so many pages at a time, some tenths of a millisecond's work. */
+/** Pages written per merge step, which takes a few tenths of a millisecond. */
 const pagesPerMerge = 16;
 
 /** The highest row in the index; every one above it waits to be indexed. */
@@ -65,9 +65,9 @@ export class WordIndex {
 
 	/**
 	 * Indexes the rows that were added, and merges parts of the index, in short pieces of which each is a
-	 * transaction. It ends though rows are added meanwhile, so that those are indexed together, too.
+	 * transaction. It ends even if rows are added meanwhile, so that those are indexed together later.
 	 */
-	*upkeep({ transaction, endOfPiece }: Pieces): Generator<void, void> {
+	*maintain({ transaction, endOfPiece }: Pieces): Generator<void, void> {
 		for (let isMore = this.isBehind; isMore; yield) isMore = transaction(() => this.indexRows(endOfPiece()));
 		for (; this.isParted; yield) this.isParted = transaction(() => this.mergeParts());
 	}

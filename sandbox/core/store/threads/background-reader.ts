@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { readRows } from './page-rows.ts';
 import { PreparedStatements } from './prepared-statements.ts';
-import type { Query, Row } from './select.ts';
+import type { Query, Row } from './query.ts';
 import { ThreadReader } from './thread-reader.ts';
 
-/** So many slow reads run side by side; further ones wait. */
+/** Maximum number of slow reads at a time; further ones wait. */
 const maxThreads = 4;
 
 /**
@@ -37,7 +37,7 @@ export class BackgroundReader {
 
 	/**
 	 * Moves what was written from the log of the database into the file, which waits for the disk. It has a
-	 * thread of its own, because jobs wait for it: they would wait for searches, too, and with their priority.
+	 * separate thread, because jobs wait for it: otherwise they would wait for searches, at a low priority.
 	 */
 	async checkpoint(): Promise<void> {
 		if (this.path === ':memory:') return;
@@ -49,7 +49,7 @@ export class BackgroundReader {
 		for (const thread of [...this.threads, ...(this.writer ? [this.writer] : [])]) thread.close();
 	}
 
-	/** A thread that does nothing, or the one with the least to do. */
+	/** An idle thread, or the least busy one. */
 	private freeThread(): ThreadReader {
 		this.threads = this.threads.filter(({ isRunning }) => isRunning);
 		const [leastBusy] = this.threads.toSorted((a, b) => a.load - b.load);

@@ -1,10 +1,10 @@
 import type { StatementSync } from 'node:sqlite';
-import type { Query, Row } from './select.ts';
+import type { Query, Row } from './query.ts';
 
 /** The most text on a page, in characters; a single record may have more. */
 export const maxPageSize = 2_000_000;
 
-/** Reads the rows of a query; of a page, no more than fit and one that shows that there are more. */
+/** Reads the rows of a query. For a page, it stops one row after the page is full, which shows that more follow. */
 export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>): Row[];
 /** @returns undefined if they have more text than `most` */
 export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>, maxSize: number): Row[] | undefined;
@@ -25,13 +25,13 @@ export function readRows(
 	return rows;
 }
 
-/** Some rows of one of several queries, by its number. */
+/** Part of the rows of one query, identified by its index. */
 export type PartOfRows = [query: number, rows: Row[]];
 
-/** Rows with so much text, in characters, are taken from another thread without a break. */
+/** Characters of text that are received from another thread without yielding. */
 const partSize = 256 * 1024;
 
-/** Cuts the rows of queries into parts of some size, or of one row each if they are large. */
+/** Splits the rows of queries into parts of limited size; a larger row is a part by itself. */
 export function partsOf(results: Row[][]): PartOfRows[] {
 	return results.flatMap((rows, query) => {
 		const parts: PartOfRows[] = [];

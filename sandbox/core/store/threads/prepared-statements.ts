@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 const maxStatements = 200;
 
-/** Longer ones are those of lists with hundreds of values, and are hardly asked twice. */
+/** Longer statements come from lists with hundreds of values, which are rarely repeated. */
 const maxSqlLength = 4000;
 
 /**

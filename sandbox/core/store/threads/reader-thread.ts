@@ -6,7 +6,7 @@ import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:w
 import { addFoldCase } from '../records/fold-case.ts';
 import { partsOf, readRows } from './page-rows.ts';
 import { PreparedStatements } from './prepared-statements.ts';
-import type { Query, Row } from './select.ts';
+import type { Query, Row } from './query.ts';
 
 export interface ReadRequest {
 	id: number;
@@ -36,7 +36,7 @@ export interface ReadAnswer {
 
 const { path, isPatient } = workerData as ThreadSetup;
 
-// Only Linux knows priorities of threads; elsewhere there is no such file.
+// Only Linux supports thread priorities; elsewhere this file does not exist.
 if (isPatient && existsSync('/proc/thread-self')) setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10);
 
 const database = new DatabaseSync(path);

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { nextTurn } from '../../foundation/background.ts';
 import type { PartOfRows } from './page-rows.ts';
-import type { Query, Row } from './select.ts';
+import type { Query, Row } from './query.ts';
 import type { Parts, ReadAnswer, ReadRequest, ThreadSetup } from './reader-thread.ts';
 
 interface Waiting {
@@ -21,7 +21,7 @@ export class ThreadReader {
 		this.thread = new Worker(join(import.meta.dirname, 'reader-thread.ts'), { workerData: setup });
 		this.thread.on('message', (answer: ReadAnswer) => {
 			const waiting = this.waiting.get(answer.id);
-			// Closed meanwhile, it has failed.
+			// If the reader was closed meanwhile, the request has failed already.
 			if (!waiting) return;
 			this.waiting.delete(answer.id);
 			// An idle thread does not keep the process alive.

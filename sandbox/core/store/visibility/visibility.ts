@@ -15,7 +15,7 @@ export interface Viewer {
 	application: string | undefined;
 }
 
-/** The conditions that select the records of a resource that somebody can see; none if they see all. */
+/** The conditions that select the records of a resource that a caller can see; empty if they see all. */
 export function visibleTo({ caller, seesAll, application }: Viewer, resource: Resource): Condition[] {
 	if (resource.visibility === 'application' && application !== undefined) {
 		return [createdVia(caller, application, 'document', '$')];
@@ -23,7 +23,7 @@ export function visibleTo({ caller, seesAll, application }: Viewer, resource: Re
 	return seesAll ? [] : visibleToUser(caller.id, resource);
 }
 
-/** The resources of which an application sees only the records that it has made for its user. */
+/** The resources of which an application sees only the records that it created for its user. */
 export const ofApplications = [webhooks, jobs].map(({ name }) => name);
 
 /**
@@ -31,12 +31,7 @@ export const ofApplications = [webhooks, jobs].map(({ name }) => name);
  *
  * @param column the one with the record, which is at `path` in its JSON
  */
-export const createdVia = (
-	{ id }: Viewer['caller'],
-	application: string,
-	column: string,
-	path: string,
-): Condition => ({
+export const createdVia = ({ id }: Viewer['caller'], application: string, column: string, path: string): Condition => ({
 	sql: `${column} ->> '${path}.created_by.id' = ? AND ${column} ->> '${path}.application_id' = ?`,
 	values: [id, application],
 });

@@ -41,11 +41,7 @@ class VisibleStore implements StoreView {
  *
  * @param application see `Viewer`
  */
-export function storeVisibleTo(
-	store: Store,
-	caller: Viewer['caller'],
-	application: Viewer['application'],
-): StoreView {
+export function storeVisibleTo(store: Store, caller: Viewer['caller'], application: Viewer['application']): StoreView {
 	const seesAll = store.seesAll(caller);
 	if (seesAll && application === undefined) return store;
 	return new VisibleStore(store, { caller, seesAll, application });

@@ -2,7 +2,7 @@ import { type Cell, quoted } from './columns.ts';
 import type { Condition } from './condition.ts';
 import { live } from './table-definition.ts';
 import { keysetCondition, type Order } from './keyset.ts';
-import type { Query } from '../threads/select.ts';
+import type { Query } from '../threads/query.ts';
 
 /** A query of a table: conditions, order, and the position to start after. */
 export interface Selection {
@@ -30,7 +30,7 @@ export function pageQuery(table: string, selection: Selection): Query {
 	};
 }
 
-/** Every id of a list in its order, as JSON lists of so many. */
+/** Every id of a list in its order, as JSON lists of a given size. */
 export function idsQuery(table: string, { conditions, order, includeDeleted }: Selection, size: number): Query {
 	const { sql, values } = allOf(withLive(conditions, includeDeleted));
 	const placed = `SELECT id, row_number() OVER (${orderBy(order)}) - 1 AS place FROM ${table} WHERE ${sql}`;
@@ -48,7 +48,7 @@ export function recordsQuery(table: string, { conditions, includeDeleted }: Sele
 	return { sql: `SELECT document FROM ${table} WHERE ${sql} ${inOrder}`, values: [...values, ids], isPage: true };
 }
 
-/** The newest live records, each with the first of some fields that has a text, otherwise its id. */
+/** The newest live records, each with the first of these fields that is not empty, otherwise its id. */
 export function textsQuery(table: string, fields: string[], conditions: readonly Condition[], limit: number): Query {
 	const { sql, values } = allOf(withLive([...conditions], false));
 	const texts = [...fields.map((field) => `nullif(document ->> '$.${field}', '')`), 'id'].join();

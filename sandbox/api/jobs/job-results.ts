@@ -59,5 +59,4 @@ export function resultLines(
 	});
 }
 
-const withoutRecord = (line: string): string =>
-	JSON.stringify(redactResult(JSON.parse(line) as JsonObject));
+const withoutRecord = (line: string): string => JSON.stringify(redactResult(JSON.parse(line) as JsonObject));

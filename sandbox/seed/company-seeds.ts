@@ -1,5 +1,5 @@
 import { countries } from './countries.ts';
-import { companyValues } from './custom-fields.ts';
+import { companyValues } from './custom-field-seeds.ts';
 import { addressIn, distinct, fillDigits, slug } from './people.ts';
 import type { Random } from './random.ts';
 import { companyNames, stages, trades } from './words.ts';

@@ -1,22 +1,22 @@
-import type { Background } from '../../foundation/background.ts';
-import type { Store } from '../store.ts';
+import type { Background } from '../foundation/background.ts';
+import type { Store } from './store.ts';
 
-/** Batches the work of all writes in this interval. */
+/** Interval in which the work of all writes is batched. */
 const afterMs = 50;
-/** Most pages of indexes are written again and again in between, and are moved once. */
+/** Most index pages are rewritten many times in this interval, and are moved only once. */
 const checkpointEveryMs = 2000;
 
 /** Background maintenance while there are writes: indexes new rows and checkpoints the write-ahead log. */
-export function keepUp({ store, background }: { store: Store; background: Background }): void {
+export function startMaintenance({ store, background }: { store: Store; background: Background }): void {
 	let isUnderWay = false;
 	let wasWritten = true;
 	let lastCheckpoint = 0;
 	const work = async () => {
 		wasWritten = false;
-		const pieces = store.upkeep(() => background.endOfPiece());
+		const pieces = store.maintain(() => background.endOfPiece());
 		while (await background.take(() => store.isOpen && !pieces.next().done));
 		if (!store.isOpen || performance.now() - lastCheckpoint < checkpointEveryMs) return;
-		// Nobody writes in the background meanwhile, so that the log is empty afterwards and begins anew.
+		// No background work writes meanwhile, so the log is empty afterwards and starts over.
 		await background.take(() => store.checkpoint());
 		lastCheckpoint = performance.now();
 	};
@@ -24,12 +24,10 @@ export function keepUp({ store, background }: { store: Store; background: Backgr
 		if (isUnderWay || !wasWritten) return;
 		isUnderWay = true;
 		const begin = () => {
-			work()
-				.catch((error) => store.isOpen && console.error(error))
-				.finally(() => {
-					isUnderWay = false;
-					wake();
-				});
+			work().catch((error) => store.isOpen && console.error(error)).finally(() => {
+				isUnderWay = false;
+				wake();
+			});
 		};
 		setTimeout(begin, afterMs).unref();
 	};

@@ -1,5 +1,5 @@
 import { recordsName } from '../core/schemas/custom-objects.ts';
-import { customFieldOf, options } from './custom-fields.ts';
+import { customFieldOf, options } from './custom-field-seeds.ts';
 import type { Times } from './history.ts';
 import type { Random } from './random.ts';
 
@@ -15,10 +15,7 @@ export const customObjectSeed = () => ({
 });
 
 export const machineFieldSeeds = [
-	customFieldOf(machines, 'text', 'Serial Number', 'Number on the type plate.', {
-		required: true,
-		unique: true,
-	}),
+	customFieldOf(machines, 'text', 'Serial Number', 'Number on the type plate.', { required: true, unique: true }),
 	customFieldOf(machines, 'select', 'Model', 'What kind of machine it is.', {
 		options: options('Compact', 'Standard', 'Heavy Duty'),
 	}),

@@ -1,9 +1,9 @@
 import type { RuleContext } from '../../core/schemas/resource.ts';
 import { quoted } from '../../core/store/records/columns.ts';
-import type { Writing } from '../../core/store/writing.ts';
+import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The context that a resource's rules receive during a write. */
-export const ruleContext = ({ store, actor, now, newId }: Writing): RuleContext => ({
+export const ruleContext = ({ store, actor, now, newId }: WriteContext): RuleContext => ({
 	actor,
 	at: new Date(now).toISOString(),
 	newId: (prefix) => newId(prefix, now),

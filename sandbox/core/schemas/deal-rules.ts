@@ -3,11 +3,7 @@ import type { RuleContext } from './resource.ts';
 import { type Stage, type stageKinds, stagesOf } from './stages.ts';
 
 export const lostReason = text(
-	{
-		title: 'Lost Reason',
-		description: 'Reason the deal was lost.',
-		examples: ['Chose a cheaper offer'],
-	},
+	{ title: 'Lost Reason', description: 'Reason the deal was lost.', examples: ['Chose a cheaper offer'] },
 	1000,
 );
 
@@ -59,3 +55,25 @@ function moveTo(kind: Stage['kind'], deal: DealInStage, { find }: RuleContext) {
 	const stages = stagesOf(find('pipelines', deal.pipeline_id!));
 	return { stage_id: stages.find((stage) => stage.kind === kind)!.id };
 }
+
+type Deal = Pick<DealInStage, 'stage_id' | 'status'>;
+
+const becomes = (status: Deal['status'], description: string) => ({
+	description,
+	when: (deal: Deal, previous: Deal | undefined) => deal.status === status && previous?.status !== status,
+});
+
+/** The events of a deal besides created, updated and deleted. */
+export const dealEvents = {
+	stage_changed: {
+		description: 'A deal was moved to another stage.',
+		when: (deal: Deal, previous: Deal | undefined) => previous !== undefined && deal.stage_id !== previous.stage_id,
+	},
+	won: becomes('won', 'A deal was won.'),
+	lost: becomes('lost', 'A deal was lost.'),
+	reopened: {
+		description: 'A won or lost deal was reopened.',
+		when: (deal: Deal, previous: Deal | undefined) =>
+			previous !== undefined && deal.status === 'open' && previous.status !== 'open',
+	},
+};

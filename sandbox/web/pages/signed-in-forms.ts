@@ -9,7 +9,7 @@ import type { FormTexts } from './form-texts.ts';
 import type { Html } from './page.ts';
 import { csrfToken, hasCsrfToken, type Session } from './session.ts';
 
-/** What every form of a signed-in user carries: whom it is from, and which form it is. */
+/** The hidden inputs of every form of a signed-in user: the session's token and the id of the form. */
 export const formInputs = (session: Session): Html =>
 	html`<input type="hidden" name="csrf" value="${csrfToken(session)}" />
 		<input type="hidden" name="form" value="${randomUUID()}" />`;
@@ -26,7 +26,7 @@ export async function handleForm(
 	session: Session,
 	handle: (form: FormTexts, doOnce: DoOnce) => Response | Promise<Response>,
 ): Promise<Response> {
-	// A large form is read, carried out and shown again in pieces, so that others do not wait for all of it.
+	// A large form is read, applied and shown again in pieces, so that other requests do not wait for all of it.
 	await nextTurn();
 	const form = await readForm(c);
 	if (!hasCsrfToken(session, form)) return refuseForeignForm(c);

@@ -3,7 +3,7 @@ import type { RequestOrigin } from '../foundation/origin.ts';
 import type { StoreView } from './visibility/visible-store.ts';
 
 /** The context of a write: the caller, their view of the store, the resource, time and request. */
-export interface Writing {
+export interface WriteContext {
 	store: StoreView;
 	resource: Resource;
 	actor: { type: string; id: string };

@@ -13,27 +13,21 @@ import { tasks } from '../core/schemas/tasks.ts';
 import { tickets } from '../core/schemas/tickets.ts';
 import { users } from '../core/schemas/users.ts';
 import type { Store } from '../core/store/store.ts';
-import { companySeeds } from './companies.ts';
-import { contactSeeds } from './contacts.ts';
-import { customFieldSeed, customFieldSeeds } from './custom-fields.ts';
-import {
-	customObjectSeed,
-	machineFieldSeed,
-	machineFieldSeeds,
-	machineSeeds,
-} from './custom-objects.ts';
-import { dealSeeds } from './deals.ts';
+import { companySeeds } from './company-seeds.ts';
+import { contactSeeds } from './contact-seeds.ts';
+import { customFieldSeed, customFieldSeeds } from './custom-field-seeds.ts';
+import { customObjectSeed, machineFieldSeed, machineFieldSeeds, machineSeeds } from './custom-object-seeds.ts';
+import { dealSeeds } from './deal-seeds.ts';
 import { history, type Times } from './history.ts';
-import { ownersAndTags } from './owners-and-tags.ts';
+import { ownersAndTags, tagCount, tagSeed } from './owners-and-tags.ts';
 import { seedMembers } from './demo-members.ts';
-import { messageSeeds } from './messages.ts';
-import { pipelineCount, pipelineSeeds } from './pipelines.ts';
+import { messageSeeds } from './message-seeds.ts';
+import { pipelineCount, pipelineSeeds } from './pipeline-seeds.ts';
 import { type Random, randomFrom } from './random.ts';
 import { recentDays, workRecently } from './recent.ts';
-import { tagCount, tagSeed } from './tags.ts';
-import { ticketSeeds } from './tickets.ts';
-import { userCount, userSeed } from './users.ts';
-import { workSeeds } from './work.ts';
+import { ticketSeeds } from './ticket-seeds.ts';
+import { userCount, userSeed } from './user-seeds.ts';
+import { workSeeds } from './work-seeds.ts';
 
 interface SeedOptions {
 	/** The date (UTC) at whose beginning the data ends; today unless given. */
@@ -63,8 +57,7 @@ export function seed(
 	seedMembers(store);
 	if (store.table(customFields.name)!.count([], true) > 0) return;
 	const random = randomFrom(20_230_102);
-	const fill = (resource: Resource, records: Iterable<StoredRecord>) =>
-		store.table(resource.name)!.fill(records);
+	const fill = (resource: Resource, records: Iterable<StoredRecord>) => store.table(resource.name)!.fill(records);
 	const make = (resource: Resource, count: number, generator: Random, values: ValuesFor) => {
 		const records = [...history(resource, count, end, generator, values)];
 		fill(resource, records);

@@ -48,7 +48,7 @@ export function valuesOf({ name }: Resource, fixtures: Fixtures): Json {
 }
 
 /** Something that can be done, with a record or without. */
-export interface Deed {
+export interface RecordWrite {
 	name: string;
 	access: 'read' | 'write';
 	/** Whether it is about one record, and leaves none. */
@@ -57,11 +57,11 @@ export interface Deed {
 }
 
 /** All that can be done with the records of a resource, by its definition. */
-export function deedsOf(resource: Resource, { tagId, ...otherFixtures }: Fixtures): Deed[] {
+export function recordWritesOf(resource: Resource, { tagId, ...otherFixtures }: Fixtures): RecordWrite[] {
 	const values = () => valuesOf(resource, { tagId, ...otherFixtures });
 	const path = `/v1/${resource.name}`;
 	const matchOn = Object.keys(resource.unique)[0];
-	const write = (name: string, of: Deed['of'], request: Deed['request']): Deed => {
+	const write = (name: string, of: RecordWrite['of'], request: RecordWrite['request']): RecordWrite => {
 		return { name, access: 'write', of, request };
 	};
 	const actions = Object.keys(resource.actions ?? {});

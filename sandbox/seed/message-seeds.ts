@@ -20,12 +20,7 @@ const support = 'support@sandbox.example';
  * @param team the users who answer
  * @returns a function that creates the values of the next message
  */
-export function messageSeeds(
-	random: Random,
-	tickets: StoredRecord[],
-	people: StoredRecord[],
-	team: StoredRecord[],
-) {
+export function messageSeeds(random: Random, tickets: StoredRecord[], people: StoredRecord[], team: StoredRecord[]) {
 	const byId = new Map(people.map((person) => [person.id, person]));
 	return (_i: number, { createdAt, updatedAt }: Times): Record<string, unknown> => {
 		const ticket = random.pick(tickets);

@@ -27,9 +27,7 @@ const encounters = [
 /** Links to a contact, and sometimes to the contact's company. */
 const linksTo = (contact: StoredRecord, withCompany: boolean) => [
 	{ resource: 'contacts', id: contact.id },
-	...(withCompany && contact['company_id'] !== null
-		? [{ resource: 'companies', id: contact['company_id'] }]
-		: []),
+	...(withCompany && contact['company_id'] !== null ? [{ resource: 'companies', id: contact['company_id'] }] : []),
 ];
 
 /**

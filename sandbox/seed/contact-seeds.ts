@@ -1,7 +1,7 @@
 import type { StoredRecord } from '../core/schemas/resource.ts';
 import { countries } from './countries.ts';
-import { contactValues } from './custom-fields.ts';
-import { namesByCountry } from './names.ts';
+import { contactValues } from './custom-field-seeds.ts';
+import { namesByCountry } from './people-names.ts';
 import { addressIn, distinct, fillDigits, slug } from './people.ts';
 import type { Random } from './random.ts';
 import { jobTitles, leadSources, stages } from './words.ts';

@@ -4,13 +4,7 @@ import type { Random } from './random.ts';
 export const options = (...labels: string[]) =>
 	labels.map((label) => ({ value: label.toLowerCase().replaceAll(' ', '_'), label }));
 
-export const customFieldOf = (
-	resource: string,
-	type: string,
-	label: string,
-	description: string,
-	more = {},
-) => ({
+export const customFieldOf = (resource: string, type: string, label: string, description: string, more = {}) => ({
 	resource,
 	key: slug(label).replaceAll('-', '_'),
 	label,
@@ -31,9 +25,7 @@ export const customFieldSeeds = [
 	customFieldOf('contacts', 'date', 'Renewal Date', 'Date the contract is renewed.'),
 	customFieldOf('contacts', 'number', 'NPS Score', 'Latest answer to the customer survey, 0 to 10.'),
 	customFieldOf('contacts', 'boolean', 'VIP', 'Whether the person gets special attention.'),
-	customFieldOf('contacts', 'text', 'Customer Number', 'Number of the person in the shop.', {
-		unique: true,
-	}),
+	customFieldOf('contacts', 'text', 'Customer Number', 'Number of the person in the shop.', { unique: true }),
 	customFieldOf('contacts', 'multi_select', 'Interests', 'What the person wants to hear about.', {
 		options: options('Product News', 'Events', 'Training'),
 	}),
