@@ -10,44 +10,8 @@ const memberNames = ['kept'];
 const without = (names, selector) => ({ ...selector, format: null, custom: { regex: `^(${names.join('|')})$`, match: false } });
 const emptyMemberNames = emptyNames.filter((name) => !memberNames.includes(name));
 
-/** Files that declare one of them still. A file leaves this list with its last one; none is added. */
-const withEmptyNames = [
-	'test/integration/agent-tools-refusals.test.ts',
-	'test/integration/filter-rows.test.ts',
-	'test/integration/undo-model.ts',
-	'test/sandbox/access-to-records.test.ts',
-	'test/sandbox/visibility-of-bulk.test.ts',
-	'test/sandbox/visibility.test.ts',
-	'test/unit/description-cost.test.ts',
-];
-
 /** Files with a function of more than 60 lines. A file leaves this list with its last one; none is added. */
 const withLongFunctions = [
-	'nodes/CrmPlatform/agent/toolArgs.ts',
-	'nodes/CrmPlatform/agent/toolSchemas.ts',
-	'nodes/CrmPlatform/api/connection.ts',
-	'nodes/CrmPlatform/api/eventLog.ts',
-	'nodes/CrmPlatform/api/http/request.ts',
-	'nodes/CrmPlatform/files/csvReader.ts',
-	'nodes/CrmPlatform/files/jsonReader.ts',
-	'nodes/CrmPlatform/mapping/linkedIds.ts',
-	'nodes/CrmPlatform/sync/settings.ts',
-	'nodes/CrmPlatform/trigger/changes/records.ts',
-	'nodes/CrmPlatform/trigger/changes/trigger.ts',
-	'nodes/CrmPlatform/trigger/webhook/watch.ts',
-	'nodes/CrmPlatform/undo/undoChanges.ts',
-	'nodes/CrmPlatform/writing/batches.ts',
-	'nodes/CrmPlatform/writing/fileImport.ts',
-	'sandbox/api/collection/record-routes.ts',
-	'sandbox/api/event-routes.ts',
-	'sandbox/api/jobs/job-routes.ts',
-	'sandbox/api/oauth/oauth-routes.ts',
-	'sandbox/api/openapi/event-schemas.ts',
-	'sandbox/api/webhooks/webhook-routes.ts',
-	'sandbox/app.ts',
-	'sandbox/web/consent/consent-routes.ts',
-	'sandbox/web/console/console-routes.ts',
-	'sandbox/web/pages/docs.ts',
 	'test/integration/approval.ts',
 	'test/integration/example-player.ts',
 	'test/integration/oauth2.ts',
@@ -99,7 +63,6 @@ export default defineConfig(
 	},
 	{
 		files: ['**/*.{ts,mjs}'],
-		ignores: withEmptyNames,
 		rules: {
 			'@typescript-eslint/naming-convention': [
 				'error',

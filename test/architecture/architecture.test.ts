@@ -48,13 +48,6 @@ test.each([
 	expect(repeatedExports(within(areas), 'exported')).toEqual([]);
 });
 
-/** File names that two files have still. A name leaves this list when one of them is renamed; none is added. */
-const stillRepeated = [
-	'plan.ts', 'refusals.ts',
-	'companies.ts', 'contacts.ts', 'custom-fields.ts', 'custom-objects.ts', 'deals.ts', 'index.ts', 'messages.ts', 'names.ts',
-	'pipelines.ts', 'tags.ts', 'tickets.ts', 'users.ts',
-];
-
 test.each([
 	['the package', /^(nodes|credentials)\//],
 	['the sandbox', /^sandbox\//],
@@ -62,8 +55,7 @@ test.each([
 	// A subject is tested at several levels, by files of one name, and each configuration has its entry points.
 	['what tests share', /^test\/.*(?<!\.test|\/run|\/start|\/stop)\.m?ts$/],
 ])('one file name means one thing in %s', (_, areas) => {
-	const found = repeatedFileNames(within(areas).keys());
-	expect(found.filter((line) => !stillRepeated.some((name) => line.startsWith(`${name}: `)))).toEqual([]);
+	expect(repeatedFileNames(within(areas).keys())).toEqual([]);
 });
 
 describe('every request passes the queue of its credential', () => {

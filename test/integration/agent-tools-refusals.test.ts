@@ -6,13 +6,13 @@ import { useSandbox } from './sandbox.ts';
 const sandbox = useSandbox();
 
 const company = 'Twins Inc.';
-let ids: Record<'one' | 'other' | 'deal' | 'company', string>;
+let ids: Record<'firstTwin' | 'secondTwin' | 'deal' | 'company', string>;
 
 beforeAll(async () => {
 	const createRecord = async (path: string, body: IDataObject) => String((await sandbox.call('POST', path, body)).body.id);
 	ids = {
-		one: await createRecord('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.one@x.example' }),
-		other: await createRecord('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.other@x.example' }),
+		firstTwin: await createRecord('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.one@x.example' }),
+		secondTwin: await createRecord('/v1/contacts', { first_name: 'Tess', last_name: 'Twin', email: 'tess.other@x.example' }),
 		deal: await createRecord('/v1/deals', { title: 'Renewal of Twins', amount: 1200 }),
 		company: await createRecord('/v1/companies', { name: company }),
 	};
@@ -51,9 +51,9 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['a value that an action does not take', 'act', () => ({ kind: 'deal', action: 'win', record: ids.deal, values: { amount: 5 } }), /win does not take amount/],
 	['delete all', 'change', () => ({ kind: 'contact', action: 'delete', record: 'all' }), /No contact is called all/],
 	['delete without a record', 'change', () => ({ kind: 'contact', action: 'delete' }), /all at once is not possible/],
-	['delete two without their number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.one, ids.other] }), /would delete 2 records.*send count: 2/],
-	['delete two with another number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.one, ids.other], count: 5 }), /would delete 2 records/],
-	['delete two, one of which there is not', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.one, 'Nobody Atall'], count: 2 }), /No contact is called Nobody Atall/],
+	['delete two without their number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, ids.secondTwin] }), /would delete 2 records.*send count: 2/],
+	['delete two with another number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, ids.secondTwin], count: 5 }), /would delete 2 records/],
+	['delete two, one of which there is not', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, 'Nobody Atall'], count: 2 }), /No contact is called Nobody Atall/],
 	['a filter that there is not', 'search', () => ({ kind: 'deal', filters: { colour: 'red' } }), /no filter colour.*stage_id/],
 	['a comparison that a field has not', 'search', () => ({ kind: 'deal', filters: { status: { gte: 'open' } } }), /status cannot be filtered by gte/],
 	['a filter that excludes a choice', 'search', () => ({ kind: 'deal', filters: { status: { ne: 'open' } } }), /cannot be filtered by ne\. It takes a value, a list of values\. To exclude, send the others: \{"status": \["won","lost"\]\}/],

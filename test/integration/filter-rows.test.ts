@@ -158,11 +158,11 @@ describe('a row filters by', () => {
 	});
 
 	test('values, fields and operators of its item', async () => {
-		const rows = [row('={{ $json.field }}', '={{ $json.how }}', { value: '={{ $json.what }}' })];
+		const rows = [row('={{ $json.field }}', '={{ $json.how }}', { value: '={{ $json.operand }}' })];
 		await run(
 			setup(rows, [
-				{ field: 'job_title', how: 'contains', what: 'chief' },
-				{ field: 'custom_fields.nps_score', how: 'isAtLeast', what: 7 },
+				{ field: 'job_title', how: 'contains', operand: 'chief' },
+				{ field: 'custom_fields.nps_score', how: 'isAtLeast', operand: 7 },
 			]),
 		);
 		const lists = (await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');

@@ -60,14 +60,14 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	if (fault) {
 		requests = 0;
 		between = async (number) => {
-			if (fault.what === 'killed') return number >= fault.at ? 'drop' : 'pass';
+			if (fault.type === 'killed') return number >= fault.at ? 'drop' : 'pass';
 			if (number !== fault.at) return 'pass';
-			if (fault.what === 'dropped') return 'drop';
-			if (fault.what === 'answer lost') return 'drop answer';
-			meanwhile = await account.edit(fault.record, fault.what === 'deleted');
+			if (fault.type === 'dropped') return 'drop';
+			if (fault.type === 'answer lost') return 'drop answer';
+			meanwhile = await account.edit(fault.record, fault.type === 'deleted');
 			return 'pass';
 		};
-		const isEdit = fault.what === 'edited' || fault.what === 'deleted';
+		const isEdit = fault.type === 'edited' || fault.type === 'deleted';
 		const first = await undo(name, `${name}-first`, interrupted).then(() => undefined, (error: Error) => error);
 		if (isEdit && first) broken.push(`it failed: ${first.message}`);
 	}

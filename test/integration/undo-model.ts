@@ -42,7 +42,7 @@ export const undoHistories = fc.record({
 		fc.record({
 			/** Before which request. */
 			at: fc.nat(16),
-			what: fc.constantFrom('dropped', 'answer lost', 'killed', 'edited', 'deleted' as const),
+			type: fc.constantFrom('dropped', 'answer lost', 'killed', 'edited', 'deleted' as const),
 			record: fc.nat(11),
 		}),
 		{ nil: undefined },

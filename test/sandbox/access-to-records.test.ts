@@ -12,7 +12,7 @@ test('messages are seen with their contact, ticket or deal, and by their user', 
 	const { admin, sales, as, post, get, store } = sandbox;
 	const call = as(sales, ['messages:read', 'messages:write', 'events:read']);
 	const contacts = {
-		own: await contactOf(sales),
+		owned: await contactOf(sales),
 		free: await contactOf(null),
 		foreign: await contactOf(admin),
 	};
@@ -25,7 +25,7 @@ test('messages are seen with their contact, ticket or deal, and by their user', 
 		return (await post('/v1/messages', { ...about, ...values })).body.id;
 	};
 	const seen = [
-		await message({ contact_id: contacts.own.id }),
+		await message({ contact_id: contacts.owned.id }),
 		await message({ contact_id: contacts.free.id }),
 		await message({ contact_id: contacts.foreign.id, ticket_id: ticket }),
 		await message({ contact_id: contacts.foreign.id, deal_id: deal }),

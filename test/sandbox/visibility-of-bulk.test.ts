@@ -18,7 +18,7 @@ let asSales: Call;
 /** Calls with the API key of the account. */
 let asAccount: Call;
 /** Contacts by who owns them. */
-let contacts: Record<'own' | 'foreign', Json>;
+let contacts: Record<'owned' | 'foreign', Json>;
 
 beforeEach(async () => {
 	sandbox = await startOAuthSandbox();
@@ -26,7 +26,7 @@ beforeEach(async () => {
 	asSales = await connected('member', everything);
 	asAccount = callWith(sandbox.apiKey);
 	contacts = {
-		own: await create('contacts', { last_name: 'Own', owner_id: sales }),
+		owned: await create('contacts', { last_name: 'Own', owner_id: sales }),
 		foreign: await create('contacts', { last_name: 'Foreign', owner_id: admin }),
 	};
 });
@@ -63,7 +63,7 @@ async function ended(call: Call, id: string): Promise<{ job: Json; result: Json 
 const ids = ({ body }: Answer): string[] => body.data.map(({ id }: Json) => id);
 
 test.each(['update', 'delete'])('a batch to %s does not find records of others', async (operation) => {
-	const items = [contacts.foreign, contacts.own].map(({ id }) => ({ id }));
+	const items = [contacts.foreign, contacts.owned].map(({ id }) => ({ id }));
 	const { status, body } = await asSales('POST', `/v1/contacts/batch/${operation}`, { items });
 	expect([status, body.summary]).toEqual([207, { total: 2, succeeded: 1, failed: 1 }]);
 	expect(body.results[0]).toMatchObject({ status: 404, error: { code: 'not_found' } });
@@ -84,7 +84,7 @@ test('an export has the records that its user sees', async () => {
 	expect(body.total).toBe(1);
 	const { job, result } = await ended(asSales, body.id);
 	expect(job).toMatchObject({ total: 1, succeeded: 1 });
-	expect(result).toEqual(contacts.own);
+	expect(result).toEqual(contacts.owned);
 });
 
 test('an application sees only the jobs it has started for its user, an administrator’s too, and an API key all', async () => {
@@ -131,7 +131,7 @@ test('a tag is not put on a record of somebody else', async () => {
 		expect((await asSales(method, path)).status).toBe(404);
 	}
 	expect(await foreignNow()).toEqual(contacts.foreign);
-	const reply = await asSales('PUT', `/v1/contacts/${contacts.own.id}/tags/${tag.id}`);
+	const reply = await asSales('PUT', `/v1/contacts/${contacts.owned.id}/tags/${tag.id}`);
 	expect(reply.body.tag_ids).toEqual([tag.id]);
 });
 
@@ -147,7 +147,7 @@ test('a deal of somebody else is not won, and pipelines are for administrators t
 
 test('notes are seen by their author, and by everyone if they have none', async () => {
 	const write = async (author_id: string | null) => {
-		const links = [{ resource: 'contacts', id: contacts.own.id }];
+		const links = [{ resource: 'contacts', id: contacts.owned.id }];
 		return (await create('notes', { body: 'x', author_id, links })).id;
 	};
 	const [ownNote, free] = [await write(sales), await write(null)];

@@ -16,7 +16,7 @@ let asSales: (
 /** Calls with the API key of the account. */
 let asAccount: typeof asSales;
 /** Contacts by who owns them. */
-let contacts: Record<'own' | 'free' | 'foreign', Json>;
+let contacts: Record<'owned' | 'free' | 'foreign', Json>;
 
 beforeEach(async () => {
 	sandbox = await startOAuthSandbox();
@@ -26,7 +26,7 @@ beforeEach(async () => {
 	const create = async (email: string, owner_id: string | null) =>
 		(await asAccount('POST', '/v1/contacts', { email, owner_id })).body;
 	contacts = {
-		own: await create('own@x.example', sales),
+		owned: await create('own@x.example', sales),
 		free: await create('free@x.example', null),
 		foreign: await create('foreign@x.example', admin),
 	};
@@ -36,11 +36,11 @@ afterEach(() => sandbox.close());
 const ids = ({ body }: Answer): string[] => body.data.map(({ id }: Json) => id);
 
 test('a user lists, counts and finds their own records and those without an owner', async () => {
-	const expected = [contacts.own.id, contacts.free.id];
+	const expected = [contacts.owned.id, contacts.free.id];
 	const list = await asSales('GET', '/v1/contacts');
 	expect([ids(list), list.body.total]).toEqual([expected, 2]);
 	const sorted = await asSales('GET', '/v1/contacts?sort=-email&limit=1');
-	expect([ids(sorted), sorted.body.total]).toEqual([[contacts.own.id], 2]);
+	expect([ids(sorted), sorted.body.total]).toEqual([[contacts.owned.id], 2]);
 	const { id, email } = contacts.foreign;
 	for (const query of [`owner_id=${admin}`, `email=${email}`, 'q=foreign', `ids=${id}`]) {
 		const { body } = await asSales('GET', `/v1/contacts?${query}`);
@@ -76,12 +76,12 @@ test('a unique value stays unique, but nothing tells who has it', async () => {
 		expect(JSON.stringify(body)).not.toContain(contacts.foreign.id);
 	}
 	const reply = await asSales('PUT', '/v1/contacts?match_on=email', { email: 'own@x.example' });
-	expect(reply.body.id).toBe(contacts.own.id);
+	expect(reply.body.id).toBe(contacts.owned.id);
 });
 
 test('a record of somebody else cannot be referred to', async () => {
 	const company = await asAccount('POST', '/v1/companies', { name: 'Foreign', owner_id: admin });
-	const { status, body } = await asSales('PATCH', `/v1/contacts/${contacts.own.id}`, {
+	const { status, body } = await asSales('PATCH', `/v1/contacts/${contacts.owned.id}`, {
 		company_id: company.body.id,
 	});
 	expect([status, body.errors[0].code]).toEqual([422, 'reference_not_found']);
