@@ -19,12 +19,17 @@ describe('the rate-limit window', () => {
 		expect(reset('30')).toBe(now + 30_000);
 	});
 
+	test('is read from a reset with fractions of a second', () => {
+		expect(reset('1.5')).toBe(now + 1_500);
+		expect(reset(`${at(30)}.25`)).toBe(now + 30_250);
+	});
+
 	test('is measured on the clock of the service, however wrong ours is', () => {
 		const theirs = new Date(now - 3_600_000).toUTCString();
 		expect(reset(String(at(30 - 3600)), { date: theirs })).toBe(now + 30_000);
 	});
 
-	test.each(['', 'soon', '-1', '1.5', '1e3', 'NaN'])('is unknown when the reset is %p', (value) => {
+	test.each(['', 'soon', '-1', '1e3', '.5', 'NaN'])('is unknown when the reset is %p', (value) => {
 		expect(reset(value)).toBeUndefined();
 	});
 

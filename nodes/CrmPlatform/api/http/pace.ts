@@ -26,7 +26,7 @@ type Headers = Readonly<Record<string, string | undefined>>;
  */
 export function rateWindow(headers: Headers, now: number): RateWindow | undefined {
 	const remaining = wholeNumber(headers['x-ratelimit-remaining']);
-	const reset = wholeNumber(headers['x-ratelimit-reset']);
+	const reset = resetOf(headers['x-ratelimit-reset']?.trim());
 	if (remaining === undefined || reset === undefined) return undefined;
 	return { remaining, resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), maxWindowLength) };
 }
@@ -93,6 +93,9 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
 	const date = DateTime.fromHTTP(value);
 	return date.isValid ? Math.min(Math.max(0, date.toMillis() - serverTime(headers, now)), maxWindowLength) : undefined;
 }
+
+/** Some services report fractions of a second. */
+const resetOf = (text = ''): number | undefined => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined);
 
 /**
  * The unit of X-RateLimit-Reset is undocumented and differs between services. Its magnitude tells epoch
