@@ -1,11 +1,12 @@
-import { memberAtPath, setAtPath, withMemberAtPath } from '../../nodes/CrmPlatform/api/http/ownMembers';
+import { memberAtPath, setAtPath, valueAtPointer, withMemberAtPath } from '../../nodes/CrmPlatform/api/http/ownMembers';
 
 const record = { name: 'Ada', address: { city: 'Rome', geo: { lat: 1 } }, tags: ['a', 'b'], none: null };
 
 test.each<[path: string[], value: unknown]>([
 	[['name'], 'Ada'],
 	[['address', 'geo', 'lat'], 1],
-	[['tags', '1'], 'b'],
+	[['tags', '1'], undefined],
+	[['tags', 'length'], undefined],
 	[['address', 'street', 'number'], undefined],
 	[['none', 'city'], undefined],
 	[['name', 'length'], undefined],
@@ -14,6 +15,11 @@ test.each<[path: string[], value: unknown]>([
 	[[], record],
 ])('the value at %j is %j', (path, value) => {
 	expect(memberAtPath(record, path)).toEqual(value);
+});
+
+test('a JSON pointer leads through lists, too', () => {
+	expect(valueAtPointer(record, ['tags', '1'])).toBe('b');
+	expect(valueAtPointer(record, ['name', '0'])).toBeUndefined();
 });
 
 test('a copy with another value leaves the record and its objects as they are', () => {

@@ -39,7 +39,7 @@ export async function* listSubscriptions(api: Connection, prefix: string, { url,
 	}
 }
 
-/** Makes a write safe to retry. Under the key of an earlier run, the service would repeat its answer of then. */
+/** Makes a write safe to retry. Under the key of an earlier run, the service would repeat its earlier answer. */
 export function newKeyFor(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
 	return header === undefined ? {} : { idempotency: { header, key: freshKey(write?.idempotencyKey) } };

@@ -1,4 +1,4 @@
-/** The kinds of fields. The first that recognizes a schema is taken, so those that recognize more come later. */
+/** The kinds of fields, in order of precedence: a schema gets the first kind that describes it, so general kinds come last. */
 export const kindsByPrecedence = [
 	/** Several plain values. */
 	'list',

@@ -35,17 +35,17 @@ export class OncePerFields<Prepared> {
 /** The fields of each item, which may be of different collections, as with records of custom objects. */
 export class FieldsOfItems {
 	private readonly usual: AcceptedFields;
-	private readonly others: Array<AcceptedFields | Error>;
+	private readonly byItem: Array<AcceptedFields | Error>;
 
-	/** @param others of items with other fields than usual, or whose fields could not be read */
-	constructor(usual: AcceptedFields, others: Array<AcceptedFields | Error> = []) {
+	/** @param byItem the fields of each item, if they can differ, or why they could not be read */
+	constructor(usual: AcceptedFields, byItem: Array<AcceptedFields | Error> = []) {
 		this.usual = usual;
-		this.others = others;
+		this.byItem = byItem;
 	}
 
 	/** @throws Error in the user's words where the fields of this item cannot be known */
 	of(item: number): AcceptedFields {
-		const accepted = this.others[item] ?? this.usual;
+		const accepted = this.byItem[item] ?? this.usual;
 		if (accepted instanceof Error) throw accepted;
 		return accepted;
 	}
@@ -119,10 +119,10 @@ export async function fieldsWithCustom(
 			recordNames: new Set([...described, ...custom.readOnly]),
 		};
 	};
-	const otherNames = namesOfOthers(standardFields);
+	const standardNames = standardNamesOf(standardFields);
 	const needs = (item: number): boolean => {
 		const names = namesOf(item);
-		return mode === 'each' ? names.some(isCustom) : mayNameCustom(names, otherNames, standardFields.recordNames);
+		return mode === 'each' ? names.some(isCustom) : mayNameCustom(names, standardNames, standardFields.recordNames);
 	};
 	return await readFieldsOfItems(execution, read, standardFields, needs);
 }
@@ -152,7 +152,7 @@ function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]):
 }
 
 /** The names that do not mean custom fields. */
-function namesOfOthers({ fields }: AcceptedFields): ReadonlySet<string> {
+function standardNamesOf({ fields }: AcceptedFields): ReadonlySet<string> {
 	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
 	const names = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
 	names.delete(customFields);
@@ -163,8 +163,8 @@ function namesOfOthers({ fields }: AcceptedFields): ReadonlySet<string> {
  * Whether an item's object may have values for custom fields: by their prefix, or by a name that no field
  * takes, since columns go without the prefix.
  */
-function mayNameCustom(names: string[], otherNames: ReadonlySet<string>, recordNames: ReadonlySet<string>): boolean {
-	const possibleNames = names.filter((name) => isCustom(name) || !otherNames.has(name));
+function mayNameCustom(names: string[], standardNames: ReadonlySet<string>, recordNames: ReadonlySet<string>): boolean {
+	const possibleNames = names.filter((name) => isCustom(name) || !standardNames.has(name));
 	// A name or two of read-only fields may be meant for custom fields; more come with a record.
 	return possibleNames.length > 0 && (possibleNames.length < 3 || possibleNames.some((name) => isCustom(name) || !recordNames.has(name)));
 }

@@ -91,7 +91,7 @@ export class ListFilters {
 	}
 }
 
-/** @throws as `readFilters` */
+/** @throws as `ListFilters.query` */
 export function filtersQuery(values: FieldValue[], list: ListDescription): IDataObject {
 	const query: IDataObject = {};
 	for (const [filter, value] of values) {

@@ -1,5 +1,5 @@
 /**
- * Reads each item once, although a look-up may need it before its turn: an expression that changes its item would
+ * Reads an item at most once until its turn, after which it is not read again, although a look-up may need it before its turn: an expression that changes its item would
  * give something else the second time.
  */
 export class OncePerItem<Value> {

@@ -27,7 +27,7 @@ export function update(label: string): Operation {
  * A change of some values, under a name of its own.
  *
  * @param label the entry in n8n's list of actions, such as `Close a ticket`
- * @param offer its entry in the menu, its values, and whether it leaves the CRM; undefined of a change without a meaning of its own
+ * @param offer its entry in the menu, its values, and whether it leaves the CRM; undefined if the change has no meaning of its own
  */
 export function presetUpdate(
 	label: string,

@@ -3,14 +3,14 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { readWholeNumber } from '../values/readers';
 
 const defaultLength = 4_000;
-const minLength = 500;
+export const minAnswerLength = 500;
 
 /** Of lists only: builders read each parameter again for each operation. */
 export const maxAnswerLength: INodeProperties = {
 	displayName: 'Maximum Answer Length',
 	name: 'maxAnswerLength',
 	type: 'number',
-	typeOptions: { minValue: minLength },
+	typeOptions: { minValue: minAnswerLength },
 	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
 	default: defaultLength,
 	description: 'Maximum number of characters of an answer to the model; a longer one says what was left out',
@@ -19,5 +19,5 @@ export const maxAnswerLength: INodeProperties = {
 /** A shorter length is raised to the minimum. @throws Error in the user's words where it is not a whole number */
 export function maxAnswerLengthOf(n8n: IExecuteFunctions): number {
 	const value: unknown = n8n.getNodeParameter(maxAnswerLength.name, 0, defaultLength);
-	return Math.max(minLength, readWholeNumber(maxAnswerLength.displayName, value, { otherwise: minLength }));
+	return Math.max(minAnswerLength, readWholeNumber(maxAnswerLength.displayName, value, { otherwise: minAnswerLength }));
 }

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { nodeFailure, type NodeFailure } from '../failure';
-import { maxAnswerLengthOf } from '../parameters/maxAnswerLength';
+import { maxAnswerLengthOf, minAnswerLength } from '../parameters/maxAnswerLength';
 import { isToolCall } from '../api/toolNode';
 import { isSwallowed } from './toolCall';
 
@@ -21,8 +21,12 @@ export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOu
 		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 		return [items];
 	}
-	const length = maxAnswerLengthOf(n8n);
-	const { items, notices } = await run().catch((error: Error) => {
+	let length = minAnswerLength;
+	const runWithin = async (): Promise<NodeOutput> => {
+		length = maxAnswerLengthOf(n8n);
+		return await run();
+	};
+	const { items, notices } = await runWithin().catch((error: Error) => {
 		const failure = inMessage(nodeFailure(n8n, error, 0), length);
 		if (!isSwallowed(n8n)) throw failure;
 		return { items: [{ json: { error: failure.message } }], notices: [] };

@@ -85,7 +85,7 @@ export class ImportProgress {
 		return { preview: true, ...ending, rows, ready: rows - failed, failed, reasons, samples };
 	}
 
-	/** Says how far an import came that failed. */
+	/** Reports how far a failed import got. */
 	async abandon(): Promise<void> {
 		const { counts, jobs } = this;
 		await this.report?.end().catch(() => undefined);

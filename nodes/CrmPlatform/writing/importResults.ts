@@ -12,7 +12,7 @@ import type { Refusal } from './importReport';
  * Reads the outcome of the rows of a job. A row without a readable result stays unknown: if it counted as
  * refused, it would be imported again and so written twice.
  *
- * @param sentRows, in the order of the job's lines
+ * @param sentRows the rows, in the order of the job's lines
  * @param ended the finished job
  * @throws NodeApiError where the results cannot be read
  */

@@ -10,7 +10,7 @@ export const writeOncePerOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.orderNumber }}',
-	description: 'Identifies the item, such as an order number, or the file to import. Written only once within a day, in all executions.',
+	description: 'A value that identifies the item, such as an order number, or the file. Each is written once a day, in all executions.',
 };
 
 /** Whether the user has set Write Once Per. n8n keeps options of a previously chosen operation. */

@@ -87,8 +87,11 @@ export function checkDepth(label: string, value: unknown, visitLevel: (level: un
 	}
 }
 
-/** The whole number that a number or its digits stand for, of at least `min`; undefined for anything else. */
+/**
+ * The whole number that a number or its digits stand for, of at least `min`; undefined for anything else, and from
+ * 2^53 on: services mean "unknown" by such numbers.
+ */
 export function wholeNumber(value: unknown, min = 0): number | undefined {
 	const number = typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value;
-	return typeof number === 'number' && Number.isInteger(number) && number >= min ? number : undefined;
+	return typeof number === 'number' && Number.isSafeInteger(number) && number >= min ? number : undefined;
 }

@@ -20,14 +20,18 @@ export function isPlainObject(value: unknown): value is object {
 	return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** The value at a path of members and list indexes; undefined where the path ends before. */
+/** The value at a path of members; undefined where the path ends before, or leads through a list. */
 export function memberAtPath(object: unknown, path: readonly string[]): unknown {
-	return path.reduce<unknown>((value, name) => {
-		if (typeof value !== 'object' || value === null) return undefined;
-		// A list has a `length`, but JSON does not.
-		return Array.isArray(value) && !/^\d+$/.test(name) ? undefined : ownMember(value as IDataObject, name);
-	}, object);
+	return path.reduce<unknown>((value, name) => (Array.isArray(value) ? undefined : memberOf(value, name)), object);
 }
+
+/** The value at a JSON pointer (RFC 6901), which may lead through lists; undefined where it ends before. */
+export function valueAtPointer(body: unknown, pointer: readonly string[]): unknown {
+	return pointer.reduce<unknown>(memberOf, body);
+}
+
+const memberOf = (value: unknown, name: string): unknown =>
+	typeof value === 'object' && value !== null ? ownMember(value as IDataObject, name) : undefined;
 
 /** A copy of an object with another value at a path of members. */
 export function withMemberAtPath(object: IDataObject | undefined, [name = '', ...rest]: readonly string[], value: unknown): IDataObject {

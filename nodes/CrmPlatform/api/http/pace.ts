@@ -1,7 +1,5 @@
 import { DateTime } from 'luxon';
 
-import { wholeNumber } from './numbers';
-
 /** Cap (ms) on the Retry-After of a 429 that reports no window: the limit may concern one path only. */
 export const maxRetryAfter = 60_000;
 /** Cap (ms) on the length of a window, so that its end is a valid date. */
@@ -25,10 +23,10 @@ type Headers = Readonly<Record<string, string | undefined>>;
  * @returns undefined when the service sent no usable window
  */
 export function rateWindow(headers: Headers, now: number): RateWindow | undefined {
-	const remaining = wholeNumber(headers['x-ratelimit-remaining']);
-	const reset = resetOf(headers['x-ratelimit-reset']?.trim());
+	const remaining = decimalIn(headers['x-ratelimit-remaining']);
+	const reset = decimalIn(headers['x-ratelimit-reset']);
 	if (remaining === undefined || reset === undefined) return undefined;
-	return { remaining, resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), maxWindowLength) };
+	return { remaining: Math.floor(remaining), resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), maxWindowLength) };
 }
 
 /**
@@ -94,8 +92,8 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
 	return date.isValid ? Math.min(Math.max(0, date.toMillis() - serverTime(headers, now)), maxWindowLength) : undefined;
 }
 
-/** Some services report fractions of a second. */
-const resetOf = (text = ''): number | undefined => (/^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined);
+/** Some services report fractions: `599.0` requests, or half a second. */
+const decimalIn = (text = ''): number | undefined => (/^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined);
 
 /**
  * The unit of X-RateLimit-Reset is undocumented and differs between services. Its magnitude tells epoch

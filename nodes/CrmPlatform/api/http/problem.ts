@@ -119,7 +119,7 @@ export function unreadableProblem(answer: ErrorAnswer, expected: string): Proble
 	const page = isMarkup(text);
 	const problem: Problem = {
 		message: page
-			? 'The address returned a web page instead of a response of the CRM Platform API'
+			? 'The address returned a web page instead of a response from the CRM Platform API'
 			: `The service answered ${status} with something that is not ${expected}`,
 		description: page
 			? 'Check the base URL in the credential: it is the address of the API, not of the web application.'

@@ -1,6 +1,6 @@
 // What HTTP statuses of the service mean to the node (RFC 9110, section 15).
 
-/** The credential is not valid, or no longer. */
+/** The credential is not or no longer valid. */
 export const unauthorized = 401;
 /** A write names a version of the record that is not the current one: nothing was done. */
 export const outdatedVersion = 412;
@@ -19,7 +19,7 @@ export const notFound: Statuses = [404, 410];
 /** The service does not offer such requests. */
 export const unsupported: Statuses = [405, 501];
 
-/** What the credential must not read: the service says so (403), or hides it (404). */
+/** What the credential may not read: the service says so (403), or hides it (404). */
 export const notReadable: Statuses = [403, 404];
 
 /** The service refuses other requests of the same caller as well. */

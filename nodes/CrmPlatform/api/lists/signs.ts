@@ -1,6 +1,6 @@
 import { isObject, parseJson } from '../http/json';
 import { wholeNumber } from '../http/numbers';
-import { memberAtPath } from '../http/ownMembers';
+import { valueAtPointer } from '../http/ownMembers';
 import type { ListDescription } from '../openapi/listing';
 import type { CursorPlace } from '../openapi/paging';
 
@@ -33,7 +33,7 @@ export function readSigns(
 ): Signs {
 	const found = signsIn([...Object.entries(body), ...Object.entries(headers).map(inHeader)], read);
 	const linked = [...new Set(nextLinks(headers.link, list.cursor))];
-	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : memberAtPath(body, place.path));
+	const at = (place: CursorPlace) => ('header' in place ? headers[place.header] : valueAtPointer(body, place.path));
 	const cursors = [list.next && at(list.next), body.next_cursor, linked.length === 1 ? linked[0] : undefined].map(cursorOf);
 	const cursor = cursors.find((candidate) => typeof candidate === 'string') ?? (cursors.includes(null) ? null : undefined);
 	const range = /(\d+)-(\d+)\/(\d+|\*)/.exec(headers['content-range'] ?? '')?.slice(1).map((digits) => wholeNumber(digits)) ?? [];
