@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
-import { systemClock } from './api/http/clock';
+import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, withLines, type ItemFailure } from './failure';
 import type { Sliced, Execution, GoesOn, Operation, Resource, Run } from './model';
 import { allItems, summaryItem } from './output';

@@ -23,12 +23,12 @@ export const design: Record<string, Part> = {
 	},
 	execute: {
 		files: ['nodes/CrmPlatform/execute.ts'],
-		imports: ['values', 'parameters', 'resources', 'schedule', 'failure', 'output', 'toolAnswer', 'toolCall', 'writing', 'http', 'api', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'resources', 'schedule', 'failure', 'output', 'toolAnswer', 'toolCall', 'writing', 'base', 'http', 'api', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	failure: {
 		files: ['nodes/CrmPlatform/failure.ts'],
-		imports: ['values', 'api', 'http', 'n8n-workflow'],
+		imports: ['values', 'api', 'base', 'http', 'n8n-workflow'],
 	},
 	output: {
 		files: ['nodes/CrmPlatform/output.ts'],
@@ -38,7 +38,7 @@ export const design: Record<string, Part> = {
 	toolCall: {
 		files: ['nodes/CrmPlatform/toolCalls/toolCall.ts', 'nodes/CrmPlatform/toolCalls/toolArguments.ts'],
 		imports: ['values', 'writing', 'api', 'n8n-workflow', 'node:crypto'],
-		types: ['http'],
+		types: ['base', 'http'],
 	},
 	// What the node answers a model.
 	toolAnswer: {
@@ -48,7 +48,7 @@ export const design: Record<string, Part> = {
 	// The tools of CRM Platform Tools: what a model sends becomes an operation of the node.
 	agent: {
 		files: ['nodes/CrmPlatform/agent/*.ts'],
-		imports: ['values', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'pickers', 'writing', 'reading', 'mapping', 'lookUp', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'pickers', 'writing', 'reading', 'mapping', 'lookUp', 'files', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	schedule: {
@@ -61,113 +61,118 @@ export const design: Record<string, Part> = {
 		imports: ['operations', 'parameters'],
 		types: ['model'],
 	},
+	// JSON, members of objects, numbers, clocks: what every other part may use.
+	base: {
+		files: ['nodes/CrmPlatform/base/*.ts'],
+		imports: ['n8n-workflow'],
+	},
 	// What a value means by itself: no field, no record and no service is needed to say it.
 	values: {
 		files: ['nodes/CrmPlatform/values/*.ts'],
-		imports: ['http', 'luxon'],
+		imports: ['base', 'luxon'],
 	},
 	// The kinds of fields, and what their values mean.
 	fields: {
 		files: ['nodes/CrmPlatform/fields/*.ts'],
-		imports: ['values', 'http', 'n8n-workflow', 'luxon'],
+		imports: ['values', 'base', 'n8n-workflow', 'luxon'],
 	},
 	operations: {
 		files: ['nodes/CrmPlatform/operations/*.ts'],
-		imports: ['values', 'parameters', 'approval', 'toolCall', 'undo', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'approval', 'toolCall', 'undo', 'writing', 'reading', 'mapping', 'expressions', 'files', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	// Send and Wait for Approval: what is asked, and what the CRM answers.
 	approval: {
 		files: ['nodes/CrmPlatform/approval/*.ts'],
-		imports: ['values', 'writing', 'mapping', 'lookUp', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['values', 'writing', 'mapping', 'lookUp', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	undo: {
 		files: ['nodes/CrmPlatform/undo/*.ts'],
-		imports: ['values', 'parameters', 'schedule', 'writing', 'mapping', 'lookUp', 'api', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'schedule', 'writing', 'mapping', 'lookUp', 'api', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	sync: {
 		files: ['nodes/CrmPlatform/sync/*.ts'],
-		imports: ['values', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'lookUp', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'resources', 'actionProperties', 'schedule', 'failure', 'parameters', 'writing', 'mapping', 'lookUp', 'expressions', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	writing: {
 		files: ['nodes/CrmPlatform/writing/*.ts'],
-		imports: ['values', 'parameters', 'mapping', 'expressions', 'files', 'api', 'http', 'openapi', 'fields', 'n8n-workflow'],
+		imports: ['values', 'parameters', 'mapping', 'expressions', 'files', 'api', 'base', 'http', 'openapi', 'fields', 'n8n-workflow'],
 		types: ['model'],
 	},
 	reading: {
 		files: ['nodes/CrmPlatform/reading/*.ts'],
-		imports: ['values', 'parameters', 'mapping', 'lookUp', 'expressions', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
+		imports: ['values', 'parameters', 'mapping', 'lookUp', 'expressions', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'node:crypto'],
 		types: ['model'],
 	},
 	parameters: {
 		files: ['nodes/CrmPlatform/parameters/*.ts'],
-		imports: ['values', 'mapping', 'lookUp', 'files', 'api', 'http', 'openapi', 'fields', 'contract', 'n8n-workflow'],
+		imports: ['values', 'mapping', 'lookUp', 'files', 'api', 'base', 'http', 'openapi', 'fields', 'contract', 'n8n-workflow'],
 		types: ['model'],
 	},
 	// Records by a value or a name, and the parts of records.
 	lookUp: {
 		files: ['nodes/CrmPlatform/lookUp/*.ts'],
-		imports: ['values', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow'],
+		imports: ['values', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow'],
 	},
 	mapping: {
 		files: ['nodes/CrmPlatform/mapping/*.ts'],
-		imports: ['values', 'expressions', 'lookUp', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'luxon'],
+		imports: ['values', 'expressions', 'lookUp', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'luxon'],
 		types: ['model'],
 	},
 	expressions: {
 		files: ['nodes/CrmPlatform/mapping/expressions/*.ts'],
-		imports: ['http', 'n8n-workflow'],
+		imports: ['base', 'n8n-workflow'],
 	},
 	files: {
 		files: ['nodes/CrmPlatform/files/*.ts'],
-		imports: ['values', 'http', 'n8n-workflow'],
+		imports: ['values', 'base', 'n8n-workflow'],
 	},
 	pickers: {
 		files: ['nodes/CrmPlatform/pickers/*.ts'],
-		imports: ['resources', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow'],
+		imports: ['resources', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow'],
 		types: ['model'],
 	},
 	webhookTrigger: {
 		files: ['nodes/CrmPlatform/trigger/webhook/*.ts'],
-		imports: ['values', 'trigger', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'trigger', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	changeTrigger: {
 		files: ['nodes/CrmPlatform/trigger/changes/*.ts'],
-		imports: ['values', 'trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['values', 'trigger', 'resources', 'parameters', 'reading', 'mapping', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 		types: ['model'],
 	},
 	trigger: {
 		files: ['nodes/CrmPlatform/trigger/*.ts'],
-		imports: ['values', 'api', 'lists', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	model: {
 		files: ['nodes/CrmPlatform/model.ts'],
 		imports: [],
-		types: ['files', 'api', 'http', 'openapi', 'n8n-workflow'],
+		types: ['files', 'api', 'base', 'http', 'openapi', 'n8n-workflow'],
 	},
 	api: {
 		files: ['nodes/CrmPlatform/api/*.ts'],
-		imports: ['values', 'lists', 'openapi', 'fields', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'lists', 'openapi', 'fields', 'base', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	lists: {
 		files: ['nodes/CrmPlatform/api/lists/*.ts'],
-		imports: ['openapi', 'fields', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['openapi', 'fields', 'base', 'http', 'n8n-workflow', 'zod', 'node:crypto'],
 	},
 	openapi: {
 		files: ['nodes/CrmPlatform/api/openapi/*.ts'],
-		imports: ['fields', 'http', 'contract', 'zod', 'node:crypto'],
+		imports: ['fields', 'base', 'http', 'contract', 'zod', 'node:crypto'],
 	},
 	http: {
 		files: ['nodes/CrmPlatform/api/http/*.ts'],
-		imports: ['n8n-workflow', 'zod', 'luxon', 'node:crypto'],
+		imports: ['base', 'n8n-workflow', 'zod', 'luxon', 'node:crypto'],
 	},
 	credentials: {
 		files: ['credentials/*.ts'],
-		imports: ['api', 'http', 'contract', 'n8n-workflow'],
+		imports: ['api', 'base', 'http', 'contract', 'n8n-workflow'],
 	},
 	contract: {
 		files: ['contract/*.json'],
@@ -189,7 +194,7 @@ export const design: Record<string, Part> = {
 	bench: {
 		files: ['bench/**'],
 		imports: ['tools', 'demo', 'sandbox', 'sandbox/**', 'node:**'],
-		types: ['http', 'n8n-workflow'],
+		types: ['base', 'http', 'n8n-workflow'],
 	},
 	test: {
 		files: ['test/**'],

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
-import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { run } from '../integration/n8n.ts';
 
 /** A service whose description and answers are those of one test. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { randomRuns, looksFurther } from '../random-runs.ts';
 import { brokenScenarioPromises, played, scenarios, type Scenario } from './scenario.ts';
 import { startGeneratedServer, type GeneratedServer } from './generated-server.ts';

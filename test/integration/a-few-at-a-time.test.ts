@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
-import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { executeContext, run as runNode, type Setup } from './n8n.ts';
 import { byId, create, get, mapped, on, update } from './parameters.ts';

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { IDataObject } from 'n8n-workflow';
 
-import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { startSignInSandbox } from './oauth2.ts';
 import { eventsIn } from './poll-log.ts';
 import { Published } from './published.ts';

@@ -194,7 +194,7 @@ describe('an import by Match On', () => {
 });
 
 test('Maximum Wait counts the time that answers take, too', async () => {
-	const { systemClock } = await import('../../nodes/CrmPlatform/api/http/clock');
+	const { systemClock } = await import('../../nodes/CrmPlatform/base/clock');
 	let passed = 0;
 	jest.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + passed);
 	let pollCount = 0;

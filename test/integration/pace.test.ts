@@ -1,4 +1,4 @@
-import type { Clock } from '../../nodes/CrmPlatform/api/http/clock';
+import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 import { useSandbox } from './sandbox.ts';

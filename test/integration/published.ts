@@ -11,7 +11,7 @@ import {
 } from 'n8n-workflow';
 
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
-import { systemClock, type Clock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { forgetDispatchers } from '../../nodes/CrmPlatform/trigger/changes/published';
 import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/changes/trigger';
 import { additionalDataOf, type Setup } from './n8n.ts';

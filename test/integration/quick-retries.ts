@@ -1,4 +1,4 @@
-import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 
 /** For one test, waits of seconds take a twentieth: what comes of several retries is looked at, not when. */
 export function quickRetries(): void {

@@ -1,4 +1,4 @@
-import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 
 const { sleep } = systemClock;
 

@@ -18,7 +18,7 @@ import {
 } from 'n8n-workflow';
 
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
-import { systemClock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
 import { watchSubscription } from '../../nodes/CrmPlatform/trigger/webhook/watch';
 import { until } from '../until.ts';

@@ -1,7 +1,7 @@
 import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
-import { systemClock, type Clock } from '../../nodes/CrmPlatform/api/http/clock';
+import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { until } from '../until.ts';
 import { executeContext, run } from './n8n.ts';
 import { create, getMany } from './parameters.ts';

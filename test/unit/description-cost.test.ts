@@ -4,7 +4,7 @@ import { describeResource } from '../../nodes/CrmPlatform/api/openapi/descriptio
 import { describeRequest } from '../../nodes/CrmPlatform/api/openapi/describedRequest';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { leftOutOf, stepsTaken } from '../../nodes/CrmPlatform/api/openapi/work';
-import { isSafePattern } from '../../nodes/CrmPlatform/api/http/pattern';
+import { isSafePattern } from '../../nodes/CrmPlatform/base/pattern';
 import { randomRuns } from '../random-runs.ts';
 import { json } from './described-document.ts';
 

@@ -1,5 +1,5 @@
 import { loadDocument } from '../../nodes/CrmPlatform/api/openapi/document';
-import type { Clock } from '../../nodes/CrmPlatform/api/http/clock';
+import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 
 let time = Date.now();

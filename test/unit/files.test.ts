@@ -2,7 +2,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 
-import { parseJson } from '../../nodes/CrmPlatform/api/http/json';
+import { parseJson } from '../../nodes/CrmPlatform/base/json';
 import { readCsv } from '../../nodes/CrmPlatform/files/csvReader';
 import type { FileRow } from '../../nodes/CrmPlatform/files/fileRow';
 import { csvCells, csvRow, unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 
 import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
 import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/waits';
-import { maxLevels } from '../../nodes/CrmPlatform/api/http/numbers';
+import { maxLevels } from '../../nodes/CrmPlatform/base/numbers';
 import { defaultCursors, maximumCursors } from '../../nodes/CrmPlatform/parameters/listParameters';
 import contract from '../../contract/openapi.json';
 import { plans } from '../../sandbox/core/schemas/account.ts';

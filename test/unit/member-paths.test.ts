@@ -1,4 +1,4 @@
-import { memberAtPath, setAtPath, valueAtPointer, withMemberAtPath } from '../../nodes/CrmPlatform/api/http/ownMembers';
+import { memberAtPath, setAtPath, valueAtPointer, withMemberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
 
 const record = { name: 'Ada', address: { city: 'Rome', geo: { lat: 1 } }, tags: ['a', 'b'], none: null };
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-import { parseJson } from '../../nodes/CrmPlatform/api/http/json';
-import { exactNumber } from '../../nodes/CrmPlatform/api/http/numbers';
+import { parseJson } from '../../nodes/CrmPlatform/base/json';
+import { exactNumber } from '../../nodes/CrmPlatform/base/numbers';
 import { randomRuns } from '../random-runs.ts';
 
 const digits = (maxDigits: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${maxDigits}}$`));

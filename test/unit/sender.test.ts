@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { IAllExecuteFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../../nodes/CrmPlatform/api/http/clock';
+import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
 import { executeContext } from '../integration/n8n.ts';

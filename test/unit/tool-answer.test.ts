@@ -3,9 +3,10 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { asAnswer } from '../../nodes/CrmPlatform/toolCalls/toolAnswer';
 
 /** What a model reads of these records and notices. */
-async function answerTo(records: IDataObject[], maxAnswerLength: unknown, notices: string[] = []): Promise<string> {
+async function answerTo(records: IDataObject[], maxAnswerLength: unknown, notices: string[] = [], isSwallowed = false): Promise<string> {
 	const n8n = {
 		getNode: () => ({ type: 'crmPlatformTool' }),
+		isToolExecution: () => isSwallowed,
 		getNodeParameter: () => maxAnswerLength,
 	} as unknown as IExecuteFunctions;
 	const items = records.map((json) => ({ json }));
@@ -17,6 +18,8 @@ const recordOf = (length: number, more: IDataObject = {}) => ({ id: 'con_1', ...
 
 test('a maximum length that is no whole number is refused before anything is read; a shorter one than the minimum is raised', async () => {
 	await expect(answerTo([recordOf(10)], 'a page')).rejects.toThrow('Maximum Answer Length: enter a whole number');
+	// AI Agent 2 gives the model nothing of an error that is thrown.
+	expect(await answerTo([recordOf(10)], 'a page', [], true)).toContain('Maximum Answer Length: enter a whole number');
 	expect(await answerTo([recordOf(100)], 20)).toBe(await answerTo([recordOf(100)], 500));
 	expect(await answerTo([recordOf(1_000)], '')).toBe(await answerTo([recordOf(1_000)], 500));
 });

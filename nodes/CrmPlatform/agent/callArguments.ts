@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../api/http/json';
+import { isObject, parseJson } from '../base/json';
 import { isBlank, isUnset } from '../values/blank';
 import type { RecordType } from './toolSettings';
 

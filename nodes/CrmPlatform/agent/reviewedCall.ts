@@ -1,6 +1,6 @@
 import { NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
 
-import { isPlainObject } from '../api/http/ownMembers';
+import { isPlainObject } from '../base/ownMembers';
 import { connect } from '../api/connection';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';

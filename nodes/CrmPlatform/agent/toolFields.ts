@@ -5,7 +5,7 @@ import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { listed } from '../values/listed';
-import { isPlainObject } from '../api/http/ownMembers';
+import { isPlainObject } from '../base/ownMembers';
 import { linkedKeys } from '../reading/linkedKeys';
 import { wordsOf } from '../mapping/fieldNames';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isPlainObject } from '../api/http/ownMembers';
+import { isPlainObject } from '../base/ownMembers';
 import { filteredFields, type Comparison, type FilteredField } from '../api/openapi/filteredFields';
 import { isInstant, operatorsOf, type FilterOperator } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';

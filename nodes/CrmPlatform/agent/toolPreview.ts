@@ -7,7 +7,7 @@ import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { labelFor } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
-import { isPlainObject, memberAtPath, setAtPath } from '../api/http/ownMembers';
+import { isPlainObject, memberAtPath, setAtPath } from '../base/ownMembers';
 import type { Operation } from '../model';
 import { fieldsOfRecordType, forReading } from './toolFields';
 import type { NamedRecord } from './toolRecords';

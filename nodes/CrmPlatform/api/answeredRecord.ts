@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { looseText } from '../fields/keys';
-import { idText, isObject } from './http/json';
-import { ownMember, setMember } from './http/ownMembers';
+import { idText, isObject } from '../base/json';
+import { ownMember, setMember } from '../base/ownMembers';
 
 /**
  * The record an answer consists of.

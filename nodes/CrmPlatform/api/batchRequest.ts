@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { answersByItem, type ItemAnswer } from './batchResults';
-import { idText } from './http/json';
+import { idText } from '../base/json';
 import { problemOfItem, withRequestId, type Problem } from './http/problem';
 import { reportsFailure, saysError } from './http/problemBody';
 import type { Query } from './http/path';

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idText, isObject } from './http/json';
-import { getOrCreate } from './http/maps';
-import { wholeNumber } from './http/numbers';
+import { idText, isObject } from '../base/json';
+import { getOrCreate } from '../base/maps';
+import { wholeNumber } from '../base/numbers';
 
 /** What the service says of one item. */
 export interface ItemAnswer {

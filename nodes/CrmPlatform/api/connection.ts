@@ -10,7 +10,7 @@ import {
 import type { DocumentSource } from './openapi/document';
 import type { Problem } from './http/problem';
 import { serviceAddress } from './http/path';
-import { systemClock } from './http/clock';
+import { systemClock } from '../base/clock';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
 import { retryPolicy } from './http/retry';
 import { secretsIn, withoutSecrets } from './http/secrets';

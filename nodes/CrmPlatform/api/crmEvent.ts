@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { originOfKey } from './http/idempotency';
-import { isObject } from './http/json';
+import { isObject } from '../base/json';
 
 /** Something that happened to a record, as the service delivers it and as its log keeps it. */
 export interface CrmEvent extends IDataObject {

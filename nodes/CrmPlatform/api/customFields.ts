@@ -7,7 +7,7 @@ import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
-import { errorOf } from './http/errorOf';
+import { errorOf } from '../base/errorOf';
 import { notReadable } from './http/statuses';
 
 const definition = z.object({

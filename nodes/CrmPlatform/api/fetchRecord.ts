@@ -1,7 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
-import { isObject } from './http/json';
+import { isObject } from '../base/json';
 import { isUnreadable, saysNotFound } from './http/problem';
 
 /**

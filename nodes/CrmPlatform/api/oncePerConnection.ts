@@ -1,5 +1,5 @@
 import type { Connection } from './connection';
-import { getOrCreate } from './http/maps';
+import { getOrCreate } from '../base/maps';
 
 /**
  * The same function, which reads each thing once per connection, and so once per execution: the rows of

@@ -1,6 +1,6 @@
 import { NodeOperationError, type IAllExecuteFunctions } from 'n8n-workflow';
 
-import type { Clock } from './http/clock';
+import type { Clock } from '../base/clock';
 import { withoutSecrets } from './http/secrets';
 import { describeRequest } from './openapi/describedRequest';
 import { describeResource, type ResourceDescription } from './openapi/description';

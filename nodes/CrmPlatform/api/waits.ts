@@ -1,7 +1,7 @@
 import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
 import { readPercent, readWholeNumber } from '../values/readers';
-import { timerCanceled, type Clock } from './http/clock';
+import { timerCanceled, type Clock } from '../base/clock';
 import type { Priority } from './http/fairQueue';
 import type { QueueOptions } from './http/requestQueue';
 import { retryPolicy } from './http/retry';

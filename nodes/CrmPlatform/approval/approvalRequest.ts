@@ -7,7 +7,7 @@ import type { Connection } from '../api/connection';
 import { actorOf, originOfEvent, type CrmEvent } from '../api/crmEvent';
 import { NoEventLog, openEventLog } from '../api/eventLog';
 import { findRecord, isAnsweredWith, isWebPage } from '../api/fetchRecord';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { path } from '../api/http/path';
 import { notFound, unsupported } from '../api/http/statuses';
 import { compareInstants } from '../values/instants';

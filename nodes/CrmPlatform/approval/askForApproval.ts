@@ -2,7 +2,7 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type IRun
 import { DateTime } from 'luxon';
 
 import { findRecord, isAnsweredWith, readRecord } from '../api/fetchRecord';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { path } from '../api/http/path';
 import { idField } from '../fields/field';
 import { isName, parseName } from '../lookUp/nameSyntax';

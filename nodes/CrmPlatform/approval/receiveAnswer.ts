@@ -2,7 +2,7 @@ import type { IWebhookDescription, IWebhookFunctions, IWebhookResponseData } fro
 
 import { connect } from '../api/connection';
 import { parseEvent } from '../api/crmEvent';
-import { parseJson } from '../api/http/json';
+import { parseJson } from '../base/json';
 import { answerInCrm, waitingRequest, type ApprovalAnswer, type ApprovalRequest } from './approvalRequest';
 import { endApprovalSubscription } from './approvalSubscription';
 

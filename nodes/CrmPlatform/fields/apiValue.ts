@@ -1,5 +1,5 @@
-import { checkDepth, checkExact, exactNumber, isDecimal } from '../api/http/numbers';
-import { isPlainObject } from '../api/http/ownMembers';
+import { checkDepth, checkExact, exactNumber, isDecimal } from '../base/numbers';
+import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { isWellFormed, notWellFormed } from './conversions';
 import type { Field } from './field';

@@ -1,5 +1,5 @@
-import { isObject } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
+import { isObject } from '../base/json';
+import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { listed } from '../values/listed';
 import { matchesPattern } from './conversions';

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 
-import { parseJson } from '../api/http/json';
-import { exactNumber, isDecimal } from '../api/http/numbers';
+import { parseJson } from '../base/json';
+import { exactNumber, isDecimal } from '../base/numbers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText } from '../values/foldedText';

@@ -1,6 +1,6 @@
-import { parseJson } from '../api/http/json';
-import { exactNumber } from '../api/http/numbers';
-import { isPlainObject } from '../api/http/ownMembers';
+import { parseJson } from '../base/json';
+import { exactNumber } from '../base/numbers';
+import { isPlainObject } from '../base/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { calendarDate, instant } from '../values/dates';
 import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { memberAtPath } from '../api/http/ownMembers';
+import { memberAtPath } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import type { Field } from './field';
 import { fieldKinds } from './fieldKinds';

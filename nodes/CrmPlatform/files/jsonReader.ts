@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../api/http/json';
-import { checkDepth, maxLevels } from '../api/http/numbers';
+import { isObject, parseJson } from '../base/json';
+import { checkDepth, maxLevels } from '../base/numbers';
 import { shortened, type FileRow } from './fileRow';
 import { UnreadableFile } from './unreadableFile';
 

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { inParallel } from '../api/inParallel';
 import type { Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';

@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { findRecord } from '../api/fetchRecord';
-import { exactNumber } from '../api/http/numbers';
+import { exactNumber } from '../base/numbers';
 import { path } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { isDigits, isWellFormed, notWellFormed } from '../fields/conversions';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { isObject } from '../api/http/json';
+import { isObject } from '../base/json';
 import { readPages } from '../api/lists/pages';
 import { foldedText } from '../values/foldedText';
 import { listed } from '../values/listed';

@@ -1,8 +1,8 @@
 import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { outcomeField } from '../api/answeredRecord';
-import { parseJson } from '../api/http/json';
-import { checkExact } from '../api/http/numbers';
+import { parseJson } from '../base/json';
+import { checkExact } from '../base/numbers';
 import { refersToOthers } from '../api/openapi/linkFields';
 import type { EvaluatedValue, ValueOrigin } from '../fields/apiValue';
 import type { Field } from '../fields/field';

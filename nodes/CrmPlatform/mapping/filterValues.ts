@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { customFilters, readCustomFields } from '../api/customFields';
-import { setMember } from '../api/http/ownMembers';
+import { setMember } from '../base/ownMembers';
 import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';

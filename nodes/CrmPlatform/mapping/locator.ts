@@ -1,7 +1,7 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
-import { checkExact } from '../api/http/numbers';
+import { isObject } from '../base/json';
+import { checkExact } from '../base/numbers';
 import { filledPath } from '../api/http/path';
 import { labelFor } from '../fields/field';
 import type { Execution } from '../model';

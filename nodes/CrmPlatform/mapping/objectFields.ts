@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../api/http/json';
-import { isPlainObject } from '../api/http/ownMembers';
+import { isObject, parseJson } from '../base/json';
+import { isPlainObject } from '../base/ownMembers';
 import { isBlankFor } from '../fields/apiValue';
 import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { setAtPath } from '../api/http/ownMembers';
+import { setAtPath } from '../base/ownMembers';
 import { apiValue, decideValue, type EvaluatedValue, type WhenCleared } from '../fields/apiValue';
 import type { Field } from '../fields/field';
 import type { Execution } from '../model';

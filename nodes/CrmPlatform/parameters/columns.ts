@@ -1,6 +1,6 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
-import { parseJson } from '../api/http/json';
+import { parseJson } from '../base/json';
 import { chosenOption } from './optionText';
 import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';

@@ -11,7 +11,7 @@ import { readPages } from '../api/lists/pages';
 import { asSentence } from '../api/http/errorWords';
 import { serviceAddress } from '../api/http/path';
 import { secretsIn, withoutSecrets } from '../api/http/secrets';
-import { systemClock } from '../api/http/clock';
+import { systemClock } from '../base/clock';
 import { createSender, type ApiRequest, type ApiResponse } from '../api/http/request';
 import { retryPolicy } from '../api/http/retry';
 import { refuseOldN8n } from '../api/oldN8n';

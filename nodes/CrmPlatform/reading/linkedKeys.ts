@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
-import { memberAtPath, withMemberAtPath } from '../api/http/ownMembers';
+import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';

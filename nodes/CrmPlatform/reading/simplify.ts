@@ -1,7 +1,7 @@
 import { isExpression, type IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
-import { memberAtPath, ownMember, setMember } from '../api/http/ownMembers';
+import { isObject } from '../base/json';
+import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
 import type { Connection } from '../api/connection';
 import type { ResourceDescription } from '../api/openapi/description';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { path as pathOf } from '../api/http/path';
 import { mergePatch } from '../api/answeredRecord';
 import { outdatedVersion } from '../api/http/statuses';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
-import { ownMember, setMember } from '../api/http/ownMembers';
+import { isObject } from '../base/json';
+import { ownMember, setMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { normalized, type ComparedField } from '../fields/keys';
 

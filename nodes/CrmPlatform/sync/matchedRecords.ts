@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
+import { isObject } from '../base/json';
 import type { TimeSpan } from '../values/dates';
 import type { Change } from './compare';
 import type { CrmRecord, SourceRecord } from './matching';

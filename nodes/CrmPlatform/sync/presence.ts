@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
+import { isObject } from '../base/json';
+import { ownMember } from '../base/ownMembers';
 import { looseText, matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { CrmRecord, SourceRecord } from './matching';
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { exactNumber } from '../api/http/numbers';
-import { isObject } from '../api/http/json';
+import { exactNumber } from '../base/numbers';
+import { isObject } from '../base/json';
 import { idField, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, parseJson } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
+import { isObject, parseJson } from '../base/json';
+import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import type { ValuesOf } from '../mapping/prepareValues';

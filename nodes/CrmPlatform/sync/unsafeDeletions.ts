@@ -3,7 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import type { Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { outdatedVersion } from '../api/http/statuses';
 import type { PlannedChange } from './plannedChange';
 

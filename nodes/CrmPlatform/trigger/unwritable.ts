@@ -1,6 +1,6 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../api/http/clock';
+import type { Clock } from '../base/clock';
 
 /** n8n 2.41 stores static data in `emit` only. */
 const storedMessage =

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
-import { memberAtPath, ownMember } from '../api/http/ownMembers';
+import { isObject } from '../base/json';
+import { memberAtPath, ownMember } from '../base/ownMembers';
 
 /** The path of a field in a record, from the name that events give the field: `custom_fields.<key>` for a custom field. */
 function pathOf(name: string): [string] | ['custom_fields', string] {

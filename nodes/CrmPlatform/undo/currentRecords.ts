@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
 import { findRecord } from '../api/fetchRecord';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { path as pathOf, type Query } from '../api/http/path';
 import type { ListDescription } from '../api/openapi/listing';
 import { idField } from '../fields/field';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
+import { isObject } from '../base/json';
 import { setField } from './changedField';
 import type { FieldUndo, RecordUndo } from './recordUndo';
 

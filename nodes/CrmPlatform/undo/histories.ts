@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { originOfEvent, tellsOrigin, type CrmEvent } from '../api/crmEvent';
 import { deletionHash } from '../api/http/idempotency';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { recordName } from '../api/recordName';
 import { hasField } from './changedField';
 import type { EventMeaning } from './eventMeaning';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
-import { idText, isObject } from '../api/http/json';
+import { idText, isObject } from '../base/json';
 import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';

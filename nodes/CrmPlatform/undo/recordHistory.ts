@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
-import { isObject } from '../api/http/json';
+import { isObject } from '../base/json';
 import { fieldValue, fieldValues, hasField, topLevelName } from './changedField';
 import { addEquivalentFields, type EquivalentFields } from './equivalentFields';
 import type { EventMeaning } from './eventMeaning';

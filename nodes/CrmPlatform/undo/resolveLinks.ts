@@ -1,4 +1,4 @@
-import { isObject } from '../api/http/json';
+import { isObject } from '../base/json';
 import { partsOf, type LiveLinks } from './liveLinks';
 import { allKept, restoresValues, type FieldUndo, type RecordUndo } from './recordUndo';
 

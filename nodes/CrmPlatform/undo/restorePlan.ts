@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../api/http/json';
+import { isObject } from '../base/json';
 import { fieldValue, fieldValues, setField, topLevelName } from './changedField';
 import type { CurrentRecords, LivingRecreation } from './currentRecords';
 import { withTiedFields } from './equivalentFields';

@@ -1,4 +1,4 @@
-import { isObject } from '../api/http/json';
+import { isObject } from '../base/json';
 
 /** A value as text that does not depend on the order of members. */
 export const canonicalText = (value: unknown): string =>

@@ -1,7 +1,7 @@
 import { isExpression, type INodeProperties } from 'n8n-workflow';
 
 import type { CrmEvent } from '../api/crmEvent';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { locatorValue } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { isBlank, listIn } from '../values/blank';

@@ -2,8 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith, isNotFound } from '../api/fetchRecord';
 import { outdatedVersion } from '../api/http/statuses';
-import { idText, isObject } from '../api/http/json';
-import { ownMember } from '../api/http/ownMembers';
+import { idText, isObject } from '../base/json';
+import { ownMember } from '../base/ownMembers';
 import type { Reason } from '../api/http/problemBody';
 import { fieldValue, hasField } from './changedField';
 import { allKept, type FieldUndo, type RecordUndo } from './recordUndo';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { canMakeKeys, idempotencyKey, originOfKey } from '../api/http/idempotency';
-import { isObject } from '../api/http/json';
+import { isObject } from '../base/json';
 import type { ResourceDescription } from '../api/openapi/description';
 import { refersToRecords } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';

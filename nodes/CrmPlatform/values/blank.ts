@@ -1,6 +1,6 @@
-import { parseJson } from '../api/http/json';
-import { maxLevels } from '../api/http/numbers';
-import { isPlainObject } from '../api/http/ownMembers';
+import { parseJson } from '../base/json';
+import { maxLevels } from '../base/numbers';
+import { isPlainObject } from '../base/ownMembers';
 
 /** Whether a value is blank: null, undefined, white space, or a list of blanks. */
 export const isBlank = (value: unknown): boolean => isBlankAt(0, value);

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import type { Query } from '../api/http/path';
 import { readProblemBody, saysError } from '../api/http/problemBody';
-import { systemClock } from '../api/http/clock';
+import { systemClock } from '../base/clock';
 import type { JobDescription } from '../api/openapi/jobs';
 import { recordIn } from '../api/answeredRecord';
 import type { Execution } from '../model';

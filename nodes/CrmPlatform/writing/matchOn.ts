@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { ownMember } from '../api/http/ownMembers';
+import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
 import { valueIn } from '../fields/keys';
 import type { MatchingColumn } from '../mapping/storedFields';

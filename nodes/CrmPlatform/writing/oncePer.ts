@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { checkExact } from '../api/http/numbers';
+import { checkExact } from '../base/numbers';
 import type { Execution } from '../model';
 
 /** Option for writes that must happen once across all executions. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { ownMember } from '../api/http/ownMembers';
+import { ownMember } from '../base/ownMembers';
 import { labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../values/blank';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isAnsweredWith } from '../api/fetchRecord';
-import { idText, isObject } from '../api/http/json';
+import { idText, isObject } from '../base/json';
 import { mergePatch, otherId } from '../api/answeredRecord';
 import type { WriteDescription } from '../api/openapi/writing';
 import { outdatedVersion } from '../api/http/statuses';

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { KeyFormat } from '../api/http/idempotency';
-import { getOrCreate } from '../api/http/maps';
+import { getOrCreate } from '../base/maps';
 import type { IdempotencyHeader } from '../api/openapi/idempotencyHeader';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';

@@ -2,7 +2,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { mayBeWritten } from '../api/batchRequest';
 import { otherId, recordIn } from '../api/answeredRecord';
-import { idText } from '../api/http/json';
+import { idText } from '../base/json';
 import { isNo } from '../values/readers';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { problemOfItem } from '../api/http/problem';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../nodes/CrmPlatform/api/http/clock';
+import type { Clock } from '../../../nodes/CrmPlatform/base/clock';
 
 interface Sleeper {
 	at: number;

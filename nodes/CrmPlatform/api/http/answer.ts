@@ -1,4 +1,4 @@
-import { parseJson, parseLines } from './json';
+import { parseJson, parseLines } from '../../base/json';
 import {
 	contradictoryProblem,
 	isMarkup,

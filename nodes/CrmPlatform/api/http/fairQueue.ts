@@ -1,4 +1,4 @@
-import { getOrCreate } from './maps';
+import { getOrCreate } from '../../base/maps';
 
 /**
  * From the most to the least urgent: somebody waits for the request; other executions and triggers; executions

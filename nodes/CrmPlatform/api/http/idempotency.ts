@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 
-import { safeRegExp } from './pattern';
+import { safeRegExp } from '../../base/pattern';
 
 /** Hexadecimal digits that make two different writes with one key practically impossible (128 bits). */
 const minHashLength = 32;

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { connectionErrorWords, describeError } from './errorWords';
-import { parseJson } from './json';
+import { parseJson } from '../../base/json';
 import { readProblemBody, type ProblemBody, type Reason } from './problemBody';
 import { notFound, rateLimited } from './statuses';
 

@@ -1,4 +1,4 @@
-import { isObject } from './json';
+import { isObject } from '../../base/json';
 
 /** One reason why a request was refused, and the part of the request it is about. */
 export interface Reason {

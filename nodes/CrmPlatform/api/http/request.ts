@@ -1,5 +1,5 @@
 import { ndjson, type SuccessfulAnswer } from './answer';
-import { systemClock } from './clock';
+import { systemClock } from '../../base/clock';
 import type { Priority } from './fairQueue';
 import { queryString, type Query } from './path';
 import { RequestAttempts, type RequestAnswer, type SenderContext } from './requestAttempts';

@@ -1,5 +1,5 @@
 import { failedAttempt, readAnswer, type FailedAnswer, type SuccessfulAnswer } from './answer';
-import type { Clock } from './clock';
+import type { Clock } from '../../base/clock';
 import type { Priority } from './fairQueue';
 import { rateLimitProblem, saysNotFound, uncertainProblem, type Problem } from './problem';
 import type { QueueOptions, QueueTimeout, RequestQueue } from './requestQueue';

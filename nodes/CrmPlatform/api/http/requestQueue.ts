@@ -1,6 +1,6 @@
-import { timerCanceled, type Clock } from './clock';
+import { timerCanceled, type Clock } from '../../base/clock';
 import { FairQueue, type Priority, type QueueEntry } from './fairQueue';
-import { getOrCreate } from './maps';
+import { getOrCreate } from '../../base/maps';
 import { RateLimitTracker } from './rateLimitTracker';
 import type { HttpResponse } from './transport';
 

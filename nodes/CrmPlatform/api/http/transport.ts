@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { decodedText, type DecodedText } from './charset';
-import { timerCanceled } from './clock';
+import { timerCanceled } from '../../base/clock';
 import { whySignedOut, type SignedOut } from './signedOut';
 
 export interface HttpRequest {

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../http/json';
+import { isObject } from '../../base/json';
 import type { Query } from '../http/path';
 import type { ApiRequest, ApiResponse } from '../http/request';
 import type { ListDescription } from '../openapi/listing';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Ending } from './ending';
 import { beginningAt, changeOf, endless, nextOf, requestPage, type ArrivedPage, type Page, type PagedList, type Send } from './page';
 import type { Query } from '../http/path';
-import { idText } from '../http/json';
+import { idText } from '../../base/json';
 
 /** One walk over a list. */
 export interface PageWalk {

@@ -1,6 +1,6 @@
-import { isObject, parseJson } from '../http/json';
-import { wholeNumber } from '../http/numbers';
-import { valueAtPointer } from '../http/ownMembers';
+import { isObject, parseJson } from '../../base/json';
+import { wholeNumber } from '../../base/numbers';
+import { valueAtPointer } from '../../base/ownMembers';
 import type { ListDescription } from '../openapi/listing';
 import type { CursorPlace } from '../openapi/paging';
 

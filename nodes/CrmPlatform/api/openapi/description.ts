@@ -1,4 +1,4 @@
-import { getOrCreate } from '../http/maps';
+import { getOrCreate } from '../../base/maps';
 import { describeJob } from './jobs';
 import {
 	describeList,

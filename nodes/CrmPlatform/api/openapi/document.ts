@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 
 import { parseOpenApi, type OpenApiDocument } from './openapi';
 import { isTooDeep } from './documentParts';
-import { isObject } from '../http/json';
-import { RecentMap } from '../http/maps';
+import { isObject } from '../../base/json';
+import { RecentMap } from '../../base/maps';
 import type { Problem } from '../http/problem';
-import type { Clock } from '../http/clock';
+import type { Clock } from '../../base/clock';
 import { createSender } from '../http/request';
 import { retryPolicy } from '../http/retry';
 import { shownUrl } from '../http/secrets';

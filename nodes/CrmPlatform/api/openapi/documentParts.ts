@@ -1,4 +1,4 @@
-import { getOrCreate } from '../http/maps';
+import { getOrCreate } from '../../base/maps';
 import { countSteps, leaveOut } from './work';
 import { partReaders, type OpenApiDocument, type OpenApiOperation, type PathItem } from './openapi';
 

@@ -1,4 +1,4 @@
-import { isObject } from '../http/json';
+import { isObject } from '../../base/json';
 import { labelFor, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 

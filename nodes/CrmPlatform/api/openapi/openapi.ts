@@ -1,4 +1,4 @@
-import { isObject } from '../http/json';
+import { isObject } from '../../base/json';
 
 /** The part of a JSON Schema (OpenAPI 3.0 and 3.1) the connector reads. */
 export interface Schema {

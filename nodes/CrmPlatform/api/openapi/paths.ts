@@ -1,4 +1,4 @@
-import { isObject } from '../http/json';
+import { isObject } from '../../base/json';
 import type { OpenApiDocument, PathItem } from './openapi';
 import { readPart } from './documentParts';
 import { countSteps } from './work';

@@ -1,7 +1,7 @@
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
 import { fieldKinds, kindOfSchema } from '../../fields/fieldKinds';
 import type { OpenApiDocument, Schema } from './openapi';
-import { isSafePattern } from '../http/pattern';
+import { isSafePattern } from '../../base/pattern';
 import { flatten, namedValues } from './schema';
 import { countSteps, leaveOut } from './work';
 

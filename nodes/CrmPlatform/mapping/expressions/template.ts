@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isPlainObject } from '../../api/http/ownMembers';
+import { isPlainObject } from '../../base/ownMembers';
 import { isPlainCode } from './plainCode';
 
 /** The value of a piece; empty where n8n's engine has to evaluate it on its own. */

@@ -1,7 +1,7 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
 import { matchesEventPattern } from '../../api/crmEvent';
-import type { Clock } from '../../api/http/clock';
+import type { Clock } from '../../base/clock';
 import { eventIdentity } from '../../api/eventLog';
 import { hasExecution } from '../unwritable';
 import type { DoneWhen } from './eventChoice';

@@ -1,6 +1,6 @@
 import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../../api/http/clock';
+import type { Clock } from '../../base/clock';
 import type { EventLog } from '../../api/eventLog';
 import { forgetStates, newestRevision } from '../storedState';
 import type { DispatchOptions } from './eventChoice';

@@ -3,7 +3,7 @@ import { NodeOperationError, type ITriggerFunctions, type ITriggerResponse } fro
 import type { Connection } from '../../api/connection';
 import type { EventLog } from '../../api/eventLog';
 import { isAnsweredWith } from '../../api/fetchRecord';
-import type { Clock } from '../../api/http/clock';
+import type { Clock } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';
 import type { EventChoice } from '../eventProperties';
 import { maxTimeUnstored } from '../unwritable';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../../api/http/json';
+import { isObject } from '../../base/json';
 import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
 import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../api/http/clock';
+import type { Clock } from '../../base/clock';
 import type { Newest, Share } from '../../api/eventLog';
 import type { Look } from './logWatch';
 

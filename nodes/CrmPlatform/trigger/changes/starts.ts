@@ -1,6 +1,6 @@
 import type { IExecuteResponsePromiseData, INodeExecutionData, IRun, ITriggerFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../../api/http/clock';
+import type { Clock } from '../../base/clock';
 import { endedUnseen, executionOutcome, outcomeOfAnswer, outcomeOfError, silentError, type Outcome } from './outcome';
 import type { Group } from './position';
 import { hasExecution, tellsFailures } from '../unwritable';

@@ -6,7 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
-import { systemClock } from '../../api/http/clock';
+import { systemClock } from '../../base/clock';
 import { openEventLog } from '../../api/eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice } from './eventChoice';

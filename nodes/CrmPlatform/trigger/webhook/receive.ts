@@ -2,7 +2,7 @@ import { NodeOperationError, type IDataObject, type IWebhookFunctions, type IWeb
 
 import { connect } from '../../api/connection';
 import { matchesEventPattern, parseEvent, tellsOrigin, type CrmEvent } from '../../api/crmEvent';
-import { parseJson } from '../../api/http/json';
+import { parseJson } from '../../base/json';
 import { readBoolean } from '../../values/readers';
 import { passesFilter } from '../eventFilter';
 import { readEventChoice } from '../eventProperties';

@@ -1,7 +1,7 @@
 import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
-import { systemClock, type Clock } from '../../api/http/clock';
+import { systemClock, type Clock } from '../../base/clock';
 import { asNodeError } from '../reportFailure';
 import { maxTimeUnstored, storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
