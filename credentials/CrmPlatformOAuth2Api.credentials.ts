@@ -77,7 +77,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			displayOptions: { show: { access: ['chosen'] } },
 			default: '',
 			placeholder: 'invoices:read invoices:write',
-			description: 'Scopes the service offers that are not in the list, separated by spaces',
+			description: 'Scopes the CRM offers that are not in the list, separated by spaces',
 		},
 		{
 			displayName: 'Scope',

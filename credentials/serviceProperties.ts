@@ -18,7 +18,7 @@ export const apiDescriptionUrl: INodeProperties = {
 	default: '',
 	placeholder: 'https://api.example.com/openapi.json',
 	description:
-		'Where the service publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
+		'Where the CRM publishes its OpenAPI document. Leave empty for /openapi.json at the base URL.',
 };
 
 export const leaveRoom: INodeProperties = {

@@ -133,5 +133,5 @@ export const maxWait: INodeProperties = {
 	typeOptions: { minValue: 0 },
 	default: 300,
 	description:
-		'How long a request may wait for the rate limit or the service',
+		'How long a request may wait for the rate limit or the CRM',
 };

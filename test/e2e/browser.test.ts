@@ -15,7 +15,7 @@ inBrowser.describe('In n8n in a browser,', () => {
 		await editor.openNode(id, ACTION_NODE);
 	}
 
-	test('a contact is created from the fields the service offers', async () => {
+	test('a contact is created from the fields the CRM offers', async () => {
 		const email = `${randomUUID()}@example.com`;
 		await openNode({ resource: 'company', operation: 'get' });
 

@@ -72,7 +72,7 @@ inBrowser.test('in a real browser, by keyboard, a client is made, allowed, denie
 
 	await page.goto(`${sandbox.url}/settings/api`);
 	await page.getByLabel('Delete An application').press('Enter');
-	await page.getByRole('button', { name: 'Delete for good' }).press('Enter');
+	await page.getByRole('button', { name: 'Delete permanently' }).press('Enter');
 	await page.getByText(clientId).waitFor({ state: 'detached' });
 	expect(refused).toEqual([]);
 });

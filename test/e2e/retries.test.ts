@@ -11,7 +11,7 @@ describe.each(resources)('In a real n8n, creating a $value,', (resource) => {
 	});
 
 	test.each([
-		['the service is unavailable at first', { status: 503 }],
+		['the CRM is unavailable at first', { status: 503 }],
 		['the answer is lost on its way', { drop: 'after' }],
 	])('writes the record once when %s', async (_what, fault) => {
 		const n8n = theN8n();

@@ -60,7 +60,7 @@ test.each(kinds.flatMap((kind) => answers.map(([status, body]): [string, number,
 	async (kind, status, body) => {
 		const writtenRecords = service(() => ({ status, body }));
 		const error = await formFailure({ credential: credential(), parameters: writes[kind as keyof typeof writes], items });
-		expect(error.message).toBe(`The service accepted the write (${status}), but no record came back`);
+		expect(error.message).toBe(`The CRM accepted the write (${status}), but no record came back`);
 		expect(error.description).toContain('may have been written');
 		expect(writtenRecords).toHaveLength(1);
 	},
@@ -88,7 +88,7 @@ test('a creation whose record the description does not promise is done, and the 
 test('an update that is answered with another record is not a success, and may have been written', async () => {
 	service(() => ({ status: 200, body: { id: 'c2', first_name: 'Grace' } }));
 	const error = await formFailure({ credential: credential(), parameters: writes.update, items });
-	expect(error.message).toBe('The service returned record c2 instead of c1, which the node tried to change');
+	expect(error.message).toBe('The CRM returned record c2 instead of c1, which the node tried to change');
 	expect(error.description).toContain('may have been written');
 	service(() => ({ status: 200, body: { id: 'C1' } }));
 	expect((await run({ credential: credential(), parameters: writes.update, items })).items).toHaveLength(1);
@@ -116,7 +116,7 @@ describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {
 	test('has failures for the items whose record did not come back, and for no other', async () => {
 		service(resultsOf((name) => (name === 'b' ? {} : { data: { id: `id-${name}`, first_name: name } })));
 		const { items: out } = await run(setup());
-		expect(out.map(({ json: output }) => output.id ?? output.error)).toEqual(['id-a', 'The service accepted the write (201), but no record came back', 'id-c']);
+		expect(out.map(({ json: output }) => output.id ?? output.error)).toEqual(['id-a', 'The CRM accepted the write (201), but no record came back', 'id-c']);
 	});
 
 	test('has the ids of records of which no more comes back', async () => {

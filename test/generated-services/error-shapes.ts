@@ -14,7 +14,7 @@ export interface GeneratedAnswer {
 
 /** A refusal in one of the shapes that services have. */
 export function errorBody(shape: Dialect['errors'], status: number, code: string): GeneratedAnswer {
-	const message = `The service says ${code}`;
+	const message = `The CRM says ${code}`;
 	const shapes: Record<Dialect['errors'], Omit<GeneratedAnswer, 'status'>> = {
 		problem: { body: { status, code, title: 'Refused', detail: message, errors: [] }, type: 'application/problem+json' },
 		nested: { body: { error: { code: 'constructor', message } } },

@@ -175,7 +175,7 @@ describe('a description that cannot be read', () => {
 	});
 });
 
-test('a key or a token that the service repeats in its error does not reach the user’s data', async () => {
+test('a key or a token that the CRM repeats in its error does not reach the user’s data', async () => {
 	const serviceCredential = credential();
 	forms.form = {
 		document: documentOf({ get: {} }),

@@ -61,7 +61,7 @@ test.each([1, '1'])('a version counts for the record that it came with, also whe
 	expect(service.records.get('con_1')).toMatchObject({ last_name: 'new', phone: 'by somebody else' });
 });
 
-test('a record that the service merged with a new one is not deleted, and not reported as created', async () => {
+test('a record that the CRM merged with a new one is not deleted, and not reported as created', async () => {
 	const { run, storedKeys } = contacts((handle, service) => (method, ...more) =>
 		method === 'POST' ? { status: 201, body: service.records.get('con_2') } : handle(method, ...more),
 	);

@@ -1,4 +1,4 @@
-/** In what the services that a sync keeps in step differ. */
+/** In what the services that a sync keeps in sync differ. */
 export interface SyncDialect {
 	update: 'patch' | 'put';
 	/** Where a record's version is: in a field of it and the ETag, in the ETag only, or nowhere. */

@@ -91,7 +91,7 @@ test('a key in another notation does not let its record be deleted, unless that 
 	expect(other.storedKeys()).toEqual(['07']);
 });
 
-test('a key that the service stores in another notation is reported, and nothing is deleted in that run', async () => {
+test('a key that the CRM stores in another notation is reported, and nothing is deleted in that run', async () => {
 	const { run, storedKeys } = contacts(['X'], { keepsCapitals: true });
 	const { created, deleted, conflict } = await run(same(['n']));
 	expect([created, deleted]).toEqual([[], []]);

@@ -48,7 +48,7 @@ const ids = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `r
 const itsId = '={{ $json.id }}';
 const addTag = on('recordTag', 'addTag', itsId, { kind: 'contact', tagId: byId('tag_000001') });
 
-describe('what the service does one by one', () => {
+describe('what the CRM does one by one', () => {
 	test.each([
 		['tags', addTag],
 		['moves', on('deal', 'win', itsId)],
@@ -90,7 +90,7 @@ describe('what the service does one by one', () => {
 
 test.each([
 	['records', create('contact', mapped({ last_name: itsId }))],
-	['what the service has no batches for', update('webhook', itsId, { description: 'New' })],
+	['what the CRM has no batches for', update('webhook', itsId, { description: 'New' })],
 ])('a batch size of 1 sends one request after another: %s', async (_, parameters) => {
 	const { run, maxWaiting } = await service(1);
 	await run({ ...parameters, options: { batchSize: 1 } }, ids(4));

@@ -184,7 +184,7 @@ describe('words', () => {
 		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
-		expect(text).toMatch(new RegExp(`${name}: read-only, because the service sets it.*crm_act.*win`));
+		expect(text).toMatch(new RegExp(`${name}: read-only, because the CRM sets it.*crm_act.*win`));
 		expect(text).not.toMatch(/reopen the node|header/);
 	});
 
@@ -192,7 +192,7 @@ describe('words', () => {
 		await createRecord('/v1/custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
 		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
-		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: read-only, because the service sets it/);
+		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: read-only, because the CRM sets it/);
 	});
 
 	test('a deleted record is told apart in a search', async () => {

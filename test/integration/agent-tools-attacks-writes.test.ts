@@ -177,14 +177,14 @@ describe('what is told of a write that failed', () => {
 		expect(await failing(update, code, body, type)).not.toMatch(/Nothing was written/);
 	});
 
-	test('a refusal of the service does, and so does what failed before the write', async () => {
+	test('a refusal of the CRM does, and so does what failed before the write', async () => {
 		expect(await failing(update, 422, '{"code":"validation_failed","status":422,"detail":"too odd"}')).toMatch(/Nothing was written/);
 		service.alter({ request: ({ url }) => (url.pathname.startsWith('/v1/contacts') ? { status: 403, body: 'x', type: 'text/plain' } : undefined) });
 		expect(text(await callTool('change', { kind: 'contact', action: 'update', record: 'con_1', values: { job_title: 'Told' } }))).toMatch(/Nothing was written/);
 	});
 });
 
-describe('a write that the service repeats its answer to', () => {
+describe('a write that the CRM repeats its answer to', () => {
 	const callReplayable = async (tool: string, input: IDataObject) =>
 		await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 1 } }))(tool, input);
 

@@ -50,7 +50,7 @@ describe('a batch that goes wrong for good', () => {
 		expect(await found('refused')).toBe(2);
 	});
 
-	test('tells of items the service says nothing of', async () => {
+	test('tells of items the CRM says nothing of', async () => {
 		const body = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 207, body });
 		const { items } = await run({
@@ -59,7 +59,7 @@ describe('a batch that goes wrong for good', () => {
 			continueOnFail: true,
 		});
 		expect(items[0]?.json).toMatchObject({
-			error: 'The service returned no result for this record',
+			error: 'The CRM returned no result for this record',
 			details: {
 				description: expect.stringMatching(/Request ID: .+/),
 				request_id: expect.any(String),
@@ -78,7 +78,7 @@ describe('what an answer has told of a batch', () => {
 		[
 			'tells nothing',
 			{ status: 207, body: { results: [] } },
-			'The service returned no result for this record',
+			'The CRM returned no result for this record',
 		],
 		['fails', { status: 403 }, 'This fault was injected.'],
 	])('stays told where asking again %s', async (_, then, message) => {

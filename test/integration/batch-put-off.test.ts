@@ -3,7 +3,7 @@ import { automatic, create, update } from './parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
-describe('an item of a batch that the service put off', () => {
+describe('an item of a batch that the CRM put off', () => {
 	const path = '/v1/contacts/batch';
 	const batchAnswer = (status: number) => ({
 		status: 207,
@@ -67,7 +67,7 @@ describe('an item of a batch that the service put off', () => {
 			items: ['earlier', 'later'].map((name) => ({ id: String(id), name })),
 			continueOnFail: true,
 		});
-		expect(items[0]?.json.error).toContain('The service failed (503)');
+		expect(items[0]?.json.error).toContain('The CRM failed (503)');
 		expect(await writes()).toHaveLength(1);
 	});
 

@@ -127,7 +127,7 @@ test.each(['started', 'succeeded'])('an earlier date starts what has no executio
 	expect(n8n.reported).toEqual([]);
 });
 
-test('the user is warned if n8n was down for longer than the service keeps events', async () => {
+test('the user is warned if n8n was down for longer than the CRM keeps events', async () => {
 	const n8n = await publish();
 	await contacts(1);
 	await arrived(n8n, 1);
@@ -141,7 +141,7 @@ test('the user is warned if n8n was down for longer than the service keeps event
 	expect(n8n.ids().slice(1)).toEqual(ids);
 });
 
-test('a long downtime is not reported if the service still has all events', async () => {
+test('a long downtime is not reported if the CRM still has all events', async () => {
 	const n8n = await publish();
 	await contacts(1);
 	await arrived(n8n, 1);

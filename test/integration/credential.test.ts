@@ -89,7 +89,7 @@ describe('the user reads what is wrong', () => {
 	});
 });
 
-test('the key is never sent to another host than the service’s', async () => {
+test('the key is never sent to another host than the CRM’s', async () => {
 	const seen: Array<string | undefined> = [];
 	const server = createServer((request, response) => {
 		seen.push(request.headers.authorization);

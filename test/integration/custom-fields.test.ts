@@ -95,7 +95,7 @@ test('JSON is evaluated once for each item', async () => {
 	expect(evaluate).toHaveBeenCalledTimes(101);
 });
 
-describe('where the service does not tell which there are,', () => {
+describe('where the CRM does not tell which there are,', () => {
 	beforeEach(async () => {
 		await sandbox.faults({ method: 'GET', path: '/v1/custom-fields', status: 403 });
 	});

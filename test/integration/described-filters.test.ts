@@ -77,7 +77,7 @@ test.each([
 		service.passed.splice(0);
 		const parameters = { ...getMany('contact'), filters: { rows: [{ field: 'fax', operator }] } } as INodeParameters;
 		const outcome = await run({ credential: service.credential, parameters }).catch((error: Error) => error.message);
-		if (expectedValue === undefined) expect(outcome).toContain('Fax: the service cannot filter this field by');
+		if (expectedValue === undefined) expect(outcome).toContain('Fax: the CRM cannot filter this field by');
 		expect(lists().map((list) => new URLSearchParams(list.split('?')[1]).get('fax[empty]'))).toEqual(expectedValue === undefined ? [] : [expectedValue]);
 	}
 });

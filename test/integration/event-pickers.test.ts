@@ -12,7 +12,7 @@ const sandbox = useSandbox();
 const setup = () => ({ credential: sandbox.credential, parameters: {} });
 const values = (options: INodePropertyOptions[]) => options.map(({ value }) => String(value));
 
-test('the events to choose from are those of the service, by resource, each with its pattern first', async () => {
+test('the events to choose from are those of the CRM, by resource, each with its pattern first', async () => {
 	const options = await picker(getEvents, setup());
 	expect(options[0]).toMatchObject({ name: 'Every Event', value: '*' });
 	const deals = values(options).filter((value) => value.startsWith('deal.'));

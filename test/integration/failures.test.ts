@@ -70,7 +70,7 @@ describe('an item that fails', () => {
 		],
 	});
 
-	test('stops the workflow and is named, with the words of the service', async () => {
+	test('stops the workflow and is named, with the words of the CRM', async () => {
 		await expect(run(setup('stop'))).rejects.toMatchObject({
 			message: expect.stringMatching(/email: .+/),
 			description: expect.stringContaining('Correct the values'),
@@ -135,7 +135,7 @@ describe('what the user reads', () => {
 	test('when the key is wrong', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
 		await expect(runNode({ credential, parameters: getMany('contact') })).rejects.toMatchObject({
-			message: 'The service did not accept the credential',
+			message: 'The CRM did not accept the credential',
 		});
 	});
 
@@ -189,7 +189,7 @@ describe('what the user reads', () => {
 	});
 });
 
-test('without the service’s description, the packaged one is used, and the user is told', async () => {
+test('without the CRM’s description, the packaged one is used, and the user is told', async () => {
 	const credential = { ...sandbox.credential, descriptionUrl: 'http://127.0.0.1:1/openapi.json' };
 	const parameters = create('contact', { email: 'packaged@failures.example' });
 	const { items, hints } = await runNode({ credential, parameters });
@@ -197,7 +197,7 @@ test('without the service’s description, the packaged one is used, and the use
 	expect(hints).toEqual([expect.stringMatching(/could not be read.+packaged with the node/)]);
 });
 
-describe('while the service’s description cannot be read, what only it can confirm is refused with the cause', () => {
+describe('while the CRM’s description cannot be read, what only it can confirm is refused with the cause', () => {
 	const altered = alteredService(sandbox);
 	const answers = { '503': { status: 503, body: '{}' }, 'a web page': { status: 200, body: '<html></html>', type: 'text/html' } };
 	const unread = /API description at .+ could not be read.+nothing was sent\. Try again/;
@@ -221,7 +221,7 @@ describe('while the service’s description cannot be read, what only it can con
 		expect(sentRequests.filter((request) => !request.includes('custom-fields'))).toEqual([]);
 	});
 
-	test('and not where the service has none', async () => {
+	test('and not where the CRM has none', async () => {
 		altered.alter({ request: ({ url }) => (url.pathname.endsWith('/openapi.json') ? { status: 404, body: '{}' } : undefined) });
 		const { items } = await runNode({ credential: altered.credential, parameters: cases[0]![1], items: [contact] });
 		expect(items).toMatchObject([{ json: { last_name: 'Unread' } }]);

@@ -59,7 +59,7 @@ describe('fields given as JSON', () => {
 		expect(items.map(({ json }) => json.last_name)).toEqual(['First', 'Second']);
 	});
 
-	test('that the service does not have are not sent, and the user is told', async () => {
+	test('that the CRM does not have are not sent, and the user is told', async () => {
 		const { items, hints } = await run({
 			credential: sandbox.credential,
 			parameters: asJson('contact', 'create', '{"last_name":"X","shoe_size":9,"custom_fields":{"gone":1}}'),

@@ -47,7 +47,7 @@ describe('an export', () => {
 		expect((await importOf(text, { importAs: 'upsert', options: { matchOn: 'email' } })).json).toMatchObject({ complete: true, done: 1 });
 	});
 
-	test('gives NDJSON as the service has it', async () => {
+	test('gives NDJSON as the CRM has it', async () => {
 		await importOf('last_name,email\nA,a@lines.example\n');
 		const { text } = await exportOf({ fileFormat: 'ndjson', filters: filterRows({ 'email[contains]': 'lines.example' }) });
 		expect(JSON.parse(text)).toEqual((await contactsLike('lines.example'))[0]);

@@ -22,7 +22,7 @@ const { importOf } = fileRuns(service, useBinaryStore());
 const isStart = ({ method, url }: { method: string; url: URL }) => method === 'POST' && url.pathname === '/v1/jobs';
 const forbidden = { status: 403, body: '{"code":"forbidden"}' };
 
-test('a job that the service may have taken is kept, whatever later tries are answered', async () => {
+test('a job that the CRM may have taken is kept, whatever later tries are answered', async () => {
 	const csv = `last_name,email,Company\n${[0, 1, 2, 3].map((i) => `N,${i}@kept.example,${i === 1 ? 'Kept & Co' : ''}\n`).join('')}`;
 	const again = { executionId: 'kept', context: {} };
 	let starts = 0;

@@ -82,7 +82,7 @@ describe('a row of filters offers', () => {
 		expect(await picker(getFilterChoices, opened('stage_id', 'deal'))).toContainEqual(expect.objectContaining({ value: stage!.id }));
 	});
 
-	test('what the service says of upper and lower case', async () => {
+	test('what the CRM says of upper and lower case', async () => {
 		const [is] = await picker(getFilterOperators, opened('job_title'));
 		expect(is).toEqual({ name: 'Is', value: 'is', description: 'Job Title is exactly this. Case matters.' });
 	});

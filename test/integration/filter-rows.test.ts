@@ -177,18 +177,18 @@ describe('what is not understood is refused:', () => {
 	test.each<[IDataObject, string]>([
 		[row('', 'is', { value: 'x' }), 'A filter has no field. Choose a field or remove the filter.'],
 		[row('gone', 'is', { value: 'x' }), 'does not have the filter gone'],
-		[row('email', 'like', { value: 'x' }), 'Email: the service cannot filter this field by “like”. Choose another operator: Is, Is One Of, Contains, Starts With, Is Empty, Is Not Empty.'],
+		[row('email', 'like', { value: 'x' }), 'Email: the CRM cannot filter this field by “like”. Choose another operator: Is, Is One Of, Contains, Starts With, Is Empty, Is Not Empty.'],
 		[row('email', '={{ undefined }}', { value: 'x' }), 'Email: the filter’s operator is empty'],
 		[row('email', '={{ null }}', { value: 'x' }), 'Email: the filter’s operator is empty'],
-		[row('job_title', 'isMoreThan', { value: '3' }), 'Job Title: the service cannot filter this field by “Is More Than”'],
+		[row('job_title', 'isMoreThan', { value: '3' }), 'Job Title: the CRM cannot filter this field by “Is More Than”'],
 		[row('job_title', 'isOneOf', { value: 'a,b' }), 'by “Is One Of”'],
 		[row('job_title', 'isTrue'), 'by “Is True”'],
-		[row('avatar_url', 'is', { value: 'x' }), 'Avatar URL: the service cannot filter this field by “Is”'],
+		[row('avatar_url', 'is', { value: 'x' }), 'Avatar URL: the CRM cannot filter this field by “Is”'],
 		[row('created_at', 'isAtLeast', { value: day }), 'by “Is at Least”'],
 		[row('created_at', 'isAfter', { date: 'soon' }), 'Created At: “soon” is not a date'],
 		[row('created_at', 'isOn', { date: '2026-03-08T12:00:00Z' }), 'Created At: "Is On" takes a day, and 2026-03-08T08:00:00.000-04:00 is a time of day. Use a day such as 2026-03-08 or {{ $today }}'],
 		[row('created_at', 'isBetweenDates', { date: day }), 'Created At: the filter has no value'],
-		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the service cannot filter this field by “Contains”'],
+		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the CRM cannot filter this field by “Contains”'],
 		[row('email', 'is', { value: 'a@b.example, c@d.example' }), 'contains “,”'],
 		[row('lifecycle_stage', 'isOneOfChoices', { choices: [] }), 'Lifecycle Stage: the filter has no value'],
 		[row('lifecycle_stage', 'is', { value: 'Customers' }), 'Lifecycle Stage: “Customers” is not one of: Lead, Marketing Qualified, Sales Qualified, '],
@@ -202,7 +202,7 @@ describe('what is not understood is refused:', () => {
 	test('two rows that set the same parameter, a picked record among them', async () => {
 		const rows = [row('job_title', 'contains', { value: 'a' }), row('job_title', 'contains', { value: 'b' })];
 		expect((await failure(setup(rows))).message).toBe(
-			'Job Title: two filters set job_title[contains], but the service accepts it only once. Keep one of them.',
+			'Job Title: two filters set job_title[contains], but the CRM accepts it only once. Keep one of them.',
 		);
 		const picked = row('company_id', 'isRecord', { record: byId('com_1') });
 		const { message } = await failure(setup([picked, row('company_id', 'is', { value: 'com_2' })]));

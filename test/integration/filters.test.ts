@@ -41,7 +41,7 @@ describe('a filter never falls away, since every record would come back:', () =>
 		['a filter', { email: 'ada@filters.example', gone: 'x' }],
 		['a custom field', { 'custom_fields.gone': 'x' }],
 		['a picked record', undefined],
-	])('%s the service no longer has is refused', async (_, filters) => {
+	])('%s the CRM no longer has is refused', async (_, filters) => {
 		const invalidSetup = filters ? setup(filters) : pickedSetup('gone', '1');
 		expect((await failure(invalidSetup)).message).toMatch(/does not have the filter (custom_fields\.)?gone/);
 		expect(await listed()).toEqual([]);

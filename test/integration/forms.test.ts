@@ -25,7 +25,7 @@ const setup = (resource = 'contact', operation = 'create') => ({
 const byId = <T extends { id: string }>(fields: T[]) =>
 	Object.fromEntries(fields.map((field) => [field.id, field]));
 
-describe('without the service’s description', () => {
+describe('without the CRM’s description', () => {
 	const elsewhere = () => ({
 		...setup(),
 		credential: { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` },
@@ -38,7 +38,7 @@ describe('without the service’s description', () => {
 	});
 });
 
-describe('a node that cannot reach the service shows a form all the same,', () => {
+describe('a node that cannot reach the CRM shows a form all the same,', () => {
 	const isFormOf = async (opened: Parameters<typeof picker>[1], says: string) => {
 		const { fields } = await picker(getFields, opened);
 		expect(byId(fields).first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
@@ -67,7 +67,7 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 		expect(schema[0]).toMatchObject({ display: false });
 	});
 
-	test('in which the records that cannot be listed yet are named, until the service says how many there are', async () => {
+	test('in which the records that cannot be listed yet are named, until the CRM says how many there are', async () => {
 		const [before, after] = [
 			await picker(getFields, { ...setup('deal'), hasCredential: false }),
 			await picker(getFields, setup('deal')),
@@ -100,7 +100,7 @@ describe('a node that cannot reach the service shows a form all the same,', () =
 		await isFormOf({ ...setup(), credential }, 'Standard fields only (The credential is not connected yet)');
 	});
 
-	test('with a key that the service refuses', async () => {
+	test('with a key that the CRM refuses', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
 		await isFormOf({ ...setup(), credential }, 'Custom fields could not be loaded');
 	});
@@ -124,7 +124,7 @@ describe('a form', () => {
 		expect(ids.length).toBeLessThanOrEqual(12);
 	});
 
-	test('begins with the fields that the service requires', async () => {
+	test('begins with the fields that the CRM requires', async () => {
 		const { fields } = await picker(getFields, setup('task'));
 		const required = fields.filter(({ displayName }) => displayName.includes('(Required'));
 		expect(required.length).toBeGreaterThan(0);

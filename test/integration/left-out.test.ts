@@ -17,17 +17,17 @@ async function hintsOf(parameters: object, items: IDataObject[]): Promise<string
 	return (await run({ credential, parameters: parameters as never, items })).hints;
 }
 
-test('names the service does not have are told in one notice, which names ten', async () => {
+test('names the CRM does not have are told in one notice, which names ten', async () => {
 	const items = Array.from({ length: 30 }, (_, i) => ({ last_name: `x${i}`, [`k${i}`]: 1, z: 1 }));
 	const hints = await hintsOf({ resource: 'contact', operation: 'create', ...asJson }, items);
 	expect(hints).toEqual([expect.stringContaining('k0, z, k1, k2, k3, k4, k5, k6, k7, k8 and 21 more.')]);
 });
 
-test('a record that was read is written to another, without a word of what is the service’s', async () => {
+test('a record that was read is written to another, without a word of what is the CRM’s', async () => {
 	const field = { resource: 'contacts', key: 'computed', label: 'Computed', type: 'text' };
 	await sandbox.call('POST', '/v1/custom-fields', { ...field, read_only: true });
 	const source = await created({ job_title: 'Pilot' });
-	source.custom_fields = { ...(source.custom_fields as IDataObject), computed: 'by the service' };
+	source.custom_fields = { ...(source.custom_fields as IDataObject), computed: 'by the CRM' };
 	const target = await created();
 	const { items, hints } = await run({
 		credential: sandbox.credential,
@@ -38,7 +38,7 @@ test('a record that was read is written to another, without a word of what is th
 	expect(hints).toEqual([]);
 });
 
-test('a value of the service’s own that was written out is told', async () => {
+test('a value of the CRM’s own that was written out is told', async () => {
 	const { id } = await created();
 	const parameters = { ...on('contact', 'update', id), fieldsMode: 'json', fieldsJson: '{"name":"Ada","first_name":"Ada"}' };
 	expect((await hintsOf(parameters, [{}])).join()).toMatch(/no such field.*: name\./);
@@ -48,7 +48,7 @@ describe('an item of which nothing can be sent is an error and no request', () =
 	const refused = async (parameters: object, items: IDataObject[]) =>
 		(await failure({ credential: sandbox.credential, parameters: parameters as never, items })).message;
 
-	test.each([automatic, asJson])('where it has other names than the service', async (how) => {
+	test.each([automatic, asJson])('where it has other names than the CRM', async (how) => {
 		const { id } = await created();
 		await sandbox.clear();
 		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Surname: 'Y' }]);
@@ -93,7 +93,7 @@ test('a picked record whose path is mistyped leaves the reference as it is', asy
 	expect(hints).toEqual([expect.stringMatching(/returned undefined: Company\./)]);
 });
 
-test('something else where the service takes an object is told, in every way of mapping', async () => {
+test('something else where the CRM takes an object is told, in every way of mapping', async () => {
 	const items = [{ last_name: 'x', address: '12 rue X, Lyon', custom_fields: 'nps=1' }];
 	for (const parameters of [create('contact', automatic), { ...create('contact', {}), ...asJson }]) {
 		const hints = await hintsOf(parameters, items);

@@ -79,7 +79,7 @@ describe('the fields that come out', () => {
 		]);
 	});
 
-	test('may be parts of others, and what the service does not have is told, alike', async () => {
+	test('may be parts of others, and what the CRM does not have is told, alike', async () => {
 		const address = { city: 'Lyon', country: 'FR' };
 		const values = { last_name: 'Parts', address };
 		const { id } = (await sandbox.call('POST', '/v1/contacts', values)).body;
@@ -95,12 +95,12 @@ describe('the fields that come out', () => {
 		}
 	});
 
-	test('are refused where the service has none of them', async () => {
+	test('are refused where the CRM has none of them', async () => {
 		const none = run({ options: { outputFields: ['gone'] } });
 		await expect(none).rejects.toThrow('Output Fields: The records do not have gone');
 	});
 
-	test('are offered as the service names them', async () => {
+	test('are offered as the CRM names them', async () => {
 		const offered = await picker(getOutputFields, {
 			credential: sandbox.credential,
 			parameters: { resource: 'contact' },

@@ -136,7 +136,7 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 		expect(items[1]?.json.error).toBeUndefined();
 	});
 
-	test('is the error of its item where the service refuses to look it up', async () => {
+	test('is the error of its item where the CRM refuses to look it up', async () => {
 		const { items } = await run({
 			credential: sandbox.credential,
 			parameters: create('contact', automatic),

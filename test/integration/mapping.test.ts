@@ -109,7 +109,7 @@ test('an expression that fails is named, with its item', async () => {
 	expect(error.context.itemIndex).toBe(0);
 });
 
-test('a record read from the service is written to another as it is', async () => {
+test('a record read from the CRM is written to another as it is', async () => {
 	const { body: source } = await sandbox.call('POST', '/v1/contacts', {
 		first_name: 'Copied',
 		last_name: 'Contact',

@@ -68,7 +68,7 @@ describe('a field to match on that an expression gives', () => {
 	});
 });
 
-test.each(['', '='])('a field to match on left blank (%p) is the first of the service', async (blank) => {
+test.each(['', '='])('a field to match on left blank (%p) is the first of the CRM', async (blank) => {
 	const { id, email } = await createContact();
 	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });
 	expect(items[0]?.json.id).toBe(id);

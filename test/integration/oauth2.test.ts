@@ -154,7 +154,7 @@ describe('the user reads', () => {
 	});
 
 	sinceN8n('2.38', () => {
-		test('to connect again after the access was revoked, and the service is not asked in vain', async () => {
+		test('to connect again after the access was revoked, and the CRM is not asked in vain', async () => {
 			const credential = await sandbox.credential();
 			await sandbox.revoke(credential);
 			await sandbox.faults();

@@ -102,7 +102,7 @@ describe.each([
 });
 
 describe('a list', () => {
-	test('has the type the service takes, as a single value has', async () => {
+	test('has the type the CRM takes, as a single value has', async () => {
 		await run(
 			setup([
 				{
@@ -153,19 +153,19 @@ describe('a field with a name that every object has', () => {
 	});
 });
 
-test('a value called __proto__ is reported if the service does not accept it', async () => {
+test('a value called __proto__ is reported if the CRM does not accept it', async () => {
 	const { hints } = await run(setup([JSON.parse('{"name": "Ada", "__proto__": "x"}')]));
-	expect(hints.join()).toContain('the service has no such field: __proto__');
+	expect(hints.join()).toContain('the CRM has no such field: __proto__');
 	expect(writtenBodies).toEqual(['{"name":"Ada"}']);
 });
 
 describe('`a.b` beside `a {b}`', () => {
-	test('are two fields where the service has both', async () => {
+	test('are two fields where the CRM has both', async () => {
 		await run(setup([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]));
 		expect(sentRecords()).toEqual([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]);
 	});
 
-	test('are one field where the service has one of them, so different values are refused', async () => {
+	test('are one field where the CRM has one of them, so different values are refused', async () => {
 		const { message } = await failure(setup([{ 'a.c': 'one', a: { c: 'other' } }]));
 		expect(message).toContain('“a.c” and “a.c” both map to this field, with different values');
 		expect(sentRecords()).toEqual([]);

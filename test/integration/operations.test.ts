@@ -105,7 +105,7 @@ describe('mapped by hand', () => {
 		});
 	});
 
-	test('a field the service does not have is left out and the user is told', async () => {
+	test('a field the CRM does not have is left out and the user is told', async () => {
 		const { items, hints } = await run({
 			parameters: create('contact', { email: 'gone@ops.example', shoe_size: '42' }),
 		});
@@ -126,7 +126,7 @@ describe('mapped by hand', () => {
 });
 
 describe('mapped automatically', () => {
-	test('values that the service accepts are read from the item, and the others are ignored', async () => {
+	test('values that the CRM accepts are read from the item, and the others are ignored', async () => {
 		const [record] = await jsons({
 			parameters: create('contact', automatic),
 			items: [
@@ -156,7 +156,7 @@ describe('mapped automatically', () => {
 });
 
 describe('filters', () => {
-	test('narrow the list by the parameters of the service', async () => {
+	test('narrow the list by the parameters of the CRM', async () => {
 		await createRecord('/contacts', { email: 'filter@ops.example', lifecycle_stage: 'customer' });
 		const records = await jsons({ parameters: getMany('contact', {}, { lifecycle_stage: 'customer' }) });
 		expect(records.length).toBeGreaterThan(0);

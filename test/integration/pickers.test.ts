@@ -30,14 +30,14 @@ describe('the fields to map', () => {
 		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: Product News, …');
 	});
 
-	test('name what the service requires', async () => {
+	test('name what the CRM requires', async () => {
 		const fields = byId((await picker(getFields, setup('company'))).fields);
 		expect([fields.name, fields.domain].map((field) => field?.displayName)).toEqual(['Name (Required)', 'Domain']);
 		const update = byId((await picker(getFields, setup('company', 'update'))).fields);
 		expect(update.name?.displayName).toBe('Name');
 	});
 
-	test('never include what the service fills in', async () => {
+	test('never include what the CRM fills in', async () => {
 		const { fields } = await picker(getFields, setup());
 		for (const id of ['id', 'created_at', 'version']) expect(byId(fields)[id]).toBeUndefined();
 	});
@@ -93,7 +93,7 @@ test('orders come from the same description', async () => {
 });
 
 describe('the list of records', () => {
-	test('is searched by the service', async () => {
+	test('is searched by the CRM', async () => {
 		await sandbox.call('POST', '/v1/contacts', {
 			first_name: 'Zenobia',
 			last_name: 'Quux',
@@ -150,7 +150,7 @@ describe('what an operation asks for by name', () => {
 		parameters: { resource: 'deal', operation: 'moveToStage', ...more },
 	});
 
-	test('are users and pipelines, searched by the service', async () => {
+	test('are users and pipelines, searched by the CRM', async () => {
 		const users = await picker(searchUsers, setup('ticket', 'assign'), 'keller');
 		expect(users.results).toMatchObject([{ name: expect.stringContaining('Keller') }]);
 		expect((await picker(searchPipelines, moving())).results.length).toBeGreaterThan(0);

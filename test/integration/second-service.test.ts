@@ -17,7 +17,7 @@ const credential = () => ({ baseUrl: service.url, apiKey: service.apiKey });
 const run = async (setup: Omit<Setup, 'credential'>) =>
 	(await runNode({ credential: credential(), ...setup })).items.map(({ json }) => json);
 
-test('every record is read once, in pages of the size the service allows', async () => {
+test('every record is read once, in pages of the size the CRM allows', async () => {
 	service.requests.length = 0;
 	const records = await run({ parameters: getMany('contact') });
 	expect(new Set(records.map(({ id }) => id)).size).toBe(600);
@@ -28,7 +28,7 @@ test('every record is read once, in pages of the size the service allows', async
 	expect(queries.map((query) => 'after' in query)).toEqual([false, true, true]);
 });
 
-test('records are sorted by the orders the service has', async () => {
+test('records are sorted by the orders the CRM has', async () => {
 	const orders = await picker(getSortOrders, { credential: credential(), parameters: { resource: 'contact' } });
 	const descending = orders.find(({ value }) => value === 'family_name.desc');
 	const records = await run({
@@ -38,7 +38,7 @@ test('records are sorted by the orders the service has', async () => {
 	expect(names).toEqual([...names].sort().reverse());
 });
 
-test('a record is created, found, changed and deleted under the names the service has', async () => {
+test('a record is created, found, changed and deleted under the names the CRM has', async () => {
 	const fields = { given_name: 'Ada', family_name: 'Lovelace', mail: 'ada@other.example' };
 	const [created] = await run({
 		parameters: create('contact', { ...fields, birthday: '1815-12-10T00:00:00', score: '7', vip: 'true' }),
@@ -58,14 +58,14 @@ test('a record is created, found, changed and deleted under the names the servic
 	await expect(run({ parameters: get('contact', id) })).rejects.toMatchObject({ httpCode: '404' });
 });
 
-test('every write carries the idempotency key in the header the service has', async () => {
+test('every write carries the idempotency key in the header the CRM has', async () => {
 	service.requests.length = 0;
 	await run({ parameters: create('company', { legal_name: 'Other Ltd' }) });
 	const [write] = service.requests.filter(({ method }) => method === 'POST');
 	expect(write?.headers['x-idempotency-key']).toMatch(/^n8n\/[0-9a-f]{8}\/[\w-]+\/[\w-]+\/[0-9a-f]{32,64}$/);
 });
 
-test('the fields and what they match on come from the service', async () => {
+test('the fields and what they match on come from the CRM', async () => {
 	const setup = (operation: string) => ({
 		credential: credential(),
 		parameters: { resource: 'contact', operation },
@@ -80,18 +80,18 @@ test('the fields and what they match on come from the service', async () => {
 	expect(matchable.map(({ value }) => value)).toEqual(['', 'mail']);
 });
 
-test('the list to pick from is searched where the service cannot', async () => {
+test('the list to pick from is searched where the CRM cannot', async () => {
 	const setup = { credential: credential(), parameters: { resource: 'contact' } };
 	const { results } = await picker(searchRecords, setup);
 	expect(results.length).toBeGreaterThan(0);
 });
 
-test('an error body of another shape is reported in the service’s words', async () => {
+test('an error body of another shape is reported in the CRM’s words', async () => {
 	const parameters = create('contact', { family_name: 'X', mail: 'not an address' });
 	await expect(run({ parameters })).rejects.toThrow(/mail/i);
 });
 
-test('what an item has beyond the service’s fields is left alone', async () => {
+test('what an item has beyond the CRM’s fields is left alone', async () => {
 	const items = [{ family_name: 'Auto', first_name: 'ours', email: 'ours@x.example' }];
 	const [record] = await run({ parameters: create('contact', automatic), items });
 	expect(record).toMatchObject({ family_name: 'Auto' });

@@ -101,7 +101,7 @@ describe('records that the source does not have', () => {
 		});
 	});
 
-	test('are left where the service gives fewer records than it counts', async () => {
+	test('are left where the CRM gives fewer records than it counts', async () => {
 		const { team, records, filters } = newTeam(20);
 		const stored = await add(records);
 		const page = { data: stored.slice(0, 15), next_cursor: null, total: 20 };
@@ -113,7 +113,7 @@ describe('records that the source does not have', () => {
 			contentType: 'application/json',
 		});
 		const refused = run(records.slice(1), { filters, missingInSource: 'delete' });
-		await expect(refused).rejects.toThrow('has 20 records, but the service returned only 15');
+		await expect(refused).rejects.toThrow('has 20 records, but the CRM returned only 15');
 		expect(await writes()).toEqual([]);
 		await sandbox.clear();
 		expect(await listed(team)).toHaveLength(20);

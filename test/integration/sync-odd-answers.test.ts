@@ -15,7 +15,7 @@ const asNewAccount = () => ({
 });
 const withoutAccount = (url: URL) => void (url.pathname = url.pathname.replace(/^\/account-\d+/, ''));
 
-describe('the version of a record that was written is the one that the service answers with', () => {
+describe('the version of a record that was written is the one that the CRM answers with', () => {
 	const withoutData = (text: string): string => {
 		const { results, id, ...rest } = JSON.parse(text) as IDataObject & { results?: IDataObject[] };
 		return JSON.stringify(results ? { ...rest, results: results.map(({ data: _, ...result }) => result) } : { id });
@@ -35,7 +35,7 @@ describe('the version of a record that was written is the one that the service a
 	});
 });
 
-test('a record in scope stays in scope where the service does not take ids beside the scope', async () => {
+test('a record in scope stays in scope where the CRM does not take ids beside the scope', async () => {
 	const { team, records, filters } = newTeam(3);
 	await add(records);
 	service.alter({
@@ -93,7 +93,7 @@ test('an error counts the records that were written, and not those that were lef
 
 test.each([
 	['shows in a preview where the list has a filter for it', 'email', [0, 0, 0, 0, 1]],
-	['is the service’s refusal where it has none', 'address_of_mail', [1, 0, 0, 0, 0]],
+	['is the CRM’s refusal where it has none', 'address_of_mail', [1, 0, 0, 0, 0]],
 ])('a unique value of a record outside the scope %s, and is a conflict in the run', async (_, filter, previewed) => {
 	const outside = newTeam(1);
 	await add(outside.records);

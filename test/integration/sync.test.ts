@@ -170,7 +170,7 @@ test('an item that cannot be read fails before anything is written, or alone on 
 	expect(conflict[0]).toMatchObject({ json: { error: expect.stringContaining('no value for') }, pairedItem: { item: 1 } });
 });
 
-test('a record that the service refuses fails, and the others are written on continue on fail', async () => {
+test('a record that the CRM refuses fails, and the others are written on continue on fail', async () => {
 	const { team, records } = newTeam(2);
 	const items = [{ ...records[0]!, phone: 'none' }, records[1]!];
 	const { created, conflict } = await run(items, {}, { continueOnFail: true });

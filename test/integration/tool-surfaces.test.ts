@@ -90,7 +90,7 @@ const promises = (surface: Surface) => () => {
 		expect(answer).toMatch(/stage.*(lead|customer)/is);
 	});
 
-	test('the message of an error has what the service says of each field', async () => {
+	test('the message of an error has what the CRM says of each field', async () => {
 		const fields = mapped({ email: "={{ $fromAI('Email') }}", last_name: "={{ $fromAI('Name') }}" });
 		const [answer] = await surface(setup({ ...create('contact', fields) }), [{ Email: 'nobody', Name: 'x'.repeat(2_000) }]);
 		expect(answer).toMatch(/last_name: .*email: /s);

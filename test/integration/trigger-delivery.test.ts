@@ -143,7 +143,7 @@ test('a secret that is rotated is good for another day', async () => {
 	expect(trigger.answers).toEqual([200, 200]);
 });
 
-test('the service’s test is answered, and starts the workflow only if asked for', async () => {
+test('the CRM’s test is answered, and starts the workflow only if asked for', async () => {
 	const trigger = await start({ events: ['*'] });
 	const { body } = await sandbox.call('GET', '/v1/webhooks');
 	const [{ id } = {}] = body.data as IDataObject[];

@@ -30,7 +30,7 @@ describe('n8n gets another address', () => {
 		expect(trigger.reported).toEqual([]);
 	});
 
-	test('twice in a row, while the service is away', async () => {
+	test('twice in a row, while the CRM is away', async () => {
 		await trigger.activate();
 		const { id } = await onlySubscription();
 		await happen('before');

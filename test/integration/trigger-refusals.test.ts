@@ -58,7 +58,7 @@ describe('A service that refuses to change a subscription, though it describes i
 
 	test.each([
 		[403, undefined, 'No event reaches this trigger'],
-		[422, '/url', 'The service cannot deliver to this n8n at'],
+		[422, '/url', 'The CRM cannot deliver to this n8n at'],
 	])('if it also refuses another one with %d (%s), the former one stays and the user is told', async (status, pointer, expectedReport) => {
 		await trigger.activate();
 		const { id } = await onlySubscription();
@@ -128,7 +128,7 @@ test('a webhook of somebody else with n8n’s address is never changed nor ended
 	expect(await onlySubscription()).toMatchObject({ id: other.id, version: 1, events: ['deal.won'] });
 });
 
-describe('A recovery that the service describes', () => {
+describe('A recovery that the CRM describes', () => {
 	test('is not asked for at a first publish', async () => {
 		refuse('POST', /\/recover/, 422);
 		await trigger.activate();
@@ -141,7 +141,7 @@ describe('A recovery that the service describes', () => {
 		await trigger.activate();
 		await trigger.deactivate();
 		await trigger.activate();
-		expect(trigger.warnings.join()).toContain('the service does not recover missed events');
+		expect(trigger.warnings.join()).toContain('the CRM does not recover missed events');
 		await trigger.restart();
 		await trigger.look();
 		expect(trigger.reported).toEqual([]);

@@ -68,7 +68,7 @@ test('a hint that is another part of the secret tells that it was replaced', asy
 	expect(renewals()).toHaveLength(1);
 });
 
-test('if the service shows nothing at all, the user is told once what to do', async () => {
+test('if the CRM shows nothing at all, the user is told once what to do', async () => {
 	service.edit((answer) => {
 		showing('xxxx')(answer);
 		if (answer.path.includes('/deliveries')) answer.status = 403;

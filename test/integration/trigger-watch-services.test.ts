@@ -60,7 +60,7 @@ describe('Another service', () => {
 	});
 
 	test.each([undefined, null, '', '••••', '----'])(
-		'a secret that another client has replaced is replaced, and told of, where the service shows %j of it',
+		'a secret that another client has replaced is replaced, and told of, where the CRM shows %j of it',
 		async (secretHint) => {
 			service.edit(({ body }) => {
 				if ('secret_hint' in body) body.secret_hint = secretHint;

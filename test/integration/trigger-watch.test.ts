@@ -47,7 +47,7 @@ test('one that is paused there is reported once and, when resumed, missed events
 	await came('meanwhile');
 });
 
-test('one that the service has disabled is enabled, and missed events arrive', async () => {
+test('one that the CRM has disabled is enabled, and missed events arrive', async () => {
 	await trigger.activate();
 	trigger.fails = 410;
 	await happen('gone');
@@ -68,14 +68,14 @@ test('without recovery, the user is told that events may be missing', async () =
 	expect(await onlySubscription()).toMatchObject({ status: 'active' });
 });
 
-test('n8n that starts at another address has the service deliver there', async () => {
+test('n8n that starts at another address has the CRM deliver there', async () => {
 	await trigger.activate();
 	await trigger.restart('http://127.0.0.1:9');
 	await trigger.look();
 	expect(await onlySubscription()).toMatchObject({ url: expect.stringContaining('http://127.0.0.1:9/') });
 });
 
-test('n8n that starts while the service is away keeps its trigger, which recovers when the service is back', async () => {
+test('n8n that starts while the CRM is away keeps its trigger, which recovers when the CRM is back', async () => {
 	await trigger.activate();
 	await change('DELETE');
 	await happen('meanwhile');

@@ -78,7 +78,7 @@ test('what cannot be taken back is told: messages, tickets that are closed, the 
 	expect(outcomesByKind).toMatchObject({
 		message: expect.stringContaining('cannot_be_undone: Messages'),
 		tag: expect.stringContaining('cannot_be_undone: Changes to the setup'),
-		ticket: expect.stringContaining('cannot_be_undone: The service refused it'),
+		ticket: expect.stringContaining('cannot_be_undone: The CRM refused it'),
 	});
 });
 
@@ -104,7 +104,7 @@ describe('nothing is written', () => {
 
 	test('if the log is empty, so that nobody knows what was changed since', async () => {
 		await logShows([]);
-		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('log of the service is empty');
+		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('log of the CRM is empty');
 		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain('No changes found');
 	});
 
@@ -125,7 +125,7 @@ describe('nothing is written', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('if the service does not say who caused an event', async () => {
+	test('if the CRM does not say who caused an event', async () => {
 		const { request: _, ...plain } = event;
 		await logShows([plain]);
 		await expect(undo('x')).rejects.toThrow('Choose A User or API Key');

@@ -51,7 +51,7 @@ describe('no record that stays links to one that was deleted', () => {
 		expect(resultsById(await undo('m1'))).toEqual({ [company]: 'undone', [contact]: 'undone' });
 	});
 
-	test('a record whose former values the service refuses', async () => {
+	test('a record whose former values the CRM refuses', async () => {
 		const ticket = await add('tickets', { subject: 'T' });
 		const company = await createAs('m2', 'company', { name: 'T' });
 		await as('m2', op.update('ticket', ticket.id, { company_id: company, status: 'open' }));
@@ -180,14 +180,14 @@ describe('a record whose former links are all gone', () => {
 		expect(await record(collection, linkedRecord.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
 	});
 
-	test('is not created again where the service requires one of them, and the preview says so', async () => {
+	test('is not created again where the CRM requires one of them, and the preview says so', async () => {
 		const contact = await gone();
 		const note = await add('notes', { body: 'Q', links: [{ resource: 'contacts', id: contact.id }] });
 		await as('q1', op.deleteRecord('note', note.id));
 		await contact.leave();
 		for (const preview of [true, false]) {
 			const { items: [item] } = await undo('q1', { preview, options: { maxUndone: 0 } });
-			expect(item).toMatchObject({ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('The service requires this link') as string });
+			expect(item).toMatchObject({ result: 'cannot_be_undone', action: null, reason: expect.stringContaining('The CRM requires this link') as string });
 			expect(item!.changes).toContainEqual({ field: 'body', from: null, to: 'Q', kept: true });
 		}
 	});

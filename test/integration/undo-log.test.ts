@@ -34,7 +34,7 @@ const without = (text: string, names: string[]): string =>
 	});
 
 describe('the node says that a change in between may be overwritten', () => {
-	const unprotected = 'The service does not accept a version with a write';
+	const unprotected = 'The CRM does not accept a version with a write';
 
 	test.each([
 		['whose records have no versions', ['If-Match', 'version'], () => true],
@@ -80,7 +80,7 @@ describe('a log that does not say for certain what an execution did is refused, 
 	});
 });
 
-test('changes before Since stay, whatever the service hands out', async () => {
+test('changes before Since stay, whatever the CRM hands out', async () => {
 	const contact = await add('contacts', { last_name: 'One' });
 	await as('o3', op.update('contact', contact.id, { last_name: 'Two' }));
 	service.alter({ request: ({ url }) => void url.searchParams.delete('created_at[gte]') });

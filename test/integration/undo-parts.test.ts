@@ -11,14 +11,14 @@ shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, createAs, undo, results, add, record, logShows } = undoing(sandbox);
 
-describe('a value that the service refuses today', () => {
+describe('a value that the CRM refuses today', () => {
 	test('keeps no other value of its record from being undone, and a later undo tries it again', async () => {
 		const { id } = await add('contacts', { last_name: 'Refused', email: 'refused@undo.example', job_title: 'Poet' });
 		await as('p1', op.update('contact', id, { email: 'other@undo.example', job_title: 'Wrong' }));
 		const taker = await add('contacts', { last_name: 'Taker', email: 'refused@undo.example' });
 		for (let run = 0; run < 2; run++) {
 			const { items: [item] } = await undo('p1');
-			expect(item).toMatchObject({ result: 'cannot_be_undone', reason: expect.stringMatching(run ? /must be unique/ : /The service refused email, emails; the other values were restored/) });
+			expect(item).toMatchObject({ result: 'cannot_be_undone', reason: expect.stringMatching(run ? /must be unique/ : /The CRM refused email, emails; the other values were restored/) });
 			expect(await record('contacts', id)).toMatchObject({ email: 'other@undo.example', job_title: 'Poet' });
 		}
 		await sandbox.call('DELETE', `/v1/contacts/${taker.id}`);
@@ -33,7 +33,7 @@ describe('a value that the service refuses today', () => {
 		const { status } = await sandbox.call('PATCH', `/v1/custom-fields/${String(field.id)}`, { options: [{ value: 'large', label: 'Large' }] });
 		expect(status).toBe(200);
 		const { items } = await undo('p2');
-		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: 'create', reason: expect.stringContaining('The service refused custom_fields.undo_size; the other values were restored') }]);
+		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: 'create', reason: expect.stringContaining('The CRM refused custom_fields.undo_size; the other values were restored') }]);
 		expect(await record('contacts', newIdOf({ items }, id))).toMatchObject({ last_name: 'Option', custom_fields: { contract_tier: 'gold' } });
 		expect(results(await undo('p2'))).toEqual(['already_so']);
 	});
@@ -114,7 +114,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { [list]: entries(wrong, theirs) });
 		for (const preview of [true, false]) {
 			const { items: [item] } = await undo(single, { preview });
-			expect(item).toMatchObject({ result: 'conflict', reason: expect.stringContaining('fields that the service changes with them') });
+			expect(item).toMatchObject({ result: 'conflict', reason: expect.stringContaining('fields that the CRM changes with them') });
 			expect((item!.changes as IDataObject[]).map(({ field, kept = false }) => [field, kept]).sort()).toEqual([[single, true], [list, true], ['job_title', false]].sort());
 		}
 		const now = await record('contacts', id);
@@ -186,7 +186,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 		expect((now!.contact_ids as string[]).sort()).toEqual([firstContact!.id, thirdContact!.id].sort());
 	});
 
-	test('a field that the service makes of several ties none of them', async () => {
+	test('a field that the CRM makes of several ties none of them', async () => {
 		const { id } = await add('contacts', { first_name: 'Ada', last_name: 'Bell', job_title: 'Bell' });
 		await as('f6', op.update('contact', id, { first_name: 'Eva', last_name: 'Born', job_title: 'Born' }));
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Poet' });

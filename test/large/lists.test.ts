@@ -42,7 +42,7 @@ beforeAll(async () => {
 test.each([
 	['', {}],
 	['&sort=-created_at', { sort: '-created_at' }],
-])('several cursors give the list%s as the service does, with few requests more', async (query, options) => {
+])('several cursors give the list%s as the CRM does, with few requests more', async (query, options) => {
 	const expected = await walked(query);
 	await sandbox.clear();
 	const { decryptions, ...all } = await run(options);

@@ -26,7 +26,7 @@ test(`${events} events and ${kills} kills of a real n8n (seed ${seed}): each eve
 	if (process.env['TRIGGER_EVENTS']) console.log(counts);
 }, 7_200_000);
 
-test(`${records} records and four writers, and n8n is killed ${restarts} times: a copy equals the service's records`, async () => {
+test(`${records} records and four writers, and n8n is killed ${restarts} times: a copy equals the CRM's records`, async () => {
 	const groupSize = Math.min(500, records / 10);
 	const { existing, writes } = await copyUnderKills(n8n, { records, kills: restarts, groupSize });
 	if (process.env['COPY_RECORDS']) console.log({ existing, writes });

@@ -86,7 +86,7 @@ describe('a record with the values of another item belongs to none', () => {
 
 	test.each<[string, unknown[], Array<number | null>]>([
 		['as the fields show in which all items differ', [{ index: 0, ...record('b@x.example') }, { index: 1, ...record('a@x.example') }], [null, null]],
-		['but the service may write them in another way', [{ index: 0, ...record('A@x.example') }, { index: 1, ...record('b@x.example') }], [0, 1]],
+		['but the CRM may write them in another way', [{ index: 0, ...record('A@x.example') }, { index: 1, ...record('b@x.example') }], [0, 1]],
 		['but it may have changed them', [{ index: 0, ...record('other@x.example') }, { index: 1, ...record(null) }], [0, 1]],
 		['but a result without a record tells nothing', [{ index: 0, ...ok() }, { index: 1, ...record('b@x.example') }], [0, 1]],
 		['but fields in which items are alike tell nothing', [{ index: 0, ...ok({ kind: 'k' }) }, { index: 1, ...ok({ kind: 'k' }) }], [0, 1]],

@@ -16,7 +16,7 @@ async function outcomes(items: IDataObject[], results: unknown, areNew = false) 
 	});
 }
 
-const untold = 'The service returned no result for this record';
+const untold = 'The CRM returned no result for this record';
 const itemsWithIds = ['a', 'b', 'c'].map((id) => ({ id }));
 const done = (id: string) => ({ status: 200, data: { id, name: `record ${id}` } });
 

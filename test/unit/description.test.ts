@@ -19,14 +19,14 @@ describe('paging', () => {
 		expect(list.cursor).toBe('after');
 	});
 
-	test('pages are as large as the service allows', () => {
+	test('pages are as large as the CRM allows', () => {
 		const { list } = describe_({
 			parameters: [query('page_size', { type: 'integer', maximum: 250 })],
 		});
 		expect(list.pageSize).toEqual({ name: 'page_size', maximum: 250 });
 	});
 
-	test('pages are modest where the service sets no limit', () => {
+	test('pages are modest where the CRM sets no limit', () => {
 		const { list } = describe_({ parameters: [query('limit', { type: 'integer' })] });
 		expect(list.pageSize?.maximum).toBe(100);
 	});
@@ -101,7 +101,7 @@ describe('fields', () => {
 		]);
 	});
 
-	test('that the service fills in are not offered', () => {
+	test('that the CRM fills in are not offered', () => {
 		expect(fieldsOf({ properties: { id: { type: 'string', readOnly: true } } })).toEqual([]);
 	});
 

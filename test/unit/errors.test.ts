@@ -59,7 +59,7 @@ test('a duplicate names the record that has the value', () => {
 	expect(problem.details.existing_id).toBe('con_1');
 });
 
-test('a duplicate whose record the service names is told once', () => {
+test('a duplicate whose record the CRM names is told once', () => {
 	const detail = 'email must be unique, and con_1 already has this value.';
 	const { message, description } = problemOf(
 		answer(409, { detail, code: 'duplicate', existing_id: 'con_1', errors: [{ pointer: '/email', code: 'duplicate', detail }] }),
@@ -115,7 +115,7 @@ describe('every error the contract names', () => {
 		expect(message).toMatch(/^[A-Z]\w+ /);
 		expect(advice).toMatch(/^[A-Z].+\.$/);
 		const refused = ['malformed_request', 'malformed_json', 'validation_failed'];
-		expect(message.startsWith('The service refused the request')).toBe(refused.includes(code));
+		expect(message.startsWith('The CRM refused the request')).toBe(refused.includes(code));
 	});
 });
 
@@ -131,7 +131,7 @@ test.each([
 test.each(['', 'Bad Gateway', '<html>502</html>', '[1,2]', 'null', '"text"', '{"detail":7}'])(
 	'an error answer of %p is a problem all the same',
 	(body) => {
-		expect(problemOf(answer(502, body)).message).toContain('The service failed (502)');
+		expect(problemOf(answer(502, body)).message).toContain('The CRM failed (502)');
 	},
 );
 

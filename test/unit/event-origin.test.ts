@@ -37,7 +37,7 @@ test('changes of any workflow of this n8n are ignored, those of another n8n are 
 	expect(passes(event(workflowKey), [ownOrigin('instance', originOf('instance-2', 'wf1'))])).toBe(true);
 });
 
-test('changes of chosen users are ignored, whatever the service says of requests', () => {
+test('changes of chosen users are ignored, whatever the CRM says of requests', () => {
 	const { request: _, ...plain } = event(null, 'usr_2');
 	expect(passes(plain, [], ['usr_2'])).toBe(false);
 	expect(passes(plain, [], ['usr_3'])).toBe(true);

@@ -44,7 +44,7 @@ test.each([
 test.each([
 	['the source is empty', { inSource: 0 }, /the source is empty/],
 	['an item is unknown', { unknown: 1 }, /1 items have no key/],
-	['the service counts more records than it gave', { counted: 6 }, /only 5 of the 6/],
+	['the CRM counts more records than it gave', { counted: 6 }, /only 5 of the 6/],
 ])('nothing is deleted where %s', (_, readings, reason) => {
 	const result = guarded(missing(5), {}, readings);
 	expect(result.reason).toMatch(reason);
@@ -70,7 +70,7 @@ test('what the source has is neither counted nor held back', () => {
 	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
 });
 
-test('values that the service has stored in another notation were set before: they do not count', () => {
+test('values that the CRM has stored in another notation were set before: they do not count', () => {
 	const set = (id: number, from: unknown, to: unknown): PlannedChange => ({ action: 'update', record: record(id), changes: [{ field: 'phone', from, to }] });
 	const again = [set(1, 'https://left.example', 'HTTPS://Left.example'), set(2, '+4930123', '+49 (30) 123'), set(3, 7, '7.0')];
 	expect(guarded([...again, set(4, null, 'new')], { number: 1 }).reason).toBeUndefined();

@@ -66,10 +66,10 @@ test.each<[string, KeyFormat]>([
 			return (error as Error).message;
 		}
 	});
-	expect(outcomes).toContainEqual(expect.stringMatching(/^The service requires idempotency keys .*support\.$/));
+	expect(outcomes).toContainEqual(expect.stringMatching(/^The CRM requires idempotency keys .*support\.$/));
 });
 
-test('the words of the refusal name what the service asks for', () => {
+test('the words of the refusal name what the CRM asks for', () => {
 	expect(() => idempotencyKey(identity, { pattern: '^x$' })).toThrow('in a form that the node cannot create (^x$)');
 	expect(() => idempotencyKey(identity, { maxLength: 21 })).toThrow('of at most 21 characters, which are too short to be unique');
 });

@@ -77,7 +77,7 @@ test.each(['', 'an id/with ünusual characters', 'w'.repeat(64), 'w'.repeat(300)
 	},
 );
 
-test.each([255, 100, 64, 40, 32, 31, 22])('a key is at most as long as the service takes: %i', (maxLength) => {
+test.each([255, 100, 64, 40, 32, 31, 22])('a key is at most as long as the CRM takes: %i', (maxLength) => {
 	const key = idempotencyKey(identity, { maxLength });
 	expect(key.length).toBeLessThanOrEqual(maxLength);
 	expect(idempotencyKey({ ...identity, run: 1 }, { maxLength })).not.toBe(key);
@@ -87,13 +87,13 @@ test('a service whose keys are too short to be unique is refused', () => {
 	expect(() => idempotencyKey(identity, { maxLength: 8 })).toThrow('at most 8 characters');
 });
 
-test('a key is a UUID where the service wants one', () => {
+test('a key is a UUID where the CRM wants one', () => {
 	expect(idempotencyKey(identity, { isUuid: true })).toMatch(
 		/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
 	);
 });
 
-test('a key that is used once has the form the service demands, too', () => {
+test('a key that is used once has the form the CRM demands, too', () => {
 	expect(freshKey()).toMatch(/^[0-9a-f-]{36}$/);
 	expect(freshKey({ pattern: '^[0-9a-f]{32}$' })).toMatch(/^[0-9a-f]{32}$/);
 	expect(freshKey({ maxLength: 24 })).not.toBe(freshKey({ maxLength: 24 }));

@@ -87,7 +87,7 @@ test('a service that does not filter is told, and its list is not read for each 
 	expect(requests.length).toBeLessThan(10);
 });
 
-test('a record that the service finds in its own case is found', async () => {
+test('a record that the CRM finds in its own case is found', async () => {
 	const { collection } = serviceOf({ kind: 'text', records: [], refuses: () => undefined });
 	const answerBody = { data: [{ id: 'x', code: 'ABC' }], next_cursor: null };
 	const api = { send: async () => await Promise.resolve({ status: 200, headers: {}, body: answerBody }) } as unknown as Connection;

@@ -34,3 +34,21 @@ test('a newer position in the store, of another process, replaces that of the pr
 	await publish(choose());
 	expect(started()).toEqual(['e2', 'e4']);
 });
+
+test('a position that a process stores late, after another one has taken over, replaces nothing', async () => {
+	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
+	await publish(choose());
+	happen('r0');
+	await clock.advance(60_000);
+	const late = JSON.parse(n8n.staticData) as StaticData;
+	await publish(choose());
+	happen('r1', 'r2');
+	await clock.advance(60_000);
+	const [newest] = Object.values((JSON.parse(n8n.staticData) as StaticData).global);
+	Object.values(late.global)[0]!.revision = newest!.revision + 1_000;
+	n8n.staticData = JSON.stringify(late);
+	n8n.rows.clear();
+	await publish(choose());
+	await clock.advance(600_000);
+	expect(started()).toEqual(['e2', 'e3', 'e4']);
+});

@@ -34,7 +34,7 @@ test.each([
 	' https://api.example.com/v1 ',
 	'https://api.example.com/v1/',
 	'https://example.com:8443/crmv1//v1//',
-])('the endpoints are those of the service at %j', (baseUrl) => {
+])('the endpoints are those of the CRM at %j', (baseUrl) => {
 	expect(filledIn({ baseUrl })).toMatchObject({
 		authUrl: `${serviceAddress(baseUrl)}/oauth/authorize`,
 		accessTokenUrl: `${serviceAddress(baseUrl)}/oauth/token`,

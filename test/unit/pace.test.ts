@@ -24,7 +24,7 @@ describe('the rate-limit window', () => {
 		expect(reset(`${at(30)}.25`)).toBe(now + 30_250);
 	});
 
-	test('is measured on the clock of the service, however wrong ours is', () => {
+	test('is measured on the clock of the CRM, however wrong ours is', () => {
 		const theirs = new Date(now - 3_600_000).toUTCString();
 		expect(reset(String(at(30 - 3600)), { date: theirs })).toBe(now + 30_000);
 	});

@@ -115,7 +115,7 @@ test('a record that moves on in the order of the list while it is read comes onc
 });
 
 test('a first page that leads to no other, of a list with more records, is refused', async () => {
-	await expect(readAnswers(() => ({ data: some(1, 2), total: 40 }))).rejects.toThrow('40 records, but the service returned only 2');
+	await expect(readAnswers(() => ({ data: some(1, 2), total: 40 }))).rejects.toThrow('40 records, but the CRM returned only 2');
 	expect(await readAnswers(() => ({ data: some(1, 2), total: 2 }))).toEqual([1, 2]);
 });
 

@@ -18,7 +18,7 @@ describe('the base URL', () => {
 		'https://api.example.com/v1/',
 		'  https://api.example.com/V1//  ',
 		'https://api.example.com?x=1#y',
-	])('%p means the service at its host', (typed) => {
+	])('%p means the CRM at its host', (typed) => {
 		expect(serviceAddress(typed)).toBe('https://api.example.com');
 	});
 

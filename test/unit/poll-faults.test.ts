@@ -156,7 +156,7 @@ test('The Execution Ends goes on with others while a record cannot be read', asy
 	expect(started()).toEqual(['e4', 'e5']);
 });
 
-test('outcomes that come while the service is away are stored', async () => {
+test('outcomes that come while the CRM is away are stored', async () => {
 	const { clock, n8n, service, happen, choose, publish, messages } = await pollWorld();
 	n8n.courses = [{ ms: 1_000, status: 'error' }, { ms: 30_000, status: 'success' }, { ms: 20_000, status: 'success' }];
 	await publish(choose({ doneWhen: 'succeeded', afterCrash: 'setAside' }));

@@ -124,7 +124,7 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
-		'what ends while the service is away is stored in every mode',
+		'what ends while the CRM is away is stored in every mode',
 		{
 			doneWhen: 'ended',
 			isCopy: true,

@@ -16,13 +16,13 @@ function newTracker() {
 const limitOf = (remaining: number, share: number) => Math.floor(remaining * (share / 8 + 1 / 64));
 
 describe('the share of the plan', () => {
-	test('is all of it once this process has sent all that the service counted', () => {
+	test('is all of it once this process has sent all that the CRM counted', () => {
 		const { tracker, at, record } = newTracker();
 		for (let left = 1_000; left >= 980; left -= 1) record(1, left, 60);
 		expect(tracker.maxInFlight(at(1))).toBe(limitOf(980, 1));
 	});
 
-	test('includes requests in flight, which the service may have counted already', () => {
+	test('includes requests in flight, which the CRM may have counted already', () => {
 		const { tracker, at, record } = newTracker();
 		record(1, 1_000, 60, { inFlight: 5 });
 		for (const left of [990, 980, 970, 960, 950]) record(1, left, 60, { inFlight: 5 });

@@ -108,7 +108,7 @@ describe('a deletion whose answer was lost', () => {
 		expect(outcome).toMatchObject({ ok: true });
 	});
 
-	test('is not taken as done when the service had put it off', async () => {
+	test('is not taken as done when the CRM had put it off', async () => {
 		const { outcome } = await send({ method: 'DELETE', path }, answer(429), answer(404));
 		expect(outcome).toMatchObject({ ok: false, problem: { status: 404 } });
 	});

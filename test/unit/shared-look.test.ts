@@ -68,7 +68,7 @@ test('a shared look is never older than is wanted, never that of another credent
 	await fc.assert(property, randomRuns(200));
 }, 60_000);
 
-test('after a failure, whoever asks next asks the service', async () => {
+test('after a failure, whoever asks next asks the CRM', async () => {
 	forgetLooks();
 	const clock = new SimulatedClock();
 	const failing = sharedLook('view', 10_000, clock, async () => await Promise.reject(new Error('away')));

@@ -20,7 +20,7 @@ const { difference: compare, isSame } = comparison([
 ]);
 
 test.each([
-	['case, where the service keeps lower case', { email: 'ada@x.example' }, { email: 'Ada@X.example' }],
+	['case, where the CRM keeps lower case', { email: 'ada@x.example' }, { email: 'Ada@X.example' }],
 	['case within a list', { emails: [{ value: 'a@x.example', label: null }] }, { emails: [{ value: 'A@x.example' }] }],
 	['the zone of an instant', { due_at: '2026-03-01T10:00:00.000Z' }, { due_at: '2026-03-01T11:00:00+01:00' }],
 	['the notation of a web address', { website: 'https://one.example/' }, { website: 'HTTPS://One.example:443' }],
@@ -34,7 +34,7 @@ test.each([
 });
 
 test.each([
-	['case, where the service keeps it', { name: 'ada' }, { name: 'Ada' }, 'name'],
+	['case, where the CRM keeps it', { name: 'ada' }, { name: 'Ada' }, 'name'],
 	['case of other texts in the same list', { emails: [{ value: 'a', label: 'home' }] }, { emails: [{ value: 'a', label: 'Home' }] }, 'emails'],
 	['a value that is cleared', { name: 'Ada' }, { name: null }, 'name'],
 	['the order of a list', { tag_ids: ['a', 'b'] }, { tag_ids: ['b', 'a'] }, 'tag_ids'],
@@ -54,7 +54,7 @@ test('of an object, only the parts that differ are sent', () => {
 	expect(patch).toEqual({ address: { city: 'Bonn' } });
 });
 
-test('a key is the same for values that the service takes for the same', () => {
+test('a key is the same for values that the CRM takes for the same', () => {
 	const email = field('email', { lowerCase: [''] });
 	expect(matchKey(email, 'ADA@x.example')).toBe(matchKey(email, 'ada@x.example'));
 	expect(matchKey(field('code'), 'A')).not.toBe(matchKey(field('code'), 'a'));

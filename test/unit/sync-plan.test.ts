@@ -121,7 +121,7 @@ test('an item whose key was refused does not take a record from another', () => 
 	expect(planned.map(({ action }) => action)).toEqual(['conflict', 'conflict', 'update']);
 });
 
-test('a record outside the scope is a conflict, though the service gave it', () => {
+test('a record outside the scope is a conflict, though the CRM gave it', () => {
 	const [change] = plan([{ email: ada.email, name: 'Ada B' }], [ada], { outside: ({ id }) => `${id} is elsewhere.` });
 	expect(change).toMatchObject({ action: 'conflict', record: ada, reason: 'con_1 is elsewhere.', changes: [{ field: 'name' }] });
 	expect(change).not.toHaveProperty('patch');

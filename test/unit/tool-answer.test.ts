@@ -46,6 +46,6 @@ test('a record that is too long by itself keeps its ID and says what was left ou
 });
 
 test('what a user would read as a hint is told to the model', async () => {
-	expect(await answerTo([{ id: 'con_1' }], 4_000, ['The service did not take the field size.'])).toContain('The service did not take the field size.');
+	expect(await answerTo([{ id: 'con_1' }], 4_000, ['The CRM did not take the field size.'])).toContain('The CRM did not take the field size.');
 	expect(await answerTo([], 4_000)).toMatch(/Nothing was found/);
 });

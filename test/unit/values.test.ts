@@ -114,7 +114,7 @@ test('true and false may be written as text', () => {
 describe('a choice', () => {
 	const choices = [{ label: 'One', value: 1 }];
 
-	test('has the type the service gave it', () => {
+	test('has the type the CRM gave it', () => {
 		expect(convert('choice', '1', { choices })).toBe(1);
 	});
 
@@ -131,7 +131,7 @@ describe('a choice', () => {
 		expect(convert('choice', 'Twin', { choices: stages })).toBe('Twin');
 	});
 
-	test('that is unknown here passes: the service may have gained it', () => {
+	test('that is unknown here passes: the CRM may have gained it', () => {
 		expect(convert('choice', 'new', { choices })).toBe('new');
 	});
 });
@@ -178,7 +178,7 @@ describe('a phone number', () => {
 		(value) => expect(convert('text', value, { pattern })).toBe(value),
 	);
 
-	test('is text where the service takes any spelling', () => {
+	test('is text where the CRM takes any spelling', () => {
 		expect(convert('text', '+49 30 123456')).toBe('+49 30 123456');
 	});
 });

@@ -64,8 +64,8 @@ test('the hint tells how long the node waited: waits at the same time count once
 	await clock.runUntil(clock.now() + 20_000);
 	void wait(0, 1_000, 1);
 	await clock.runUntil(clock.now() + 2_000);
-	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the service. 3 other workflows were waiting on the same credential.')]);
-	expect(log).toEqual(['CRM: waiting 10 s for the service', 'CRM: waited 12 s for the service, 16 s in all']);
+	expect([...notices]).toEqual([expect.stringContaining('The node waited 17 s for the CRM. 3 other workflows were waiting on the same credential.')]);
+	expect(log).toEqual(['CRM: waiting 10 s for the CRM', 'CRM: waited 12 s for the CRM, 16 s in all']);
 });
 
 test('a wait of unknown length is logged after five seconds, and a shorter one never', async () => {
@@ -81,7 +81,7 @@ test('a wait of unknown length is logged after five seconds, and a shorter one n
 		ended();
 	}
 	await clock.runUntil(clock.now() + 20_000);
-	expect(log).toEqual(['13: CRM: waiting for the service', '15: CRM: waited 7 s for the service, 15 s in all']);
+	expect(log).toEqual(['13: CRM: waiting for the CRM', '15: CRM: waited 7 s for the CRM, 15 s in all']);
 });
 
 test('a canceled wait is not reported any more', async () => {

@@ -1,6 +1,6 @@
 import { hour, never, requestAt, start, withWindow } from './queued-requests.ts';
 
-describe('a window that the service has reported wrongly', () => {
+describe('a window that the CRM has reported wrongly', () => {
 	test('is checked by one request a minute while it is exhausted, and delays nobody for longer', async () => {
 		const { clock, events, send, pass } = start();
 		await Promise.all([send('first', () => withWindow(clock, -1, 3_600_000)), pass(200)]);
@@ -12,7 +12,7 @@ describe('a window that the service has reported wrongly', () => {
 		expect(events[1]).toBe('0 at 60');
 	});
 
-	test('is checked by more and more requests if the service hangs then', async () => {
+	test('is checked by more and more requests if the CRM hangs then', async () => {
 		const { clock, events, send, pass } = start();
 		await Promise.all([send('first', () => withWindow(clock, -1, 3_600_000)), pass(200)]);
 		for (let i = 0; i < 7; i += 1) void send(`${i}`, never, { timeoutAt: clock.now() + 2_000 * hour });

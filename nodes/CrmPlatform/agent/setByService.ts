@@ -32,6 +32,6 @@ export async function refuseSetByService(run: ToolRun, args: CallArguments): Pro
 	const actions = actionsOf(recordType, verbs).map(({ option }) => option.value).join(', ');
 	const instead = actions === '' ? '' : ` The actions of ${prefix}_act change some of these: ${actions}.`;
 	throw new Error(
-		`${readOnlyNames.join(', ')}: read-only, because the service sets it.${instead} ${prefix}_describe lists the fields that can be written.`,
+		`${readOnlyNames.join(', ')}: read-only, because the CRM sets it.${instead} ${prefix}_describe lists the fields that can be written.`,
 	);
 }

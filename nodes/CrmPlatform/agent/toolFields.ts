@@ -52,7 +52,7 @@ export function withServiceNames(values: IDataObject, fields: Field[]): IDataObj
 	const fieldNames = new Set(fields.flatMap(({ name, path: [member = ''] }) => [name, member]));
 	const id = fieldNames.has('id') ? undefined : Object.keys(values).find((name) => wordsOf(name) === 'id');
 	if (id !== undefined) {
-		throw new Error(`values must not contain ${id}: the service assigns the id of a new record, and record names the one to change.`);
+		throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
 	}
 	refuseRepeatedNames(namesIn(values), (name) => fieldCalled(name, fields));
 	return Object.fromEntries(

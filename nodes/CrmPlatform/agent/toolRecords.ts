@@ -83,7 +83,7 @@ async function recordWithId(run: ToolRun, recordType: RecordType, id: string, ma
 	const other = otherId(record, id);
 	if (other !== undefined) {
 		throw new Error(
-			`For ${id}, the service returned the ${recordType.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`,
+			`For ${id}, the CRM returned the ${recordType.name} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`,
 		);
 	}
 	if (record) return record;

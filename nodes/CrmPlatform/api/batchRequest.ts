@@ -77,7 +77,7 @@ function batchAnswer({ id, status, data, error, body }: ItemAnswer, headers: Api
 export const mayBeWritten = 'It may have been written. Check the record before you try again.';
 
 const unmentioned: Problem = {
-	message: 'The service returned no result for this record',
+	message: 'The CRM returned no result for this record',
 	description: mayBeWritten,
 	details: {},
 };

@@ -174,7 +174,7 @@ async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenera
 }
 
 const typesRefused = (types: string[], { message, description }: NodeApiError): string =>
-	`The service refuses at least one of the event types ${types.join(', ')}: ${description ?? message} Instead, the trigger reads events of all types and selects the chosen ones. If a type no longer exists, remove it from Events. If the credential has lost permission to read one, events of that type start no workflow until the permission is restored.`;
+	`The CRM refuses at least one of the event types ${types.join(', ')}: ${description ?? message} Instead, the trigger reads events of all types and selects the chosen ones. If a type no longer exists, remove it from Events. If the credential has lost permission to read one, events of that type start no workflow until the permission is restored.`;
 
 type SortedList = ListDescription & Required<Pick<ListDescription, 'sort'>>;
 
@@ -190,7 +190,7 @@ function readable(list: ListDescription | undefined): SortedList {
 		return { ...list, sort };
 	}
 	throw new NoEventLog(
-		'The service has no event log that can be read in sequence. To start workflows, use the CRM Platform Trigger instead.',
+		'The CRM has no event log that can be read in sequence. To start workflows, use the CRM Platform Trigger instead.',
 	);
 }
 
@@ -208,5 +208,5 @@ function parsed<Shape extends z.ZodTypeAny>(shape: Shape, record: IDataObject): 
 
 function invalidEntry(record: IDataObject): Error {
 	const excerpt = JSON.stringify(record).slice(0, 120);
-	return new Error(`The event log of the service contains an invalid entry: ${excerpt}`);
+	return new Error(`The event log of the CRM contains an invalid entry: ${excerpt}`);
 }

@@ -84,5 +84,5 @@ async function* allUpTo(last: number, events: AsyncGenerator<CrmEvent, void>): A
 		reached = Math.max(reached, event.sequence);
 		yield event;
 	}
-	if (reached < last) throw new Error(`The service’s log ends before its newest event (sequence ${last}), so changes would be missed. Nothing was written. Run the node again later.`);
+	if (reached < last) throw new Error(`The CRM’s log ends before its newest event (sequence ${last}), so changes would be missed. Nothing was written. Run the node again later.`);
 }

@@ -85,7 +85,7 @@ export class WaitReport {
 		if (this.waiting === 1) {
 			this.since = this.clock.now();
 			this.timer = new AbortController();
-			const log = () => this.log(`waiting ${ms > reportAfter ? `${Math.round(ms / 1000)} s ` : ''}for the service`);
+			const log = () => this.log(`waiting ${ms > reportAfter ? `${Math.round(ms / 1000)} s ` : ''}for the CRM`);
 			this.clock.sleep(reportAfter, this.timer.signal).then(log, () => undefined);
 		}
 		return () => this.end(otherWorkflows);
@@ -98,7 +98,7 @@ export class WaitReport {
 		this.notices.delete(waitNotice(this.total, this.maxOthers));
 		const waited = this.clock.now() - this.since;
 		this.total += waited;
-		if (waited >= reportAfter) this.log(`waited ${Math.round(waited / 1000)} s for the service, ${Math.round(this.total / 1000)} s in all`);
+		if (waited >= reportAfter) this.log(`waited ${Math.round(waited / 1000)} s for the CRM, ${Math.round(this.total / 1000)} s in all`);
 		this.maxOthers = Math.max(this.maxOthers, otherWorkflows);
 		if (this.total >= reportAfter) this.notices.add(waitNotice(this.total, this.maxOthers));
 	}
@@ -111,5 +111,5 @@ export class WaitReport {
 function waitNotice(ms: number, otherWorkflows: number): string {
 	const workflows = otherWorkflows === 1 ? 'workflow was' : 'workflows were';
 	const others = otherWorkflows === 0 ? '' : ` ${otherWorkflows} other ${workflows} waiting on the same credential.`;
-	return `The node waited ${Math.round(ms / 1000)} s for the service.${others} To avoid this, send fewer requests at once or upgrade the plan of the account.`;
+	return `The node waited ${Math.round(ms / 1000)} s for the CRM.${others} To avoid this, send fewer requests at once or upgrade the plan of the account.`;
 }

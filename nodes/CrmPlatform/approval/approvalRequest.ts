@@ -59,7 +59,7 @@ export interface ApprovalAnswer {
 export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
 	if (now >= Date.parse(request.until)) return { outcome: 'expired' };
 	const task = await findRecord(api, tasks + path`/${request.taskId}`);
-	if (task && idText(task.id) !== request.taskId) throw new Error('The service returned a different task.');
+	if (task && idText(task.id) !== request.taskId) throw new Error('The CRM returned a different task.');
 	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'deleted' };
 	if (task.status !== 'completed') return {};
 	if (textDigest(task) !== request.digest) return { outcome: 'changed' };
@@ -73,7 +73,7 @@ const doubts = {
 	workflow: 'a workflow has completed the task, not a person. Reopen the task and complete it yourself',
 	program: 'a program has completed the task, not a person. Reopen the task and complete it yourself',
 	late: 'the event log of the CRM does not yet show who completed the task. Open this page again later',
-	unknown: 'the CRM does not show whether you completed the task yourself or a workflow that signs in as you did. Ask somebody else to complete it',
+	unknown: 'the CRM does not show whether it was you who completed the task, or a workflow that signs in as you. Ask somebody else to complete it',
 	unreadable: 'the node’s credential cannot read the event log of the CRM, which shows whether a person or a workflow completed the task. Give it permission to read events, then open this page again',
 };
 

@@ -60,10 +60,10 @@ async function createTask(execution: Execution, question: ApprovalQuestion, part
 	const create = (await api.describe('/tasks'))?.create;
 	const { body: created } = await api.send({ method: 'POST', path: tasks, body, ...keyForStep(execution, create, `task ${parts.until.toISOString()}`) });
 	const id = idText((created as IDataObject).id);
-	if (id === undefined) throw new Error('The service created a task but returned no ID.');
+	if (id === undefined) throw new Error('The CRM created a task but returned no ID.');
 	const task = await findRecord(api, tasks + path`/${id}`);
 	if (!task) throw new Error(`The task ${id} was created, but this credential may not see it, so its completion would not be noticed. Use an API key, or sign in as an administrator.`);
-	if (idText(task.id) !== id) throw new Error('The service returned a different task than it created.');
+	if (idText(task.id) !== id) throw new Error('The CRM returned a different task than it created.');
 	return task;
 }
 
@@ -88,7 +88,7 @@ interface TaskParts {
 
 async function taskBody({ n8n, api }: Execution, { title, message, collection }: ApprovalQuestion, { approver, about, until, link, isCalled }: TaskParts): Promise<IDataObject> {
 	const fields = ((await api.describe('/tasks'))?.create?.fields ?? []).map(({ name }) => name);
-	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('This service cannot assign its tasks to anyone.');
+	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('This CRM cannot assign its tasks to anyone.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
 	const description = [
 		message,

@@ -48,7 +48,7 @@ function expected(field: Field, value: unknown): string | undefined {
 	const fileValue = kind && fieldKinds[kind].fileValue;
 	if (fileValue) return fileValue.isValid(value) ? undefined : fileValue.described;
 	if (typeof value !== 'string') return undefined;
-	if (matchesPattern(field, value) === false) return `in the format that the service accepts${descriptionOf(field)}`;
+	if (matchesPattern(field, value) === false) return `in the format that the CRM accepts${descriptionOf(field)}`;
 	return (formats[format]?.isValid(value) ?? true) ? undefined : formats[format]!.described;
 }
 

@@ -223,10 +223,10 @@ export function identified(records: IDataObject[], path: string): IdentifiedReco
 	});
 }
 
-const noFilter = (name: string, path: string) => `The service cannot find records of ${path} by ${name}.`;
+const noFilter = (name: string, path: string) => `The CRM cannot find records of ${path} by ${name}.`;
 
 const ignored = (name: string, path: string) =>
-	`The service returned records of ${path} that do not match the filter ${name}, so the node cannot use it. Use another field, and report this to the service’s support.`;
+	`The CRM returned records of ${path} that do not match the filter ${name}, so the node cannot use it. Use another field, and report this to the CRM’s support.`;
 
 const withoutId = (path: string) =>
-	`The service returned records of ${path} without an ID, so they cannot be synced.`;
+	`The CRM returned records of ${path} without an ID, so they cannot be synced.`;

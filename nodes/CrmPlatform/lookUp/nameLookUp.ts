@@ -50,7 +50,7 @@ export async function lookUpNames(api: Connection, reference: string, names: str
 	api.requireDescription(reference);
 	const list = description?.list;
 	if (!list && !isFilter) return new Map();
-	if (!list) throw new Error('the service does not describe how to list them.');
+	if (!list) throw new Error('the CRM does not describe how to list them.');
 	const fieldNames = new Set(description.fields.map(({ name }) => name));
 	const keys = fieldNames.size === 0 ? identifyingFields : identifyingFields.filter((key) => fieldNames.has(key));
 	const namesToFind = names.map((text): NameToFind => {
@@ -114,7 +114,7 @@ function combineOutcomes(outcomes: NamedId[]): NamedId {
 	const isUnique = ids.size === 1 && !outcomes.some((outcome) => 'several' in outcome);
 	if (ids.size > 0) return isUnique ? { found: [...ids][0] } : { several: [...ids] };
 	const isAnswered = outcomes.some((outcome) => 'notFound' in outcome);
-	return isAnswered ? { notFound: true } : (outcomes[0] ?? { cannotBeAsked: new Error('the service has no search and no filter for it.') });
+	return isAnswered ? { notFound: true } : (outcomes[0] ?? { cannotBeAsked: new Error('the CRM has no search and no filter for it.') });
 }
 
 /** A filter that the service ignores fails only its own name; other failures affect all names. */

@@ -161,14 +161,14 @@ function operatorOf(field: FilteredField, name: string): FilterOperator {
 function unknownOperator(field: FilteredField, operator: string): Error {
 	const names = [...new Set(operatorsOf(field).map(({ name }) => name))].join(', ');
 	return new Error(
-		`${field.label}: the service cannot filter this field by “${operator}”. Choose another operator: ${names}.`,
+		`${field.label}: the CRM cannot filter this field by “${operator}”. Choose another operator: ${names}.`,
 	);
 }
 
 /** @throws Error in the user's words */
 function refuseFilter(name: string): never {
 	throw new Error(
-		`The service does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
+		`The CRM does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
 	);
 }
 

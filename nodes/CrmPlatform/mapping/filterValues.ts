@@ -111,12 +111,12 @@ const unfiltered =
 
 function setTwice({ label }: Field, parameter: string): Error {
 	return new Error(
-		`${label}: two filters set ${parameter}, but the service accepts it only once. Keep one of them.`,
+		`${label}: two filters set ${parameter}, but the CRM accepts it only once. Keep one of them.`,
 	);
 }
 
 function setByPages({ label }: Field, parameter: string): Error {
 	return new Error(
-		`${label}: ${parameter} is the service’s parameter for paging, so it cannot be a filter. Remove it.`,
+		`${label}: ${parameter} is the CRM’s parameter for paging, so it cannot be a filter. Remove it.`,
 	);
 }

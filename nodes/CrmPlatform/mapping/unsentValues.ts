@@ -45,7 +45,7 @@ export class UnsentValues {
 }
 
 const unknownText = (names: string): string =>
-	`Not sent because the service has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`;
+	`Not sent because the CRM has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`;
 
 const readOnlyText = (names: string): string =>
 	`Not sent because these names belong to read-only fields. To write the custom fields of the same name, use ${names}.`;

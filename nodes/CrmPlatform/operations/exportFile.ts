@@ -146,7 +146,7 @@ async function exportList(execution: Execution, item: number, chosen: ListQuery)
 		}
 		if (rows < (started.total ?? 0)) {
 			throw new Error(
-				`The service exported ${started.total} records but returned ${rows} of them, so the file would be incomplete. Run the export again; if this persists, report it to the service’s support.`,
+				`The CRM exported ${started.total} records but returned ${rows} of them, so the file would be incomplete. Run the export again; if this persists, report it to the CRM’s support.`,
 			);
 		}
 		isDone = true;
@@ -175,7 +175,7 @@ async function startExport(
 	const { query } = withNeededFields(reading);
 	const conflictingFilter = Object.keys(query).find((name) => Object.hasOwn(jobParameters, name));
 	if (conflictingFilter !== undefined) {
-		throw new Error(`The service cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
+		throw new Error(`The CRM cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
 	}
 	const started = await startBackgroundJob(execution, description, { query: { ...query, ...jobParameters } }, [item]);
 	const ended = await waitForJob(execution, item, started);
@@ -192,7 +192,7 @@ async function startExport(
 function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescription {
 	if (list.job) return list.job;
 	throw new Error(
-		`The service’s description does not say how ${resource.path} is exported. Use Get Many and Convert to File instead.`,
+		`The CRM’s description does not say how ${resource.path} is exported. Use Get Many and Convert to File instead.`,
 	);
 }
 

@@ -7,7 +7,7 @@ import { outputFieldsOption, simplifyProperty } from '../parameters/outputParame
 import { chosenFields, simplify, summaryFields } from '../reading/simplify';
 
 const otherRecord = (id: string, other: string) =>
-	`For the ID ${id}, the service returned record ${other}: they may have been merged.`;
+	`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`;
 
 /** @param action as n8n's list of actions shows it, such as `Get a contact` */
 export function get(action: string): Operation {

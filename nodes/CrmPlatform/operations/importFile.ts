@@ -58,7 +58,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	execution.api.requireDescription('Import File');
 	if (!write?.job) {
 		throw new Error(
-			`The service’s description does not say how files are imported for ${resource.path} (${operation}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
+			`The CRM’s description does not say how files are imported for ${resource.path} (${operation}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
 		);
 	}
 	const path = collectionPath(execution, item);

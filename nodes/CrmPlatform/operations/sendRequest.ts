@@ -60,7 +60,7 @@ function bodyOf(value: unknown): object {
 	const body = jsonOf(value, 'Body');
 	if (typeof value === 'string' && withExactNumbers(value) !== value) {
 		throw new Error(
-			'Body: it contains a number with more digits than JavaScript can hold, so nothing was sent. Put it in quotes if the service accepts text.',
+			'Body: it contains a number with more digits than JavaScript can hold, so nothing was sent. Put it in quotes if the CRM accepts text.',
 		);
 	}
 	return body;

@@ -69,13 +69,13 @@ export function changesQuery(
 	if (!readBoolean('Include Deleted', n8n.getNodeParameter('includeDeleted', item, false))) return { query };
 	const { deleted } = list;
 	if (deleted) return { query: { ...query, [deleted.parameter]: true }, deletedField: deleted.field };
-	throw new Error('Include Deleted: the service does not list deleted records. Turn this off.');
+	throw new Error('Include Deleted: the CRM does not list deleted records. Turn this off.');
 }
 
 function changesParameter({ changed, filters: listFilters }: ListDescription, filters: Query): string {
 	if (!changed) {
 		throw new Error(
-			'Changed Since: the service cannot list this resource by time of change. Choose Any Time.',
+			'Changed Since: the CRM cannot list this resource by time of change. Choose Any Time.',
 		);
 	}
 	if (filters[changed.since] === undefined) return changed.since;

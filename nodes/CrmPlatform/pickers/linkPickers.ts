@@ -36,7 +36,7 @@ export async function searchLinked(
 	const { api, fields } = await linkableFields(this);
 	const links = linksOf(fields);
 	const link = links.find(({ name }) => name === chosen);
-	if (!link) throw new Error('The service no longer has this field. Choose another one.');
+	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
 	const { resource, part } = link;
 	if (part === undefined) {
 		const records = { resource: `/${resource}`, collection: `/v1/${resource}` };

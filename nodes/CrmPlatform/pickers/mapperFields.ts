@@ -30,7 +30,7 @@ export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INode
 	}));
 	const [first] = options;
 	// n8n marks a value that is not listed, such as an empty one, as wrong.
-	const usual = write.match?.values.length === 0 ? 'of the service' : first?.name;
+	const usual = write.match?.values.length === 0 ? 'of the CRM' : first?.name;
 	return first ? [{ name: `Default (${usual})`, value: '' }, ...options] : [];
 }
 
@@ -102,7 +102,7 @@ function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 /** The fields that the chosen operation writes, with the custom fields of the account. */
 export async function writableFields({ api, resource, description, operation, collection }: EditorContext) {
 	const write = operation?.write?.(description);
-	if (!write) throw new NothingToOffer(`The service does not support this operation for ${resource.path}.`);
+	if (!write) throw new NothingToOffer(`The CRM does not support this operation for ${resource.path}.`);
 
 	const all = write.fields.find(({ name }) => name === allCustomFields);
 	const custom = all ? (await customFieldsOf(api, collection))?.fields : undefined;

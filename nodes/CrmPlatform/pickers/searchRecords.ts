@@ -67,7 +67,7 @@ export async function searchList(
 	{ filter, cursor, order, value = 'id' }: SearchQuery,
 ): Promise<INodeListSearchResult> {
 	const list = (await api.describe(resource))?.list;
-	if (!list) throw new Error(`The service cannot list ${resource}. Enter the ID of the record instead.`);
+	if (!list) throw new Error(`The CRM cannot list ${resource}. Enter the ID of the record instead.`);
 
 	const query: Query = {};
 	if (filter && list.search !== undefined) query[list.search] = filter;

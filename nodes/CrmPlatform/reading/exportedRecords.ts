@@ -31,5 +31,5 @@ export function checkExported(haveIds: boolean): (records: IDataObject[]) => voi
 
 const incompleteExport = (problem: string): Error =>
 	new Error(
-		`The service’s export contains ${problem}, so the file would be wrong. Run the export again; if this persists, report it to the service’s support.`,
+		`The CRM’s export contains ${problem}, so the file would be wrong. Run the export again; if this persists, report it to the CRM’s support.`,
 	);

@@ -104,7 +104,7 @@ async function readKeys(api: Connection, reference: string, ids: unknown[], keys
 		const outcome = outcomeOf?.(id);
 		if (!outcome || 'cannotBeAsked' in outcome) {
 			throw new Error(
-				`Linked Records: the service cannot find ${reference} by several IDs at once. Choose IDs instead.`,
+				`Linked Records: the CRM cannot find ${reference} by several IDs at once. Choose IDs instead.`,
 			);
 		}
 		keys.set(id, keyIn(outcome, unique));

@@ -98,7 +98,7 @@ const pageIsNoSummary = 'One Page: a summary leaves out the records and next_cur
 
 function sortParameter({ sort }: ListDescription): string {
 	if (sort) return sort.name;
-	throw new Error('Sort: the service cannot sort this list. Remove the option.');
+	throw new Error('Sort: the CRM cannot sort this list. Remove the option.');
 }
 
 /** Maps a record to what the user wants of it. */

@@ -60,7 +60,7 @@ function refusal(
 	}
 	if (inSource === 0) return `${missing}, because the source is empty.`;
 	if (counted > inScope) {
-		return `${missing}, because the service returned only ${inScope} of the ${counted} records it reports.`;
+		return `${missing}, because the CRM returned only ${inScope} of the ${counted} records it reports.`;
 	}
 	// Written so that a limit of NaN refuses.
 	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;

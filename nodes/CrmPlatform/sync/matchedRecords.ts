@@ -101,7 +101,7 @@ function agreedValue(agreed: IDataObject | undefined, field: string): unknown {
 }
 
 const notUpdated = 'The values differ, and When Values Differ is set to leave the record unchanged.';
-const noVersion = 'The service reports no version, so it is unknown whether the CRM was changed as well.';
+const noVersion = 'The CRM reports no version, so it is unknown whether the CRM was changed as well.';
 const noOrder = 'It is unknown which of the two was changed later.';
 const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
 const changedSince = (seen: string, version: string) =>

@@ -110,4 +110,4 @@ const text = (field: Field, value: unknown): string => trimmed(String(normalized
 const plain = (value: unknown): string => String(value).normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase();
 
 const outside = ({ label }: Field, id: string, value: unknown) =>
-	`Records in Scope: the service returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. Choose another filter, and report it to the service’s support.`;
+	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. Choose another filter, and report it to the CRM’s support.`;

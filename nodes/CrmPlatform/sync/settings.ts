@@ -115,7 +115,7 @@ function matchFields(n8n: IExecuteFunctions, fields: Field[], unique: Field[]): 
 	const named = (name: string): Field => {
 		const field = name === 'id' ? idField : fields.find((candidate) => candidate.name === name);
 		if (field) return field;
-		throw new Error(`Match On: the service has no field ${name}. Choose another one.`);
+		throw new Error(`Match On: the CRM has no field ${name}. Choose another one.`);
 	};
 	const names = [parameterText(n8n, matchOn), parameterText(n8n, alsoMatchOn)];
 	if (names[0] === '') {
@@ -155,7 +155,7 @@ function limitsOf(n8n: IExecuteFunctions): DeletionLimits {
 /**
  * The execution, as the mapping and the description of writes need it.
  *
- * @throws NodeOperationError where no resource is chosen that can be kept in step
+ * @throws NodeOperationError where no resource is chosen that can be kept in sync
  */
 export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Execution {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));

@@ -24,7 +24,7 @@ export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 const hiddenOperation: INodeProperties = { displayName: 'Operation', name: 'operation', type: 'hidden', default: syncedOperation };
 
 const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
-	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in step' },
+	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in sync' },
 	options: [emptyCellsOption],
 	properties: (resource) => [
 		preview,

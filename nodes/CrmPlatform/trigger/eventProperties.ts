@@ -63,12 +63,12 @@ export const eventProperties: INodeProperties[] = [
 			{
 				name: 'Record as It Is Now',
 				value: 'current',
-				description: 'The current version of the record, read from the service, with the event in its field "event"',
+				description: 'The current version of the record, read from the CRM, with the event in its field "event"',
 			},
 			{
 				name: 'Full Event',
 				value: 'event',
-				description: 'The event as the service sends it, with the record in "data.object"',
+				description: 'The event as the CRM sends it, with the record in "data.object"',
 			},
 		],
 		default: 'record',

@@ -44,4 +44,4 @@ export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): MadeBy | und
 }
 
 export const noOrigin =
-	'The service does not report which request caused an event, so changes made by workflows cannot be ignored. Under Ignored User Names or IDs, choose the user of the credential that the workflows use.';
+	'The CRM does not report which request caused an event, so changes made by workflows cannot be ignored. Under Ignored User Names or IDs, choose the user of the credential that the workflows use.';

@@ -55,4 +55,4 @@ export const causerNames = { execution: 'execution', workflow: 'workflow', actor
 const sharedNumber = (id: string, workflows: string[]) =>
 	`Executions of several workflows have the number ${id}: ${workflows.join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
 const unknownCauser =
-	'The service does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';
+	'The CRM does not report which request caused an event, so the changes made by a workflow cannot be distinguished from others. Nothing was written. Choose A User or API Key.';

@@ -170,6 +170,6 @@ const hasSameState = (state: RecordState, object: IDataObject): boolean =>
 const unknownMeaning = (type: string): EventMeaning => ({ kind: type, collection: type, template: type });
 
 const notCreated =
-	'The service reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
-const maybeCreated = 'The service reports it as created, but not whether it was new. Delete it by hand.';
-const notUnderstood = (type: string) => `The service reports ${type}, which the node does not understand.`;
+	'The CRM reports it as created, but it existed before, and only became visible to this credential. Undo it with a credential that sees all records.';
+const maybeCreated = 'The CRM reports it as created, but not whether it was new. Delete it by hand.';
+const notUnderstood = (type: string) => `The CRM reports ${type}, which the node does not understand.`;

@@ -52,17 +52,17 @@ function checkReach(oldest: CrmEvent, { since, allowsPartialUndo }: UndoChoices,
 	if (since === undefined) notices.add(`The whole log was read. It goes back to ${logBegin}.`);
 	else if (Date.parse(oldest.timestamp) > since) {
 		if (!allowsPartialUndo) throw new Error(shortLog(logBegin));
-		notices.add(`The log of the service only goes back to ${logBegin}. Earlier changes are not undone.`);
+		notices.add(`The log of the CRM only goes back to ${logBegin}. Earlier changes are not undone.`);
 	}
 }
 
 const withoutParameterNames = (path: string): string => path.replace(/\{\w+\}/g, '{}');
 
 const unordered =
-	'The event log of the service is not in sequence, so the order of the changes is unknown. Nothing was written. Report this to the service’s support.';
+	'The event log of the CRM is not in sequence, so the order of the changes is unknown. Nothing was written. Report this to the CRM’s support.';
 const shortLog = (begin: string) =>
-	`Since: the service’s log only goes back to ${begin}, so earlier changes cannot be undone. Nothing was written. Set Since to ${begin} or later, or turn on Allow Partial Undo.`;
+	`Since: the CRM’s log only goes back to ${begin}, so earlier changes cannot be undone. Nothing was written. Set Since to ${begin} or later, or turn on Allow Partial Undo.`;
 const emptyLog =
-	'Since: the log of the service is empty, so the changes since then are unknown. Nothing was written. If nothing was changed, there is nothing to undo.';
+	'Since: the log of the CRM is empty, so the changes since then are unknown. Nothing was written. If nothing was changed, there is nothing to undo.';
 const sentMessage = 'Messages cannot be taken back.';
 const setupChange = 'Changes to the setup of an account must be undone by hand.';

@@ -122,6 +122,6 @@ export function linksToDeletedRecords(histories: RecordHistory[]): (value: unkno
 	};
 }
 
-export const partOfRecord = 'The service reports only a part of the record that was deleted.';
-const noFormerValues = 'The service does not report the earlier values.';
-const partOfFormerValue = (name: string) => `The service reports only a part of the earlier value of ${name}.`;
+export const partOfRecord = 'The CRM reports only a part of the record that was deleted.';
+const noFormerValues = 'The CRM does not report the earlier values.';
+const partOfFormerValue = (name: string) => `The CRM reports only a part of the earlier value of ${name}.`;

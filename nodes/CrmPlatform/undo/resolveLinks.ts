@@ -35,7 +35,7 @@ export function resolveLinks(undo: RecordUndo, links: LiveLinks): RecordUndo {
 	const reason = [
 		undo.reason,
 		withoutLink.length > 0 && `${withoutLink.join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
-		isRequired && 'The service requires this link, so the record was not created again.',
+		isRequired && 'The CRM requires this link, so the record was not created again.',
 		unwritable.length > 0 && `${unwritable.join(', ')}: the custom field was deleted since, or is read-only.`,
 	].filter(Boolean).join(' ');
 	const { action, ...rest } = { ...undo, changes, reason };

@@ -181,8 +181,8 @@ const recreationDiffers = (id: string) => `It was created again as ${id}. Its va
 const recreationGone = (id: string) => `It was created again as ${id}, which has been deleted since.`;
 export const existsAgain = 'The record was deleted, but exists again.';
 const fieldsChangedSince =
-	'Someone else has since changed these fields, or fields that the service changes with them. The current values were kept.';
-const maybeNotDeleted = 'The service does not show that the record was deleted: it may only be invisible to the credential.';
+	'Someone else has since changed these fields, or fields that the CRM changes with them. The current values were kept.';
+const maybeNotDeleted = 'The CRM does not show that the record was deleted: it may only be invisible to the credential.';
 const recreationUnmarkable =
-	'The service’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';
-const setByService = (names: string[]) => `Only fields that the service sets were changed: ${names.join(', ')}.`;
+	'The CRM’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.';
+const setByService = (names: string[]) => `Only fields that the CRM sets were changed: ${names.join(', ')}.`;

@@ -121,10 +121,10 @@ const deletedWithChanges =
 	'The workflow created this record, someone else changed it, and the workflow deleted it. It was not created again.';
 const changedSince = 'The workflow created this record, and someone else has changed it since. It was not deleted.';
 const maybeChanged =
-	'The workflow created this record, and the service does not show whether someone else has changed it since. It was not deleted.';
+	'The workflow created this record, and the CRM does not show whether someone else has changed it since. It was not deleted.';
 const maybeLinked =
 	'The workflow created this record, and records that you cannot see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.';
 const deletedSince = 'Someone else has deleted the record since.';
-const invisible = 'The service does not return this record: it is not visible to the credential, or erased.';
-const outdated = 'The service returned an earlier version of the record than the one in its log. Run the undo again.';
-const logBehind = 'The service’s log is behind: the record was changed after the last change in the log. Run the undo again.';
+const invisible = 'The CRM does not return this record: it is not visible to the credential, or erased.';
+const outdated = 'The CRM returned an earlier version of the record than the one in its log. Run the undo again.';
+const logBehind = 'The CRM’s log is behind: the record was changed after the last change in the log. Run the undo again.';

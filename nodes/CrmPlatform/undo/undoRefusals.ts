@@ -37,7 +37,7 @@ function afterRefusal(undo: RecordUndo, refused: Error): RecordUndo {
 		...(isDuplicate && { isDuplicate: true as const, ...(typeof holder === 'string' && { holder }) }),
 		...(nextAttempt && { nextAttempt }),
 		result: 'cannot_be_undone',
-		reason: isDuplicate && action === 'update' ? duplicateValue : ['The service refused it:', ...textsOfRefusal(refused)].join(' '),
+		reason: isDuplicate && action === 'update' ? duplicateValue : ['The CRM refused it:', ...textsOfRefusal(refused)].join(' '),
 	};
 }
 
@@ -56,7 +56,7 @@ function afterUpdate(undo: RecordUndo, record: IDataObject): RecordUndo {
 
 function reportStoredOtherwise(undo: RecordUndo, fields: string[]): RecordUndo {
 	const changes = undo.changes.map((change): FieldUndo => (fields.includes(change.field) ? { ...change, kept: true } : change));
-	const message = `The service stored other values than the earlier ones in ${fields.join(', ')}. Check the record.`;
+	const message = `The CRM stored other values than the earlier ones in ${fields.join(', ')}. Check the record.`;
 	return { ...undo, changes, reason: [undo.reason, message].filter(Boolean).join(' '), result: 'cannot_be_undone' };
 }
 
@@ -99,7 +99,7 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | un
 		return { ...change, to: Object.fromEntries(Object.entries(to as IDataObject).filter(([key]) => !omittedKeys.includes(key))) };
 	});
 	if (omittedFields.length === 0 || changes.every(({ kept }) => kept)) return undefined;
-	const message = `The service refused ${omittedFields.join(', ')}; the other values were restored.`;
+	const message = `The CRM refused ${omittedFields.join(', ')}; the other values were restored.`;
 	const reason = [undo.reason, message, ...textsOfRefusal(refused)].filter(Boolean).join(' ');
 	return { ...undo, changes, reason, result: 'cannot_be_undone' };
 }

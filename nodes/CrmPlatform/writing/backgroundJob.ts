@@ -45,7 +45,7 @@ export async function startBackgroundJob(
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
 	throw new Error(
-		`The service started a job but returned no job ID. Check its jobs before you run this again.`,
+		`The CRM started a job but returned no job ID. Check its jobs before you run this again.`,
 	);
 }
 
@@ -88,7 +88,7 @@ export async function waitForJob(
 		const job = recordIn(body, path) ?? {};
 		if (job.status === 'completed') return job;
 		if (ends.includes(String(job.status))) {
-			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${endReason(job) ?? 'the service gives no reason'}`);
+			n8n.logger.warn(`${name}: ${id} is ${String(job.status)}: ${endReason(job) ?? 'the CRM gives no reason'}`);
 			return job;
 		}
 		if (pause === firstPause) n8n.logger.info(`${name}: waiting for ${id} to end`);
@@ -132,7 +132,7 @@ export async function* readJobResults(
 		if (results.length === 0) return;
 		const again = nameOf(results[0]!);
 		if (again !== undefined && again === first) {
-			throw new Error(`The service returns the same results of ${path} again and again, so they cannot be read to the end. Please report this to the service’s support.`);
+			throw new Error(`The CRM returns the same results of ${path} again and again, so they cannot be read to the end. Please report this to the CRM’s support.`);
 		}
 		first = again;
 		offset += results.length;

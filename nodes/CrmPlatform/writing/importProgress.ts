@@ -119,7 +119,7 @@ function noteOutcome(
 	}
 	if (unknown > 0) {
 		api.notices.add(
-			`For ${unknown} of ${rows} rows, the service does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
+			`For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
 		);
 	}
 	if (unnamed.size > 0) {

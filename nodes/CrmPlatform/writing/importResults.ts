@@ -43,7 +43,7 @@ export async function readImportResults(
 
 function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
 	if (isOutcomeUnknown({ status, headers: {} })) {
-		return { refusal: unknown(`The service answered ${status} for this row, so it may have been written.`) };
+		return { refusal: unknown(`The CRM answered ${status} for this row, so it may have been written.`) };
 	}
 	if (status >= 400) return { refusal: refusalOf(status, error) };
 	if (status < 200 || status >= 300 || error) {
@@ -74,7 +74,7 @@ function restOf(job: IDataObject, results: number | undefined): Refusal {
 	if (status !== 'completed' && processed !== undefined && results !== undefined && processed <= results) {
 		return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
 	}
-	return unknown(`The service returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
+	return unknown(`The CRM returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
 }
 
 /** The outcome of the row is unknown. */

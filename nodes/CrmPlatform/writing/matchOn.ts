@@ -37,7 +37,7 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 	api.requireDescription(`Match On ${field}`);
 	if (!match) {
 		throw new Error(
-			`Match On: the service’s API description does not say how records are found by ${field}, so nothing was sent. Leave Match On empty to let the service choose, or find the records with Get Many and use Update.`,
+			`Match On: the CRM’s API description does not say how records are found by ${field}, so nothing was sent. Leave Match On empty to let the CRM choose, or find the records with Get Many and use Update.`,
 		);
 	}
 	const { values, takesOthers = false, takesCustomFields } = match;
@@ -45,7 +45,7 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 	// The packaged description does not know the fields of another service.
 	if (takesOthers || isCustom || values.includes(field) || !api.isSelfDescribed()) return field;
 	throw new Error(
-		`Match On: the service does not find records by ${field}, so nothing was sent. Choose ${values.join(', ')}.`,
+		`Match On: the CRM does not find records by ${field}, so nothing was sent. Choose ${values.join(', ')}.`,
 	);
 }
 

@@ -118,14 +118,14 @@ const isSameTime = (a: unknown, b: unknown): boolean =>
 
 /** Shown if a change by someone else between reading and writing would go unnoticed. */
 const unprotected =
-	'The service does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
+	'The CRM does not accept a version with a write, so changes made by others while this node runs can be overwritten.';
 const otherEtag =
-	'The service returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). Nothing was written. To send the whole record without it, use API Request of the node CRM Platform Admin.';
+	'The CRM returns a different ETag each time although the record stays the same, so the ETag is not a version of the record, and every write with it is refused (412). Nothing was written. To send the whole record without it, use API Request of the node CRM Platform Admin.';
 const otherAnswer =
-	'Instead of this record, the service returned another one, part of it, or nothing. Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
+	'Instead of this record, the CRM returned another one, part of it, or nothing. Nothing was written, because the rest of the record would be erased. To send the whole record, use API Request of the node CRM Platform Admin.';
 const changed = 'The record has changed since it was read';
 const unversioned =
-	'The service replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.';
+	'The CRM replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. Nothing was written. To send the whole record, use API Request of the node CRM Platform Admin.';
 
 /** A version as the header takes it; some services give the ETag itself as the version. */
 export const etagOf = (version: string | number): string =>

@@ -59,13 +59,13 @@ export function writtenRecord(
 	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) return failure(notDeleted, 'not_deleted', 'Check the record.');
 	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
 	if (other !== undefined) {
-		return failure(`The service returned record ${other} instead of ${id}, which the node tried to change`, unknownOutcome);
+		return failure(`The CRM returned record ${other} instead of ${id}, which the node tried to change`, unknownOutcome);
 	}
 	if (status === 202) api.notices.add(accepted);
 	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
 	const isNothingSaid = status === 204 && id !== undefined;
 	if (answersId && api.isSelfDescribed() && !isNothingSaid) {
-		return failure(`The service accepted the write (${status}), but no record came back`, unknownOutcome);
+		return failure(`The CRM accepted the write (${status}), but no record came back`, unknownOutcome);
 	}
 	if (id !== undefined) return { id, ...record };
 	if (record === undefined) api.notices.add(noRecords);
@@ -77,11 +77,11 @@ const unknownOutcome = 'no_record';
 export const isWithoutRecord = (error: Error): boolean =>
 	error instanceof NodeApiError && (error.context.data as { code?: unknown } | undefined)?.code === unknownOutcome;
 
-const notDeleted = 'The service reported that the record was not deleted';
+const notDeleted = 'The CRM reported that the record was not deleted';
 const accepted =
-	'The service has accepted at least one write for later (202): the output and its ID may be those of a job.';
+	'The CRM has accepted at least one write for later (202): the output and its ID may be those of a job.';
 const noRecords =
-	'The service accepted at least one write but returned no record, so its output has no values, not even an ID.';
+	'The CRM accepted at least one write but returned no record, so its output has no values, not even an ID.';
 
 /**
  * Sends one write under an idempotency key.
@@ -125,7 +125,7 @@ export function idempotencyOf(
 		const value = [writeOncePer(execution, item), ...part].join('/');
 		if (!header?.isPromised) {
 			throw new Error(
-				'Write Once Per: the service does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
+				'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
 			);
 		}
 		return { idempotency: { header: header.name, key: valueKey(execution.identity, value, header), isPromised: true } };
@@ -141,7 +141,7 @@ export function warnOfRetries({ n8n, api }: Execution, request: ApiRequest): voi
 	if (isKeyed || !n8n.getNode().retryOnFail) return;
 	if (request.isRepeatable ?? isIdempotent(request)) return;
 	api.notices.add(
-		'The service does not support idempotency keys for this operation, so Retry On Fail may write records twice. Turn it off, or check for duplicates after a failure.',
+		'The CRM does not support idempotency keys for this operation, so Retry On Fail may write records twice. Turn it off, or check for duplicates after a failure.',
 	);
 }
 

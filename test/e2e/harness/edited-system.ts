@@ -6,7 +6,7 @@ export interface Person {
 	version: number | null;
 }
 
-/** A system whose people are edited, and kept in step with another one's. */
+/** A system whose people are edited, and kept in sync with another one's. */
 export interface EditedSystem {
 	people(): Promise<Person[]>;
 	/** All that is stored of them, to see whether anything was written. */

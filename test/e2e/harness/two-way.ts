@@ -22,7 +22,7 @@ const maxPauseMs = 60;
 const seconds = Number(process.env['SYNC_SECONDS'] ?? 1);
 
 /**
- * The example Keep a table and the CRM in step, which looks at both sides every second.
+ * The example Keep a table and the CRM in sync, which looks at both sides every second.
  *
  * @param table the name of its table
  */
@@ -50,7 +50,7 @@ interface TwoWay {
 }
 
 /**
- * Edits people on both sides at random while a workflow keeps them in step, and expects that both
+ * Edits people on both sides at random while a workflow keeps them in sync, and expects that both
  * come to agree, that n8n has written to the CRM what was edited in the other system and no more, and
  * that nothing is written any more when it is quiet.
  *

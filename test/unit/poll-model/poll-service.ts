@@ -152,12 +152,12 @@ export class PollModelService {
 	private fail(): void {
 		if (this.failures === 0 || this.failure === 'cut') return;
 		this.failures -= 1;
-		throw this.failure === 'none' ? new Error('The service does not answer') : refusal(this.failure);
+		throw this.failure === 'none' ? new Error('The CRM does not answer') : refusal(this.failure);
 	}
 }
 
 export type Failure = 'none' | 'cut' | '400' | '403' | '404' | '410' | '422' | '500';
 
-const refusal = (httpCode: string): NodeApiError => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `The service answers ${httpCode}` });
+const refusal = (httpCode: string): NodeApiError => new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: `The CRM answers ${httpCode}` });
 
 const dataOf = (id: string): CrmEvent['data'] => ({ object: { id }, previous: null, changed: [] });

@@ -42,7 +42,7 @@ export function connectionErrorWords(code: string): readonly [reason: string, ad
 	return (
 		connectionErrors.find(([codes]) => codes.test(code))?.[1] ?? [
 			'the connection failed',
-			'Check the base URL in the credential and the network between n8n and the service, then try again.',
+			'Check the base URL in the credential and the network between n8n and the CRM, then try again.',
 		]
 	);
 }
@@ -53,13 +53,13 @@ const refreshed =
 	'Correct the value and try again. If it was picked from a list, reopen the node to reload the list.';
 
 const wrongCredential = [
-	'The service did not accept the credential',
+	'The CRM did not accept the credential',
 	'Check the API key: the platform’s settings list the valid ones under API and integrations.',
 ] as const;
 
 const byCode: Record<string, (body: ProblemBody) => Telling> = {
-	invalid_parameter: () => ['The service does not accept one of the parameters', refreshed],
-	unknown_parameter: () => ['The service does not know one of the parameters', refreshed],
+	invalid_parameter: () => ['The CRM does not accept one of the parameters', refreshed],
+	unknown_parameter: () => ['The CRM does not know one of the parameters', refreshed],
 	invalid_cursor: () => [
 		'This cursor is no longer valid',
 		'A cursor expires and only works with the filters and order it was created with. Start again without a cursor.',
@@ -133,8 +133,8 @@ const wordsByCode = new Map(Object.entries(byCode));
 function wordsByStatus(status: number): Telling | undefined {
 	if (status >= 500) {
 		return [
-			`The service failed (${status})`,
-			'Try again later. If the problem persists, contact the service’s support with the request ID.',
+			`The CRM failed (${status})`,
+			'Try again later. If the problem persists, contact the CRM’s support with the request ID.',
 		];
 	}
 	if (status >= 300 && status < 400) {
@@ -154,15 +154,15 @@ const byStatus: Record<number, Telling> = {
 		'Check the ID: the record may have been deleted, or the user of the credential may not see it. If every request fails like this, check the base URL in the credential.',
 	],
 	405: [
-		'The service does not support this request',
-		'Check the path and the method. If the node chose them, the service has changed: update the node to the latest version.',
+		'The CRM does not support this request',
+		'Check the path and the method. If the node chose them, the CRM has changed: update the node to the latest version.',
 	],
 	408: ['The request took too long to arrive', 'Try again. If the problem persists, send less data at once.'],
 	409: ['The record conflicts with another one', 'Correct the values and try again.'],
 	412: ['The record was changed by someone else in the meantime', 'Read the record again, then retry.'],
-	413: ['The values are too large for the service', 'Send less data per record.'],
+	413: ['The values are too large for the CRM', 'Send less data per record.'],
 	415: [
-		'The service does not accept this data format',
+		'The CRM does not accept this data format',
 		'Check the base URL in the credential: it may belong to another service.',
 	],
 	429: [
@@ -173,7 +173,7 @@ const byStatus: Record<number, Telling> = {
 };
 
 function refusedRequest(status: number, serviceText: string): Telling {
-	return [serviceText === '' ? `The service refused the request (${status})` : '', correct];
+	return [serviceText === '' ? `The CRM refused the request (${status})` : '', correct];
 }
 
 const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, advice: string]]> = [
@@ -185,21 +185,21 @@ const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, a
 		/^ECONNREFUSED$/,
 		[
 			'nothing is listening there',
-			'Check the host and port of the base URL in the credential, and that the service is running.',
+			'Check the host and port of the base URL in the credential, and that the CRM is running.',
 		],
 	],
 	[
 		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
 		[
 			'it took too long to answer',
-			'Try again later. If the problem persists, contact the service’s support.',
+			'Try again later. If the problem persists, contact the CRM’s support.',
 		],
 	],
 	[
 		/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/,
 		[
 			'it does not answer over HTTPS',
-			'Check the port of the base URL. If the service has no HTTPS there, begin the base URL with http://.',
+			'Check the port of the base URL. If the CRM has no HTTPS there, begin the base URL with http://.',
 		],
 	],
 	[

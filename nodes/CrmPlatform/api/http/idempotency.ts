@@ -120,7 +120,7 @@ function keyOf(from: From, hash: string, format: KeyFormat): string {
 		pattern === undefined
 			? `idempotency keys of at most ${maxLength} characters, which are too short to be unique`
 			: `idempotency keys in a form that the node cannot create (${pattern})`;
-	throw new Error(`The service requires ${demand}. Please report this to the service’s support.`);
+	throw new Error(`The CRM requires ${demand}. Please report this to the CRM’s support.`);
 }
 
 /** Whether the node can make keys of this form. */

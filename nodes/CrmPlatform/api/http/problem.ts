@@ -86,8 +86,8 @@ export function contradictoryProblem({ status, headers, text }: ErrorAnswer, isW
 	const stated = Number((json as { status?: unknown } | undefined)?.status);
 	const problem = problemOfItem(stated >= 400 && stated < 600 ? stated : 422, json, headers);
 	const hint = isWrite
-		? `The service answered ${status} with an error. The record may have been written: check it before you try again.`
-		: `The service answered ${status} with an error.`;
+		? `The CRM answered ${status} with an error. The record may have been written: check it before you try again.`
+		: `The CRM answered ${status} with an error.`;
 	return { ...problem, description: `${problem.description}\n${hint}`, ...(isWrite && { mayBeDone: true }) };
 }
 
@@ -120,7 +120,7 @@ export function unreadableProblem(answer: ErrorAnswer, expected: string): Proble
 	const problem: Problem = {
 		message: page
 			? 'The address returned a web page instead of a response from the CRM Platform API'
-			: `The service answered ${status} with something that is not ${expected}`,
+			: `The CRM answered ${status} with something that is not ${expected}`,
 		description: page
 			? 'Check the base URL in the credential: it is the address of the API, not of the web application.'
 			: `The answer begins with: ${excerpt(text)}`,
@@ -147,7 +147,7 @@ export function unreachableProblem(address: string, code: string): Problem {
  * @param isRepeatable whether it could be sent again
  */
 export function uncertainProblem(problem: Problem, isRepeatable: boolean): Problem {
-	const why = isRepeatable ? '' : ' The service does not accept an idempotency key for it, so it was not retried.';
+	const why = isRepeatable ? '' : ' The CRM does not accept an idempotency key for it, so it was not retried.';
 	const hint = `The request may have been processed.${why} Check the record before you try again.`;
 	return { ...problem, description: `${problem.description}\n${hint}` };
 }

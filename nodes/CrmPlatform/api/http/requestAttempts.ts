@@ -164,7 +164,7 @@ export class RequestAttempts {
 
 function failed(problem: Problem, retryAt?: number): RequestAnswer {
 	if (retryAt === undefined) return { ok: false, problem };
-	const when = `The service accepts requests again at ${new Date(retryAt).toISOString()}.`;
+	const when = `The CRM accepts requests again at ${new Date(retryAt).toISOString()}.`;
 	const description = `${problem.description}\n${when}`;
 	return { ok: false, problem: { ...problem, description, retryAt } };
 }

@@ -71,7 +71,7 @@ function words(why: string): Pick<Problem, 'message' | 'description'> {
 		case 'invalid_client':
 		case 'unauthorized_client':
 			return {
-				message: 'The service rejected the OAuth2 client of the credential',
+				message: 'The CRM rejected the OAuth2 client of the credential',
 				description: 'Check the client ID and secret in the credential, then reconnect it.',
 			};
 		default:

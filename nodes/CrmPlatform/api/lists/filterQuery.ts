@@ -17,7 +17,7 @@ export function filterQuery({ name, encoding, label }: Field, value: unknown): I
 		const torn = parts.find((part) => part.includes(separator));
 		if (torn === undefined) return { [name]: separator === ',' ? parts : parts.join(separator) };
 		throw new DividedValue(
-			`${label}: “${torn}” contains “${separator}”, which the service uses to separate values. Filter by one value at a time.`,
+			`${label}: “${torn}” contains “${separator}”, which the CRM uses to separate values. Filter by one value at a time.`,
 		);
 	}
 	if (typeof value !== 'object' || value === null) return { [name]: value as string };
@@ -42,6 +42,6 @@ function single(label: string, value: unknown): string {
 
 function notSent(label: string, value: unknown): Error {
 	return new Error(
-		`${label}: the service does not describe how to filter by a value such as ${JSON.stringify(value).slice(0, 100)}, so nothing was read. Filter by a single value.`,
+		`${label}: the CRM does not describe how to filter by a value such as ${JSON.stringify(value).slice(0, 100)}, so nothing was read. Filter by a single value.`,
 	);
 }

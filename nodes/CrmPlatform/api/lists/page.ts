@@ -164,12 +164,12 @@ export async function readPage(send: Send, path: string, request: PageRequest): 
 
 /** What to tell the user of a list that would never end. */
 export const endless = (path: string) =>
-	`The service returned the same page of ${path} twice, so the list would never end. The workflow is not the cause: please report this to the service’s support.`;
+	`The CRM returned the same page of ${path} twice, so the list would never end. The workflow is not the cause: please report this to the CRM’s support.`;
 
 const cutOff = (path: string, total: number | undefined, received: number | undefined) =>
-	`The list ${path} has ${total} records, but the service returned only ${received} and no next_cursor for the rest. The list cannot be read completely. The workflow is not the cause: please report this to the service’s support.`;
+	`The list ${path} has ${total} records, but the CRM returned only ${received} and no next_cursor for the rest. The list cannot be read completely. The workflow is not the cause: please report this to the CRM’s support.`;
 
 const unclear = (path: string, sign: string) =>
 	sign === 'next_cursor'
-		? `The service returned a page of ${path} without a next_cursor, and its API description does not say where the next page begins, so the list may be longer. Please report this to the service’s support.`
-		: `The service indicates (${sign}) that the list ${path} has more records, but its API description does not say how to read them, so the list would be incomplete. Please report this to the service’s support.`;
+		? `The CRM returned a page of ${path} without a next_cursor, and its API description does not say where the next page begins, so the list may be longer. Please report this to the CRM’s support.`
+		: `The CRM indicates (${sign}) that the list ${path} has more records, but its API description does not say how to read them, so the list would be incomplete. Please report this to the CRM’s support.`;

@@ -209,4 +209,4 @@ function joined(first: Stretch): IDataObject[] {
 }
 
 const outside = (path: string) =>
-	`The service returned records of ${path} that do not match the filter on the creation time. Remove that filter, and report this to the service’s support.`;
+	`The CRM returned records of ${path} that do not match the filter on the creation time. Remove that filter, and report this to the CRM’s support.`;

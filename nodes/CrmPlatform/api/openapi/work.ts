@@ -31,5 +31,5 @@ export function leaveOut(document: OpenApiDocument, omission: string): void {
 export function leftOutOf(document: OpenApiDocument): string | undefined {
 	const { leftOut } = workOn(document);
 	if (leftOut.size === 0) return undefined;
-	return `Parts of the service’s API description are too large and were not read: ${[...leftOut].join('; ')}. Fields may be missing from forms; enter them as JSON.`;
+	return `Parts of the CRM’s API description are too large and were not read: ${[...leftOut].join('; ')}. Fields may be missing from forms; enter them as JSON.`;
 }

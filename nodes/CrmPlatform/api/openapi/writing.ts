@@ -126,7 +126,7 @@ function bodyOf(
 	if (types.length === 0 || types.some((type) => /ndjson|jsonl/i.test(type))) return { fields: [] };
 	return {
 		fields: [],
-		refusal: `The service only accepts ${types.join(' or ')} here, but the node sends JSON.`,
+		refusal: `The CRM only accepts ${types.join(' or ')} here, but the node sends JSON.`,
 	};
 }
 

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
-import { readOption, readWholeNumber } from '../../values/readers';
+import { readOption, readPositiveNumber, readWholeNumber } from '../../values/readers';
 
 /** The defaults that the parameters show. */
 const defaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
@@ -51,7 +51,7 @@ export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 		afterCrash: readOption('After a Crash', afterCrash, afterCrashes, { otherwise: 'startAgain' }),
 		atOnce: doneWhen === 'ended' ? 1 : positive('Executions at Once', atOnce, defaults.atOnce),
 		groupSize: grouping === 'group' ? positive('Group Size', n8n.getNodeParameter('groupSize', defaults.groupSize), defaults.groupSize) : 1,
-		interval: 1000 * positive('Interval', interval, defaults.interval),
+		interval: 1000 * Math.max(1, readPositiveNumber('Interval (Seconds)', interval, { max: 86_400, unit: 'seconds', otherwise: defaults.interval })),
 	};
 }
 

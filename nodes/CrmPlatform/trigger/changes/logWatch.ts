@@ -140,7 +140,7 @@ function settlePast({ past }: Position, newest: Mark, now: number): void {
 	}
 }
 
-const why = 'The service may have been restored from a backup or reset, or the credential may see less than before.';
+const why = 'The CRM may have been restored from a backup or reset, or the credential may see less than before.';
 
 const logEnds = (at: string, end: number, reachedSequence: number): string =>
 	`Events may be missing: the event log ends at sequence ${end}, before the position this trigger reached on ${at} (sequence ${reachedSequence}). ${why} The trigger continues after sequence ${end}. Events up to that sequence that were added since ${at} have not started the workflow.`;

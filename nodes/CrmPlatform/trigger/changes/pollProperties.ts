@@ -66,7 +66,7 @@ export const changeProperties: INodeProperties[] = [
 			{
 				name: 'Since a Date',
 				value: 'date',
-				description: 'Start with events since a date, as far back as the service keeps them',
+				description: 'Start with events since a date, as far back as the CRM keeps them',
 			},
 		],
 		default: 'now',
@@ -185,7 +185,7 @@ export const changeProperties: INodeProperties[] = [
 				type: 'number',
 				typeOptions: { minValue: 1, maxValue: 86_400 },
 				default: 15,
-				description: 'How often to poll the service',
+				description: 'How often to poll the CRM',
 			},
 			{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
 		],

@@ -59,6 +59,11 @@ export interface Group {
 
 /** How far the log of events was read, and which groups are not finished yet. */
 export interface Position {
+	/**
+	 * Number of times the trigger was opened, in any process. One whose successor has opened it has a lower number,
+	 * however late it stores.
+	 */
+	openings?: number | undefined;
 	/** The account whose log it is; empty while that is not known. */
 	account: string;
 	/** The beginning as the user entered it. */
@@ -146,6 +151,7 @@ const backfill = z.object({
 });
 
 const schema: z.ZodType<Position> = z.object({
+	openings: z.number().int().optional(),
 	account: z.string(),
 	start: z.string(),
 	since: z.string(),

@@ -41,7 +41,9 @@ export async function openDispatcher(
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 	const existingDispatcher = dispatchers.get(name);
 	const stored = storedPosition(n8n);
-	const isCurrent = existingDispatcher !== undefined && (!stored || existingDispatcher.revision >= newestRevision(n8n));
+	const [openingsHere, openingsStored] = [existingDispatcher?.position.openings ?? 0, stored?.openings ?? 0];
+	const isNewer = openingsHere > openingsStored || (openingsHere === openingsStored && (existingDispatcher?.revision ?? 0) >= newestRevision(n8n));
+	const isCurrent = existingDispatcher !== undefined && (!stored || isNewer);
 	const latestPosition = isCurrent ? existingDispatcher.position : stored;
 	// At a restart, n8n itself starts published triggers.
 	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
@@ -49,6 +51,7 @@ export async function openDispatcher(
 	const newest = await log.newest();
 	const resumed = await resume(log, latestPosition, newest, beginning, start);
 	const { position } = resumed;
+	position.openings = Math.max(openingsHere, openingsStored) + 1;
 	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
 	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
 	let { notice } = resumed;

@@ -18,4 +18,4 @@ export class ReadAhead {
 	}
 }
 
-const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish. The service keeps the events.`;
+const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish. The CRM keeps the events.`;

@@ -26,7 +26,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const { types } = await api.describeEvents();
 	const matchingTypes = types.filter(({ collection }) => collection !== undefined && isSamePath(collection, resource?.path));
 	if (!resource || !description?.list || matchingTypes.length === 0) {
-		throw new Error('The service cannot list these records or their changes. Choose Events.');
+		throw new Error('The CRM cannot list these records or their changes. Choose Events.');
 	}
 	const { list, fields } = description;
 	const [operation] = resource.operations;

@@ -107,7 +107,7 @@ export class RecordReader {
 			const record = found.get(id);
 			const last = recordEvents.at(-1)!;
 			if (mayBeBehind && this.isBehind(record, last)) {
-				throw new RecordBehindError(`The service does not yet return the record ${id} in the state that the event ${last.id} reports`);
+				throw new RecordBehindError(`The CRM does not yet return the record ${id} in the state that the event ${last.id} reports`);
 			}
 			const item = this.changedItem(record, recordEvents, last);
 			return item === undefined ? [] : [item];
@@ -162,5 +162,5 @@ function parametersOf({ path, list }: RecordScope): ListParameters {
 	if (ids !== undefined && order !== undefined && createdSince !== undefined && list.sort?.values.includes(order)) {
 		return { ids, sort: list.sort.name, order, createdSince };
 	}
-	throw new Error(`Records: the service cannot list ${path} by ID and in order of creation. Choose Events.`);
+	throw new Error(`Records: the CRM cannot list ${path} by ID and in order of creation. Choose Events.`);
 }

@@ -119,5 +119,5 @@ async function missingEvents(
 	const oldest = await log.oldest();
 	if (!oldest || oldest.sequence <= sequence + 1) return undefined;
 	if (Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;
-	return `Events may be missing: this trigger last read the event log on ${at}, but the service keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
+	return `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
 }

@@ -7,7 +7,7 @@ import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { refusedSubscription, unauthorized, unsupported } from '../../api/http/statuses';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
-import { readBoolean, readWholeNumber } from '../../values/readers';
+import { readBoolean, readPositiveNumber } from '../../values/readers';
 import { isTest, type SubscriptionState, type TriggerFunctions } from './subscriptionState';
 import { isAddress, type FoundSubscription, type Subscription } from './subscription';
 
@@ -30,7 +30,7 @@ const maxSearched = 100;
  */
 export function recoverHours(n8n: TriggerFunctions): number | undefined {
 	if (isTest(n8n) || !readBoolean('Recover Missed Events', n8n.getNodeParameter('recover', true))) return undefined;
-	return readWholeNumber('Maximum Age', n8n.getNodeParameter('recoverHours', 24), { min: 1 });
+	return readPositiveNumber('Maximum Age (Hours)', n8n.getNodeParameter('recoverHours', 24), { max: 720, unit: 'hours' });
 }
 
 /**
@@ -91,7 +91,7 @@ export async function recoverEvents(
 	return isTooOld ? { before: oldest, reason: `those before ${begin} are older than Maximum Age` } : undefined;
 }
 
-const unrecovered: Gap = { before: Infinity, reason: 'because the service does not recover missed events' };
+const unrecovered: Gap = { before: Infinity, reason: 'because the CRM does not recover missed events' };
 
 /**
  * @returns false where the service has no recovery, though it describes one
@@ -100,7 +100,7 @@ const unrecovered: Gap = { before: Infinity, reason: 'because the service does n
 function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
 	if (isAnsweredWith(error, ...unsupported) || isNotFound(error)) return false;
 	if (!isAnsweredWith(error, ...refusedSubscription) || isWebPage(error)) throw error;
-	throw new NodeOperationError(n8n.getNode(), `The service refuses to recover missed events: ${error.message}`, {
+	throw new NodeOperationError(n8n.getNode(), `The CRM refuses to recover missed events: ${error.message}`, {
 		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
 	});
 }

@@ -97,7 +97,7 @@ export async function renewSecret(
 	await deleteSubscription(api, subscription.id);
 	const renewed = await subscribe(n8n, api, subscriptionRequest);
 	if (renewed.secret !== undefined) return renewed;
-	throw new Error('The service returned no signing secret, so deliveries could not be verified.');
+	throw new Error('The CRM returned no signing secret, so deliveries could not be verified.');
 }
 
 /** @throws NodeOperationError where the service refuses a subscription in another one's place, otherwise the error itself */
@@ -105,7 +105,7 @@ function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subsc
 	if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
 	throw new NodeOperationError(
 		n8n.getNode(),
-		`No event reaches this trigger: the service refuses to change the webhook ${id} or to create another (${error.message})`,
+		`No event reaches this trigger: the CRM refuses to change the webhook ${id} or to create another (${error.message})`,
 		{
 			description:
 				'Check in the CRM Platform whether the credential may change webhooks and whether the account has reached its maximum number of webhooks, then publish the workflow again.',

@@ -121,7 +121,7 @@ export function parseSubscription(body: unknown): Subscription {
 	const [field] = parsed.error.issues[0]?.path ?? [];
 	const problem = field === undefined ? 'it is empty or not a JSON object' : `its ${String(field)} is missing or has the wrong type`;
 	throw new Error(
-		`The response of the service is not a webhook: ${problem}. Check that the base URL in the credential is the address of the API.`,
+		`The response of the CRM is not a webhook: ${problem}. Check that the base URL in the credential is the address of the API.`,
 	);
 }
 
@@ -136,10 +136,10 @@ function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, er
 	if (!urlError) throw error;
 	throw new NodeOperationError(
 		n8n.getNode(),
-		`The service cannot deliver to this n8n at ${url}: ${urlError.detail ?? 'it rejected the URL'}`,
+		`The CRM cannot deliver to this n8n at ${url}: ${urlError.detail ?? 'it rejected the URL'}`,
 		{
 			description:
-				'No event reaches this trigger. The service needs a public HTTPS URL: set N8N_WEBHOOK_URL in n8n and publish the workflow again, or use the CRM Platform Poll Trigger, which works without one.',
+				'No event reaches this trigger. The CRM needs a public HTTPS URL: set N8N_WEBHOOK_URL in n8n and publish the workflow again, or use the CRM Platform Poll Trigger, which works without one.',
 		},
 	);
 }

@@ -32,7 +32,7 @@ export const webhookProperties: INodeProperties[] = [
 				type: 'boolean',
 				default: false,
 				description:
-					'Whether test events of the service also start the workflow',
+					'Whether test events of the CRM also start the workflow',
 			},
 		],
 	},
