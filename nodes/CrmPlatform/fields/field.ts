@@ -64,6 +64,12 @@ export interface Field {
 	items?: FieldKind;
 }
 
+/** A field and its mapped value. */
+export interface FieldValue {
+	field: Field;
+	value: unknown;
+}
+
 /** Whether the form requires a value: a linked record may be picked beside the form instead. */
 export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
 	required && reference === undefined && !linksTo;
