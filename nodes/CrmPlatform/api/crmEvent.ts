@@ -5,7 +5,7 @@ import { isObject } from '../base/json';
 
 /** Something that happened to a record, as the service delivers it and as its log keeps it. */
 export interface CrmEvent extends IDataObject {
-	/** The same for every attempt to deliver it. */
+	/** The ID of the event, the same for every attempt to deliver it. */
 	id: string;
 	/** For example `deal.won`. */
 	type: string;

@@ -1,6 +1,6 @@
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
-import type { Field, FieldValue } from './field';
+import { allCustomFields, type Field, type FieldValue } from './field';
 import { fieldKinds } from './fieldKinds';
 
 /** A value of an item, evaluated and not converted. */
@@ -45,7 +45,7 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 			return left === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: left };
 		}
 		case 'cellThatClears':
-			if (field.name === 'custom_fields' && isBlank(value)) throw new Error(clearsAllCustom);
+			if (field.name === allCustomFields && isBlank(value)) throw new Error(clearsAllCustom);
 			return isBlankFor(field, value) ? clear : { action: 'write', value };
 		case 'model':
 			return value !== null && isBlankFor(field, value) ? blank : decideValue({ field, value, origin: 'chosen' }, whenCleared);

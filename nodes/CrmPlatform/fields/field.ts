@@ -64,6 +64,12 @@ export interface Field {
 	items?: FieldKind;
 }
 
+/** The member of a record that contains its custom fields, and the field for all of them at once. */
+export const allCustomFields = 'custom_fields';
+
+/** What the names of custom fields begin with: `custom_fields.<key>`. */
+export const customFieldPrefix = `${allCustomFields}.`;
+
 /** A field and its mapped value. */
 export interface FieldValue {
 	field: Field;

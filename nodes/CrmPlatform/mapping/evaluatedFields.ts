@@ -93,7 +93,7 @@ interface PreparedForm {
 interface FormRow {
 	field: Field;
 	label: string;
-	/** As stored. */
+	/** The value as the workflow stores it. */
 	value: unknown;
 	origin: ValueOrigin;
 }

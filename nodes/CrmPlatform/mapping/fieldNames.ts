@@ -1,4 +1,4 @@
-import type { Field } from '../fields/field';
+import { allCustomFields, type Field } from '../fields/field';
 
 /** What a name means: a field, or the name of an object whose members are fields. */
 export type Meaning = Field | string;
@@ -69,7 +69,7 @@ export function wordsOf(name: string): string {
 
 /** Other names of a field. */
 const labelsOf = ({ label, path }: Field): string[] =>
-	(path[0] === 'custom_fields' ? [label, path.slice(1).join('.')] : [label]).map((name) => name.trim());
+	(path[0] === allCustomFields ? [label, path.slice(1).join('.')] : [label]).map((name) => name.trim());
 
 /** `a.b.c` is part of `a` and of `a.b`. */
 function groupsOf(name: string): string[] {

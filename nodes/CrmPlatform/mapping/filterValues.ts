@@ -7,7 +7,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import { filterValue } from '../fields/apiValue';
 import { whyRefused } from '../fields/checks';
-import type { Field, FieldValue } from '../fields/field';
+import { customFieldPrefix, type Field, type FieldValue } from '../fields/field';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
 import { readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
@@ -41,7 +41,7 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, [...fields, ...unwritable])] };
 	};
 	// The names in an expression are known only per item.
-	const mayBeCustom = (name: unknown) => /^(=|custom_fields\.)/.test(String(name));
+	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
 	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	return await readFieldsOfItems(execution, withCustom, standardFields, () => isNeeded);
 }

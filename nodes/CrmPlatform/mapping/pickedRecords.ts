@@ -70,7 +70,7 @@ export class PickedValues {
 interface PreparedRecord {
 	link: Link;
 	label: string;
-	/** As stored. */
+	/** The ID or name as the workflow stores it. */
 	value: unknown;
 	mayBeName: boolean;
 }

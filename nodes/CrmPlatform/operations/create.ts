@@ -1,6 +1,6 @@
 import type { WriteDescription } from '../api/openapi/writing';
 import { isRequiredInForm } from '../fields/field';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/answeredRecord';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
 import { MatchingColumn, storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';

@@ -6,7 +6,7 @@ import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { idField, type Field, type FieldValue } from '../fields/field';
 import { filtersQuery, readFilters } from '../mapping/filterValues';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';

@@ -4,7 +4,7 @@ import type { Comparison, FilteredField } from './filteredFields';
 
 /** How a user compares a field with a value: one or two filters of the service. */
 export interface FilterOperator {
-	/** As workflows store it. */
+	/** The operator's name in stored workflows. */
 	value: string;
 	name: string;
 	/** The parameters that hold its value; none if the operator needs no value. */

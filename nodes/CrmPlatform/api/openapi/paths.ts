@@ -11,7 +11,7 @@ export function pathItemAt(document: OpenApiDocument, path: string): PathItem | 
 
 /** A path of the document, parsed once: there may be a thousand, and each request looks one up. */
 interface DocumentPath {
-	/** As the document writes it. */
+	/** The path as the document writes it. */
 	key: string;
 	/** Its steps, without a slash at the end. */
 	steps: string[];
