@@ -81,7 +81,7 @@ async function lookUpEach(collection: NamedCollection, namesToFind: NameToFind[]
 	for (const name of identifyingFields) {
 		if (valuesPerRequest(collection, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
-		const names = namesToFind.filter((nameToFind, i) => isAsked(nameToFind, name, searched[i])).map((nameToFind) => nameToFind.name);
+		const names = namesToFind.filter((nameToFind, i) => isAsked(nameToFind, name, searched[i])).map(({ name: text }) => text);
 		byField.set(name, await lookUp(collection, field, names).catch(unlessAnswered));
 	}
 	return namesToFind.map((nameToFind, i) => {
