@@ -33,7 +33,8 @@ export function parseEvent(json: unknown): CrmEvent | undefined {
 	if (!isObject(json) || !isObject(json.data)) return undefined;
 	const { id, type, timestamp, sequence, data } = json;
 	const { object, previous, changed } = data;
-	if (![id, type, timestamp].every(isText) || id === '' || type === '' || !Number.isInteger(sequence) || !isObject(object)) return undefined;
+	if (![id, type, timestamp].every(isText) || id === '' || type === '') return undefined;
+	if (!Number.isInteger(sequence) || !isObject(object)) return undefined;
 	if (!isObject(previous ?? {}) || !Array.isArray(changed ?? []) || !((changed ?? []) as unknown[]).every(isText)) return undefined;
 	return { ...json, data: { ...(data), previous: previous ?? null, changed: changed ?? [] } } as CrmEvent;
 }

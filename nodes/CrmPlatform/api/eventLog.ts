@@ -97,7 +97,8 @@ export async function openEventLog(
 		allAfter: (sequence) => {
 			const after = (above: number, limit?: number) => log.after(above, [], limit);
 			const pageSize = list.pageSize?.maximum ?? 0;
-			return pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest: async () => (await log.newest())?.sequence }, sequence);
+			const newest = async () => (await log.newest())?.sequence;
+			return pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest }, sequence);
 		},
 	};
 	return log;

@@ -28,7 +28,9 @@ export function whyRefused(field: Field, value: unknown): string | undefined {
 
 /** Why an object of a list is refused; undefined if none is. */
 function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): string | undefined {
-	const checked = objects.filter((object) => isObject(object)).flatMap((object) => members.map((member) => [member, ownMember(object, member.name)] as const));
+	const checked = objects
+		.filter((object) => isObject(object))
+		.flatMap((object) => members.map((member) => [member, ownMember(object, member.name)] as const));
 	const empty = checked.find(([{ required }, value]) => required && isBlank(value));
 	if (empty) return `${label}: ${empty[0].label} is empty in one of them.`;
 	return checked.map(([member, value]) => whyRefused({ ...member, label }, value)).find((reason) => reason !== undefined);

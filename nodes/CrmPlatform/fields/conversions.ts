@@ -17,7 +17,8 @@ export const notWellFormed = (text: string): string =>
 
 /** JSON has no NaN or Infinity, and as text they are a mistake. */
 function checkNumber(field: Field, value: unknown): void {
-	if (typeof value === 'number' && !Number.isFinite(value)) throw refusal(field, value, 'a value. Correct the calculation that it comes from');
+	if (typeof value !== 'number' || Number.isFinite(value)) return;
+	throw refusal(field, value, 'a value. Correct the calculation that it comes from');
 }
 
 const isMoment = (value: unknown): value is Date | DateTime =>

@@ -183,7 +183,8 @@ function noteUnknownNames(
 ): void {
 	// A record that was read contains values that only the service writes: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
-	const isOfRecord = (name: string) => accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
+	const isOfRecord = (name: string) =>
+		accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
 	for (const name of names) {
 		const namesake: Field | undefined = customNamesake(accepted, name);
 		if (namesake && !values.some(({ field }) => field === namesake)) unsent.onlyRead(namesake);

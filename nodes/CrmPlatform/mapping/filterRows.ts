@@ -73,7 +73,8 @@ export class FilterRows {
 		const isLeftOut = (value: unknown) => this.isLeftOut(value);
 		return this.rows.flatMap((row, i) => {
 			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, cells[i * rowKeys.length + k]])) as FilterRow;
-			return rowValues(row, { ...evaluatedRow, record: locatorValue(evaluatedRow.record) }, fields, this.n8n.getTimezone(), isLeftOut);
+			evaluatedRow.record = locatorValue(evaluatedRow.record);
+			return rowValues(row, evaluatedRow, fields, this.n8n.getTimezone(), isLeftOut);
 		});
 	}
 

@@ -69,7 +69,9 @@ export class ListFilters {
 	values(item: number): FieldValue[] {
 		const { n8n, api } = this.execution;
 		const zone = n8n.getTimezone();
-		const converted = this.rows.valuesOf(item).map(({ field, value }): FieldValue => ({ field, value: filterValue(field, value, zone) }));
+		const converted = this.rows
+			.valuesOf(item)
+			.map(({ field, value }): FieldValue => ({ field, value: filterValue(field, value, zone) }));
 		const twice = converted.find(({ field: { name } }, i) => converted.findIndex(({ field }) => field.name === name) < i);
 		if (twice) throw setTwice(twice.field, twice.field.name);
 		if (this.rows.hasRows && converted.length === 0) api.notices.add(unfiltered);

@@ -122,10 +122,9 @@ export class LinkedIds {
 		if ('found' in outcome) return outcome.found;
 		const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
 		if (this.use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
-		const problem = field.part === undefined ? recordProblem(reference, text, outcome, this.use) : this.partProblem(field, outcome, owners);
-		const message = `${field.label}: “${text}” ${problem}`;
-		if (field.part !== undefined) throw new Error(message);
-		throw new UnclearName(message, reference, text, 'several' in outcome ? outcome.several : []);
+		const about = `${field.label}: “${text}” `;
+		if (field.part !== undefined) throw new Error(about + this.partProblem(field, outcome, owners));
+		throw new UnclearName(about + recordProblem(reference, text, outcome, this.use), reference, text, 'several' in outcome ? outcome.several : []);
 	}
 
 	private outcomeOf(field: Field, reference: string, text: string, owners: unknown[]): NamedId | undefined {

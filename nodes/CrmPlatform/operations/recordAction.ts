@@ -48,7 +48,8 @@ export function recordAction(
 				const path = `${record.path}/${actionName}`;
 				return { ...record, path, ...(bodyOf && { body: bodyOf(item) }) };
 			};
-			return writeRecords(execution, description, writeOf, answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer);
+			const resultFrom = answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer;
+			return writeRecords(execution, description, writeOf, resultFrom);
 		},
 	};
 }

@@ -41,10 +41,11 @@ export async function pickedValues(
 	fields: Field[],
 ): Promise<(item: number) => IDataObject> {
 	const { n8n } = execution;
+	const undescribedField = ({ field, displayName }: PickedField) => ({ name: field, label: displayName, kind: 'text' }) as Field;
 	const pickedFields = picked.map((pickedField) => ({
 		...pickedField,
 		isListed: isListed(n8n, pickedField.name),
-		field: fields.find(({ name }) => name === pickedField.field) ?? ({ name: pickedField.field, label: pickedField.displayName, kind: 'text' } as Field),
+		field: fields.find(({ name }) => name === pickedField.field) ?? undescribedField(pickedField),
 	}));
 	const valuesOf = (item: number): FieldValue[] =>
 		pickedFields.flatMap(({ field, name, displayName, isOptional, isListed: isFromList }): FieldValue[] => {
@@ -56,6 +57,7 @@ export async function pickedValues(
 	const linkedIds = await lookUpReferences(execution, valuesOf, 'written');
 	return (item) => {
 		const values = valuesOf(item);
-		return Object.fromEntries(values.map(({ field, value }) => [field.name, linkedIds.replaceNames(field, value, values)])) as IDataObject;
+		const ids = values.map(({ field, value }) => [field.name, linkedIds.replaceNames(field, value, values)]);
+		return Object.fromEntries(ids) as IDataObject;
 	};
 }

@@ -175,8 +175,8 @@ async function settle(
 		// The helper may ignore the signal.
 		const answer = await Promise.race([send(request.signal), overdue]);
 		const { statusCode, headers, body } = answer as FullResponse;
-		const text = body instanceof Uint8Array ? decodedText(body, headers['content-type']) : { text: typeof body === 'string' ? body : '' };
-		return { status: statusCode, headers, ...text };
+		if (body instanceof Uint8Array) return { status: statusCode, headers, ...decodedText(body, headers['content-type']) };
+		return { status: statusCode, headers, text: typeof body === 'string' ? body : '' };
 	} catch (error) {
 		if (isOverdue) return { connectionError: 'ETIMEDOUT', isOverdue };
 		const errors = withCauses(error);

@@ -187,7 +187,8 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 		const { kind, label, reference, part, linksTo } = field(document, [name], schema.title ?? labelFor(name), schema, false);
 		const isLink = reference !== undefined || linksTo !== undefined || linkName.test(name);
 		const linked = reference === undefined ? {} : { linked: [reference, part].filter(Boolean).join('.') };
-		return { name, label, isPlain: !['list', 'object'].includes(fieldKinds[kind].shape), isReadOnly: schema.readOnly === true, isLink, ...linked };
+		const isPlain = !['list', 'object'].includes(fieldKinds[kind].shape);
+		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linked };
 	});
 }
 

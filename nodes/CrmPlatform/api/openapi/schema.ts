@@ -73,7 +73,8 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	if (!first || others.length === 0) return alternatives;
 	const types = alternatives.map(({ type }) => type);
 	const common: Schema = types.includes(undefined) ? {} : { type: [...new Set(types.flatMap((type) => type ?? []))] };
-	const values = alternatives.map((alternative) => alternative.enum ?? (alternative.const === undefined ? undefined : [alternative.const]));
+	const constantIn = (alternative: Schema) => (alternative.const === undefined ? undefined : [alternative.const]);
+	const values = alternatives.map((alternative) => alternative.enum ?? constantIn(alternative));
 	if (values.every(Boolean)) common.enum = [...new Set(values.flatMap((alternativeValues) => alternativeValues ?? []))];
 	if (others.every(({ format }) => format === first.format)) common.format = first.format;
 	const areObjects = alternatives.every(({ type, properties }) => type === 'object' || properties);
@@ -98,7 +99,8 @@ export function alternativesOf(document: OpenApiDocument, schema: Schema): Schem
 	for (let current = waiting.pop(); current && found.size < maxParts; current = waiting.pop()) {
 		if (found.has(current)) continue;
 		found.add(current);
-		for (const alternative of [...(current.oneOf ?? []), ...(current.anyOf ?? [])].reverse()) waiting.push(flatten(document, alternative));
+		const currentAlternatives = [...(current.oneOf ?? []), ...(current.anyOf ?? [])].reverse();
+		for (const alternative of currentAlternatives) waiting.push(flatten(document, alternative));
 	}
 	const all = [...found];
 	return all.filter((alternative) => isNotNull(alternative) && (all.length === 1 || !(alternative.anyOf ?? alternative.oneOf)));
