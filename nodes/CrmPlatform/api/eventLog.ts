@@ -16,7 +16,7 @@ export interface Newest {
 	/** When it happened (RFC 3339). */
 	timestamp: string;
 	sequence: number;
-	/** Empty if the service does not tell. */
+	/** The account of the log; empty if the service does not name it. */
 	account: string;
 }
 

@@ -21,7 +21,7 @@ export interface Collection {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
-	/** The filters of the list, those on custom fields included. */
+	/** The filters of the list, filters on custom fields included. */
 	filters: Field[];
 	/** Names of the fields to read. */
 	fields: string[];

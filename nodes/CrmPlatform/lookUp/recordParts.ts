@@ -16,7 +16,7 @@ export interface Part {
 	/** Its name; empty if it has none. */
 	ownerName: string;
 	id: unknown;
-	/** Empty if it has none. */
+	/** The name of the part; empty if it has none. */
 	name: string;
 	/** Whether it has a name that no other part of the same record has. */
 	isOnly: boolean;

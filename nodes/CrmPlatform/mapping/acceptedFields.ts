@@ -87,7 +87,7 @@ export const customNamesake = ({ fields, recordNames }: AcceptedFields, name: st
 const isCustom = (name: string) => name === allCustomFields || name.startsWith(customFieldPrefix);
 
 /**
- * The fields of a write, with the account's custom fields one by one. Those are read only where the
+ * The fields of a write, with the account's custom fields one by one. The custom fields are read only where the
  * records have them and an item may have values for them.
  *
  * @param fields the fields the service's description names

@@ -25,7 +25,7 @@ export class FieldNames {
 	/** Items usually have the same names, and with 100,000 items each comparison counts. */
 	private readonly meanings = { ofNames: new Map<string, Meaning[]>(), ofMembers: new Map<string, Meaning[]>() };
 
-	/** @param recordNames names that records come with: those without a field are never matched by label */
+	/** @param recordNames names that records come with: names without a field are never matched by label */
 	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
 		const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
 		const named = (sorted: Field[]) => new Map(sorted.map((field) => [field.name, field]));

@@ -24,7 +24,7 @@ interface ObjectFields {
 export class ObjectReader {
 	private readonly names: FieldNames;
 
-	/** @param recordNames names that records come with: those without a field are never matched by label */
+	/** @param recordNames names that records come with: names without a field are never matched by label */
 	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
 		this.names = new FieldNames(fields, recordNames);
 	}

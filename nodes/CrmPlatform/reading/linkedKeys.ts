@@ -20,12 +20,12 @@ interface Key {
 	text: string;
 }
 
-/** By id; undefined for a record that has none. */
+/** The keys by id; undefined for a record that has none. */
 type Keys = Map<unknown, Key | undefined>;
 
 /**
  * Replaces the ids of linked records by a value that is unique among them and the same in any account, such as
- * the domain of a company, and those of their parts, such as a stage, by the name: Import File finds the
+ * the domain of a company, and the ids of their parts, such as a stage, by the name: Import File finds the
  * records by it. Each value says its field, as `external_id:100123` does. An id without such a value stays, and
  * a notice says so.
  *

@@ -33,7 +33,7 @@ export function describeError(status: number, body: ProblemBody, text = ''): Err
 	return { message: isSentence ? serviceText : [happened, serviceText].filter(Boolean).join(': '), advice };
 }
 
-/** A message as a sentence before another one: those of services may end as one. */
+/** A message as a sentence before another one: a service's message may end as one. */
 export const asSentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`);
 
 /**

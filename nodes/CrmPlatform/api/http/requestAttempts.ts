@@ -59,7 +59,7 @@ export class RequestAttempts {
 	private attempts = 1;
 	/** How often the service has asked to wait. */
 	private deferrals = 0;
-	/** Of the last attempt. */
+	/** The problem of the last attempt. */
 	private problem: Problem | undefined;
 
 	constructor(sender: SenderContext, request: AttemptedRequest) {

@@ -92,7 +92,7 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	return [{ ...common, type: 'object', properties: Object.fromEntries(properties), required }];
 }
 
-/** The alternatives of a schema in one piece, those of an alternative included; null aside. */
+/** The alternatives of a schema in one piece, the alternatives of an alternative included; null aside. */
 export function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
 	const found = new Set<Schema>();
 	const waiting = [flatten(document, schema)];
@@ -123,7 +123,7 @@ export function namedValues(document: OpenApiDocument, schema: Schema): Array<st
 }
 
 /**
- * The parameters of an operation in one place (`query`, `header`). Those of its path apply too,
+ * The parameters of an operation in one place (`query`, `header`). The parameters of its path apply too,
  * unless the operation gives them again (OpenAPI 3.1, section 4.8.9).
  */
 export function parametersIn(

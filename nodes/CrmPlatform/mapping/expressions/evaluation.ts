@@ -26,7 +26,7 @@ export class Evaluation {
 	private readonly n8n: IExecuteFunctions;
 	private readonly parameters: ParameterValue[];
 	private readonly constants: unknown[] | undefined;
-	/** By parameter; undefined where the engine has to evaluate the expression as a whole. */
+	/** The pieces of each parameter; undefined where the engine has to evaluate the expression as a whole. */
 	private readonly pieces: Array<Piece[] | undefined>;
 	private readonly items: INodeExecutionData[];
 	private readonly code: CombinedCode;
