@@ -18,7 +18,7 @@ export async function benchScale(): Promise<void> {
 	await buildPackage();
 	const http = (file: string): object =>
 		createRequire(import.meta.url)(join(modulesFolder, 'nodes/CrmPlatform/api/http', `${file}.js`)) as object;
-	const connector = { ...http('request'), ...http('retry'), ...http('pace') } as SimulatedConnector;
+	const connector = { ...http('request'), ...http('retry'), ...http('rateLimitHeaders') } as SimulatedConnector;
 	const ours = queued(connector);
 
 	const rules: Array<[string, ClientMaker]> = [

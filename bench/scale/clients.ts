@@ -1,6 +1,6 @@
 import type { createSender } from '../../nodes/CrmPlatform/api/http/request.ts';
 import type { decideRetry } from '../../nodes/CrmPlatform/api/http/retry.ts';
-import type { latestWindow, rateWindow, RateWindow } from '../../nodes/CrmPlatform/api/http/pace.ts';
+import type { latestWindow, rateWindow, RateWindow } from '../../nodes/CrmPlatform/api/http/rateLimitHeaders.ts';
 import type { Caller, ClientMaker } from './simulate.ts';
 
 /** What is simulated is the connector's own code. */
@@ -50,7 +50,7 @@ export const eachByItself =
 				const now = clock.now();
 				window = latest(window, read(headers, now), now);
 				if (status < 400) return true;
-				const progress = { tries: 1, deferrals, waited, repeatable: true, now, random: clock.random() };
+				const progress = { attempts: 1, deferrals, waited, isRepeatable: true, now, random: clock.random() };
 				const decision = decide({ status, headers }, progress);
 				if (!decision.retry) return false;
 				await clock.sleep(decision.delay);

@@ -165,7 +165,7 @@ describe('Send and Wait for Approval', () => {
 
 	test('another attempt after lost answers waits for the same task', async () => {
 		const before = Number(await count('/v1/tasks'));
-		await faults({ path: '/v1/tasks', method: 'POST', drop: 'after', times: retryPolicy.tries });
+		await faults({ path: '/v1/tasks', method: 'POST', drop: 'after', times: retryPolicy.attempts });
 		const execution = await ask({}, { retryOnFail: true });
 		await faults();
 		expect(await count('/v1/tasks')).toBe(before + 1);

@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
-import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/waits';
+import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/queueOptions';
 import { executeContext, run } from './n8n.ts';
 import { get, getMany } from './parameters.ts';
 import { useSandbox } from './sandbox.ts';

@@ -16,7 +16,7 @@ const changes = 'nodes/CrmPlatform/trigger/changes';
 export const groups: Group[] = [
 	{
 		name: 'requests',
-		modules: ['pace', 'rateLimitTracker', 'fairQueue', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
+		modules: ['rateLimitHeaders', 'sharedPlan', 'rateLimitTracker', 'fairQueue', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
 		tests: ['unit/pace', 'unit/rate-limit-tracker', 'unit/fair-queue', 'unit/request-queue', 'unit/wrong-windows', 'unit/slow-requests', 'unit/waits', 'unit/leave-room', 'unit/retry', 'unit/idempotency', 'unit/sender', 'unit/once'],
 	},
 	{

@@ -1,6 +1,6 @@
 import type { Field, FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { isBlank } from '../../nodes/CrmPlatform/values/blank';
-import { decideValue, type ValueDecision, type ValueOrigin, type WhenCleared } from '../../nodes/CrmPlatform/fields/apiValue';
+import { decideValue, type ValueDecision, type ValueOrigin, type WhenCleared } from '../../nodes/CrmPlatform/fields/decideValue';
 
 // The table under *Fields* in docs/writing.md, row by row, for what an update does.
 

@@ -14,7 +14,7 @@ const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.
 
 const read = (json: object) => {
 	const { values, ...others } = new ObjectReader(fields).read(json as never);
-	return { values: values.map(([{ name }, value]) => [name, value]), ...others };
+	return { values: values.map(({ field: { name }, value }) => [name, value]), ...others };
 };
 
 test('values are found flat and in objects', () => {
@@ -83,7 +83,7 @@ describe('a column of a spreadsheet', () => {
 	];
 	const readContact = (json: object) => {
 		const { values, unknown } = new ObjectReader(contact, new Set(['id', 'name', 'first_name'])).read(json as never);
-		return { values: Object.fromEntries(values.map(([{ name }, value]) => [name, value])), unknown };
+		return { values: Object.fromEntries(values.map(({ field: { name }, value }) => [name, value])), unknown };
 	};
 
 	test.each([

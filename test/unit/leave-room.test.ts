@@ -3,7 +3,7 @@ import { SimulatedService } from '../../bench/scale/service.ts';
 import { promised } from '../../bench/scale/simulate.ts';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
-import { readReserve } from '../../nodes/CrmPlatform/api/waits';
+import { readReserve } from '../../nodes/CrmPlatform/api/queueOptions';
 import { start, withWindow } from './queued-requests.ts';
 
 const { plan } = promised;

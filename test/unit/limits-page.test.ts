@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
-import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/waits';
+import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/queueOptions';
 import { maxLevels } from '../../nodes/CrmPlatform/base/numbers';
 import { defaultCursors, maximumCursors } from '../../nodes/CrmPlatform/parameters/listParameters';
 import contract from '../../contract/openapi.json';
@@ -22,7 +22,7 @@ const mebibyte = 1024 * 1024;
 const day = 24 * 60 * 60_000;
 
 test.each<[string, string]>([
-	['Attempts at one request', n(retryPolicy.tries)],
+	['Attempts at one request', n(retryPolicy.attempts)],
 	['Waiting for the rate limit or the CRM, per request', `*Maximum Wait*: ${retryPolicy.maxWait / 60_000} minutes`],
 	['Waiting in the queue of [many executions](scale.md), if nobody waits for the node', `*Maximum Wait*: ${defaultMaxUnattendedWait / 3_600_000} hour`],
 	['Cursors of one list (*Parallel Reads*)', `${defaultCursors}, at most ${maximumCursors}`],

@@ -1,4 +1,5 @@
-import { concurrencyLimit, latestWindow, measuredShare, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/pace';
+import { latestWindow, rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/rateLimitHeaders';
+import { concurrencyLimit, measuredShare } from '../../nodes/CrmPlatform/api/http/sharedPlan';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const at = (seconds: number) => now / 1000 + seconds;

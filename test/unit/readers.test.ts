@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { DateTime } from 'luxon';
 
 import { isBlank } from '../../nodes/CrmPlatform/values/blank';
-import { isBlankFor } from '../../nodes/CrmPlatform/fields/apiValue';
+import { isBlankFor } from '../../nodes/CrmPlatform/fields/decideValue';
 import {
 	readBoolean,
 	readDate,

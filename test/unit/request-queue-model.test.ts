@@ -53,7 +53,7 @@ test('whatever becomes of earlier requests, each one is sent, times out or is ca
 				if (cancelledAfter !== undefined) void clock.sleep(cancelledAfter).then(() => cancel.abort());
 				const timeoutAt = clock.now() + wait;
 				await queue
-					.enqueue<object>({ ...more, timeoutAt, totalTimeout: 300_000, signal: cancel.signal }, async () => {
+					.enqueue({ ...more, timeoutAt, totalTimeout: 300_000, signal: cancel.signal }, async () => {
 						ends[i] = 'sent';
 						return await answers[fate]();
 					})

@@ -5,7 +5,7 @@ const now = Date.parse('2026-11-21T12:00:00Z');
 const decide = (failure: Partial<FailedAttempt>, progress: Partial<RetryProgress> = {}) =>
 	decideRetry(
 		{ headers: {}, ...failure },
-		{ tries: 1, deferrals: 1, waited: 0, repeatable: true, now, random: 1, ...progress },
+		{ attempts: 1, deferrals: 1, waited: 0, isRepeatable: true, now, random: 1, ...progress },
 	);
 
 test.each([408, 425, 429, 500, 502, 503, 504, 520, 524, 530, 599])('%i is retried', (status) => {
@@ -28,7 +28,7 @@ describe('a write that is not safe to repeat', () => {
 		'is not retried where it may have been done: %p',
 		(status) => {
 			const failure = status === undefined ? {} : { status };
-			expect(decide(failure, { repeatable: false }).retry).toBe(false);
+			expect(decide(failure, { isRepeatable: false }).retry).toBe(false);
 		},
 	);
 
@@ -36,27 +36,27 @@ describe('a write that is not safe to repeat', () => {
 		['429', { status: 429 }],
 		['a connection that could not be opened', { neverArrived: true }],
 	])('is retried where nothing was done: %s', (_, failure) => {
-		expect(decide(failure, { repeatable: false }).retry).toBe(true);
+		expect(decide(failure, { isRepeatable: false }).retry).toBe(true);
 	});
 
 	test('is not retried after 503 with Retry-After, which a gateway sends for a write that was carried out', () => {
-		expect(decide({ status: 503, headers: { 'retry-after': '1' } }, { repeatable: false }).retry).toBe(false);
+		expect(decide({ status: 503, headers: { 'retry-after': '1' } }, { isRepeatable: false }).retry).toBe(false);
 	});
 
 	test('waits for an earlier attempt in progress only under a key', () => {
 		const failure = { status: 409, code: 'idempotency_in_progress' };
-		expect(decide(failure, { repeatable: false, hasKey: true }).retry).toBe(true);
-		expect(decide(failure, { repeatable: false }).retry).toBe(false);
+		expect(decide(failure, { isRepeatable: false, hasKey: true }).retry).toBe(true);
+		expect(decide(failure, { isRepeatable: false }).retry).toBe(false);
 	});
 });
 
 test('an earlier attempt in progress is waited for as long as the longest wait, and counts as no attempt', () => {
 	const failure = { status: 409, code: 'idempotency_in_progress', headers: { 'retry-after': '1' } };
-	const { tries, maxWait } = retryPolicy;
-	expect(decide(failure, { tries, waited: maxWait - 1_000 })).toEqual({
+	const { attempts, maxWait } = retryPolicy;
+	expect(decide(failure, { attempts, waited: maxWait - 1_000 })).toEqual({
 		retry: true,
 		delay: 1_000,
-		isCountedTry: false,
+		countsAsAttempt: false,
 	});
 	expect(decide(failure, { waited: maxWait })).toMatchObject({ retry: false });
 });
@@ -67,9 +67,9 @@ test('of all conflicts, only a write still in progress is tried again', () => {
 });
 
 test('the wait doubles with each try up to the longest', () => {
-	const delays = [1, 2, 3, 4].map((tries) => decide({ status: 500 }, { tries }));
+	const delays = [1, 2, 3, 4].map((attempts) => decide({ status: 500 }, { attempts }));
 	expect(delays).toEqual(
-		[500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, isCountedTry: true })),
+		[500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, countsAsAttempt: true })),
 	);
 });
 
@@ -83,12 +83,12 @@ test('Retry-After wins over every other wait', () => {
 
 test('a used-up rate limit waits for the reset when there is no Retry-After', () => {
 	const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(now / 1000 + 20) };
-	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 20_000, isCountedTry: false });
+	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 20_000, countsAsAttempt: false });
 });
 
 test('being told to slow down is no failed try', () => {
-	expect(decide({ status: 429 }, { tries: retryPolicy.tries })).toMatchObject({ retry: true });
-	expect(decide({ status: 500 }, { tries: retryPolicy.tries })).toEqual({ retry: false });
+	expect(decide({ status: 429 }, { attempts: retryPolicy.attempts })).toMatchObject({ retry: true });
+	expect(decide({ status: 500 }, { attempts: retryPolicy.attempts })).toEqual({ retry: false });
 });
 
 test.each([
@@ -102,7 +102,7 @@ test.each([
 ])('a 429 %s is waited for longer each time', (_, headers) => {
 	const delays = [1, 2, 3, 9].map((deferrals) => decide({ status: 429, headers }, { deferrals }));
 	expect(delays).toEqual(
-		[500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, isCountedTry: false })),
+		[500, 1000, 2000, 15_000].map((delay) => ({ retry: true, delay, countsAsAttempt: false })),
 	);
 });
 
@@ -119,7 +119,7 @@ test('a wait beyond the cap fails and says when to come back', () => {
 
 test('a 429 that names hours is asked about again after a minute, as by everyone; if that is too long, it says when to come back', () => {
 	const headers = { 'retry-after': '3600' };
-	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 60_000, isCountedTry: false });
+	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 60_000, countsAsAttempt: false });
 	expect(decide({ status: 429, headers }, { waited: 241_000 })).toEqual({ retry: false, retryAt: now + 3_600_000 });
 });
 

@@ -1,10 +1,10 @@
 import { queued, type SimulatedConnector } from '../../bench/scale/clients.ts';
 import { promised, simulate } from '../../bench/scale/simulate.ts';
-import * as pace from '../../nodes/CrmPlatform/api/http/pace';
+import * as rateLimitHeaders from '../../nodes/CrmPlatform/api/http/rateLimitHeaders';
 import * as request from '../../nodes/CrmPlatform/api/http/request';
 import * as retry from '../../nodes/CrmPlatform/api/http/retry';
 
-const connector = { ...pace, ...request, ...retry } as SimulatedConnector;
+const connector = { ...rateLimitHeaders, ...request, ...retry } as SimulatedConnector;
 
 test('1,000 executions in four processes use up the plan, are hardly refused, and none fails', async () => {
 	const { refusals, use, failed, fairness, awaited } = await simulate({ ...promised, windows: 5 }, queued(connector));

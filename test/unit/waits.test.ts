@@ -3,7 +3,8 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
-import { defaultMaxUnattendedWait, queueOptionsOf, WaitReport } from '../../nodes/CrmPlatform/api/waits';
+import { defaultMaxUnattendedWait, queueOptionsOf } from '../../nodes/CrmPlatform/api/queueOptions';
+import { WaitReport } from '../../nodes/CrmPlatform/api/waitReport';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
 	({

@@ -6,6 +6,7 @@ import { problemOfItem, withRequestId, type Problem } from './http/problem';
 import { reportsFailure, saysError } from './http/problemBody';
 import type { Query } from './http/path';
 import type { ApiRequest, ApiResponse } from './http/request';
+import { attemptMayBeDone } from './http/retry';
 import type { BatchDescription } from './openapi/writing';
 
 /** Many records written by one request. */
@@ -70,8 +71,8 @@ function batchAnswer({ id, status, data, error, body }: ItemAnswer, headers: Api
 	const effectiveStatus = isDone ? 422 : status;
 	const problem = problemOfItem(effectiveStatus, saysError(error) ? error : (data ?? error ?? body), headers);
 	// Items have no Retry-After, so a 503 does not prove that nothing was done (RFC 9110, section 15.6.4).
-	const isOpen = isDone || status === 408 || status >= 500;
-	return { problem: isOpen ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };
+	const isUncertain = isDone || attemptMayBeDone({ status, headers: {} });
+	return { problem: isUncertain ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };
 }
 
 export const mayBeWritten = 'It may have been written. Check the record before you try again.';

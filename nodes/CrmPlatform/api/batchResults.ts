@@ -4,10 +4,10 @@ import { idText, isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { wholeNumber } from '../base/numbers';
 
-/** What the service says of one item. */
+/** What the service says about one item. */
 export interface ItemAnswer {
 	index: number | undefined;
-	/** As text, whether the service writes it as a text or as a number. */
+	/** The ID as text, whether the service writes it as a text or as a number. */
 	id: string | undefined;
 	status: number;
 	data: IDataObject | undefined;
@@ -19,7 +19,7 @@ export interface ItemAnswer {
 /**
  * The answers in the body of a response, each with the index of its item. An answer belongs to the item with its
  * id. Where items have none, it belongs to the one at its index, provided that the indexes make sense together,
- * or, if no answer says anything of this, comes in the order of the items. An answer that contradicts itself or
+ * or, if no answer says anything about this, comes in the order of the items. An answer that contradicts itself or
  * another one belongs to no item; the outcome of that item is reported as unknown.
  *
  * @param areNew whether each item becomes a record of its own

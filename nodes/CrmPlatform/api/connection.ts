@@ -19,7 +19,8 @@ import { openDescription, type ServiceDescription } from './serviceDescription';
 import { signIn, type ServiceCredential } from './signIn';
 import { anonymous, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
-import { maxWaitOf, queueOptionsOf, readReserve, WaitReport } from './waits';
+import { maxWaitOf, queueOptionsOf, readReserve } from './queueOptions';
+import { WaitReport } from './waitReport';
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection extends ServiceDescription {
@@ -31,7 +32,7 @@ export interface Connection extends ServiceDescription {
 	sign(text: string): string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
-	/** Waits that many milliseconds. @throws NodeOperationError where the execution is cancelled */
+	/** Waits that many milliseconds. @throws NodeOperationError where the execution is canceled */
 	pause(ms: number): Promise<void>;
 	/** The problem as n8n shows it. */
 	failure(problem: Problem): NodeApiError;
@@ -74,12 +75,11 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		anonymous: anonymous(n8n),
 	};
 	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
-	const allNotices = () => {
+	const addDescriptionNotice = () => {
 		const notice = description.descriptionNotice();
 		if (notice !== undefined) notices.add(notice);
-		return notices;
 	};
-	const description = openDescription(n8n, source, { clock, secrets, onLoaded: allNotices });
+	const description = openDescription(n8n, source, { clock, secrets, onLoaded: addDescriptionNotice });
 	const failure = (problem: Problem) => nodeError(n8n, withoutSecrets(problem, secrets));
 
 	return {
@@ -88,16 +88,17 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock): P
 		view: `${address} ${view}`,
 		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
 		get notices() {
-			return allNotices();
+			addDescriptionNotice();
+			return notices;
 		},
 		failure,
 		async send(request) {
 			const answering = sender(description.isSelfDescribed() ? request : withoutPromise(request));
-			const answer = await uncancelled(n8n, answering, signal);
+			const answer = await uncanceled(n8n, answering, signal);
 			if (answer.ok) return answer.response;
 			throw failure(answer.problem);
 		},
-		pause: async (ms) => await uncancelled(n8n, clock.sleep(ms, signal), signal),
+		pause: async (ms) => await uncanceled(n8n, clock.sleep(ms, signal), signal),
 	};
 }
 
@@ -133,7 +134,7 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 	return error;
 }
 
-async function uncancelled<T>(
+async function uncanceled<T>(
 	n8n: IAllExecuteFunctions,
 	work: Promise<T>,
 	signal: AbortSignal | undefined,

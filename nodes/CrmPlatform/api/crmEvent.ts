@@ -5,7 +5,7 @@ import { isObject } from '../base/json';
 
 /** Something that happened to a record, as the service delivers it and as its log keeps it. */
 export interface CrmEvent extends IDataObject {
-	/** The same for every attempt to deliver it. */
+	/** The ID of the event, the same for every attempt to deliver it. */
 	id: string;
 	/** For example `deal.won`. */
 	type: string;
@@ -33,7 +33,8 @@ export function parseEvent(json: unknown): CrmEvent | undefined {
 	if (!isObject(json) || !isObject(json.data)) return undefined;
 	const { id, type, timestamp, sequence, data } = json;
 	const { object, previous, changed } = data;
-	if (![id, type, timestamp].every(isText) || id === '' || type === '' || !Number.isInteger(sequence) || !isObject(object)) return undefined;
+	if (![id, type, timestamp].every(isText) || id === '' || type === '') return undefined;
+	if (!Number.isInteger(sequence) || !isObject(object)) return undefined;
 	if (!isObject(previous ?? {}) || !Array.isArray(changed ?? []) || !((changed ?? []) as unknown[]).every(isText)) return undefined;
 	return { ...json, data: { ...(data), previous: previous ?? null, changed: changed ?? [] } } as CrmEvent;
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import type { Connection } from './connection';
 import { isAnsweredWith } from './fetchRecord';
-import { labelFor, type Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, labelFor, type Field } from '../fields/field';
 import { fieldKinds, kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from './openapi/filteredFields';
 import type { ListDescription } from './openapi/listing';
@@ -93,8 +93,8 @@ const e164 = '^\\+[1-9]\\d{6,14}$';
 function fieldOf(fieldDefinition: Definition): Field {
 	const { key, label, description, type, options, required, unique } = fieldDefinition;
 	const field: Field = {
-		name: `custom_fields.${key}`,
-		path: ['custom_fields', key],
+		name: customFieldPrefix + key,
+		path: [allCustomFields, key],
 		label: label ?? labelFor(key),
 		description: description ?? '',
 		kind: kindOfCustomType(type),
@@ -102,7 +102,7 @@ function fieldOf(fieldDefinition: Definition): Field {
 		unique: unique ?? false,
 		type,
 	};
-	// The service keeps e-mail addresses in lower case, as it does in its own fields.
+	// The service keeps email addresses in lower case, as it does in its own fields.
 	if (type === 'email') field.lowerCase = [''];
 	if (type === 'phone') field.pattern = e164;
 	if (type === 'url') field.isUrl = true;

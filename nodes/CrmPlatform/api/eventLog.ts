@@ -16,7 +16,7 @@ export interface Newest {
 	/** When it happened (RFC 3339). */
 	timestamp: string;
 	sequence: number;
-	/** Empty if the service does not tell. */
+	/** The account of the log; empty if the service does not name it. */
 	account: string;
 }
 
@@ -97,7 +97,8 @@ export async function openEventLog(
 		allAfter: (sequence) => {
 			const after = (above: number, limit?: number) => log.after(above, [], limit);
 			const pageSize = list.pageSize?.maximum ?? 0;
-			return pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest: async () => (await log.newest())?.sequence }, sequence);
+			const newest = async () => (await log.newest())?.sequence;
+			return pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest }, sequence);
 		},
 	};
 	return log;

@@ -2,7 +2,7 @@ import type { Connection } from './connection';
 import { getOrCreate } from '../base/maps';
 
 /**
- * The same function, which reads each thing once per connection, and so once per execution: the rows of
+ * Wraps `read` so that it reads each thing once per connection, and so once per execution: the rows of
  * a file are read some hundred at a time. A failure is not remembered.
  *
  * @param read reads what the names stand for

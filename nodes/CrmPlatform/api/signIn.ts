@@ -31,9 +31,9 @@ interface SignIn {
 	id: string;
 	/** The key or token: requests with the same one see the same data. */
 	secret: string;
-	/** The same for all that see the same data at any time: a key is read once, a token is renewed. */
+	/** Equal for all credentials that see the same data at any time: a key is read once, a token is renewed. */
 	view: string;
-	/** What only the credential holds, and where it can be, what stays when a token is renewed. */
+	/** A secret of the credential; where there is one, a secret that stays when the token is renewed. */
 	signingKey: string;
 	transport: Transport;
 }

@@ -2,7 +2,7 @@ import { isPlainObject } from './ownMembers';
 
 /**
  * Numbers with more digits than JavaScript keeps (IEEE 754 doubles): 9007199254740993 would become
- * 9007199254740992, which may be the id of another record. They are read as text, digit by digit.
+ * 9007199254740992, which may be the id of another record. Such numbers are read as text, digit by digit.
  */
 
 /** Finds what may be such a number, in texts of JSON also: of 500 records, parsing takes twice as long. */

@@ -47,7 +47,7 @@ export function setAtPath(body: IDataObject, path: string[], value: unknown): vo
 		// A member set by itself takes precedence over the whole object.
 		const parts = ownMember(body, key);
 		if (!isPlainObject(parts)) setMember(body, key, value);
-		// Nor does an empty value for the object remove a member's value.
+		// An empty value for the object does not remove a member's value either.
 		else if (value !== null) setMember(body, key, isPlainObject(value) ? { ...value, ...parts } : value);
 		return;
 	}

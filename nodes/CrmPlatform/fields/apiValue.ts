@@ -1,92 +1,31 @@
 import { checkDepth, checkExact, exactNumber, isDecimal } from '../base/numbers';
-import { isPlainObject } from '../base/ownMembers';
-import { isBlank, withoutBlanks } from '../values/blank';
+import { isBlank } from '../values/blank';
 import { isWellFormed, notWellFormed } from './conversions';
+import { clearsField } from './decideValue';
 import type { Field } from './field';
 import { fieldKinds, valueShape } from './fieldKinds';
-
-/** A value of an item, evaluated and not converted. */
-export interface EvaluatedValue {
-	field: Field;
-	value: unknown;
-	origin: ValueOrigin;
-}
-
-/** Where a value was mapped. The meaning of a blank depends on it. */
-export type ValueOrigin =
-	/** A row of the form, a picked record, or a member of the JSON. */
-	| 'chosen'
-	/** A row that an AI agent's model fills in: it gives empty text for a field it knows nothing about. */
-	| 'model'
-	/** The input item, with the option Empty Cells. */
-	| 'cellThatLeaves'
-	| 'cellThatClears';
-
-/** What clearing a field does in an operation: `clear` sends null, `skip` sends nothing, since a new record has nothing to clear. */
-export type WhenCleared = 'clear' | 'skip';
-
-/** What happens with one value. */
-export type ValueDecision =
-	| { action: 'write'; value: unknown }
-	| { action: 'clear' }
-	| { action: 'skip'; reason: 'blank' | 'undefined' | 'neverCleared' };
-
-/**
- * Decides whether a value is written, clears its field or leaves it as it is: the table under *Fields* in
- * docs/writing.md. A row of the form that was left empty does not come here (`storedFields`), and the blanks
- * within a list or an object are left to its conversion (`toList`, `toStructure`), except in a cell that leaves its
- * field as it is.
- *
- * @throws Error in the user's words where one blank would clear all custom fields
- */
-export function decideValue({ field, value, origin }: EvaluatedValue, whenCleared: WhenCleared): ValueDecision {
-	const clear: ValueDecision = whenCleared === 'clear' ? { action: 'clear' } : { action: 'skip', reason: 'neverCleared' };
-	const blank: ValueDecision = { action: 'skip', reason: 'blank' };
-	switch (origin) {
-		case 'cellThatLeaves': {
-			// A list with only an object of blanks is blank.
-			const [left] = isPlainObject(value) ? (withoutBlanks([value], 'drop') as unknown[]) : [value];
-			return left === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: left };
-		}
-		case 'cellThatClears':
-			if (field.name === 'custom_fields' && isBlank(value)) throw new Error(clearsAllCustom);
-			return isBlankFor(field, value) ? clear : { action: 'write', value };
-		case 'model':
-			return value !== null && isBlankFor(field, value) ? blank : decideValue({ field, value, origin: 'chosen' }, whenCleared);
-		case 'chosen':
-			if (value === undefined) return { action: 'skip', reason: 'undefined' };
-			if (isEmptyListText(field, value)) return blank;
-			return clearsField(field, value) ? clear : { action: 'write', value };
-	}
-}
-
-/** Whether a value is blank for a field: for a list, so are texts such as `[]` and ` , `; for JSON, objects of blanks. */
-export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
-
-/** Whether a text such as `[]` or ` , ` represents a list without values: unlike an empty list, it clears nothing. */
-const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
-	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
-
-/** Whether a value clears the field. White space in a text is text, and not an id of another record; a list is cleared by an empty list. */
-function clearsField({ kind, reference }: Field, value: unknown): boolean {
-	const isText = fieldKinds[kind].whiteSpace === 'text' && reference === undefined && typeof value === 'string';
-	return isBlank(value) && !Array.isArray(value) && (!isText || value === '');
-}
 
 /**
  * Converts a value that a user or an earlier node gave into the value the service takes.
  *
- * Empty text is not a value but null, which clears the field; so is white space, except in text. An unknown
- * choice is sent unchanged, since the service may have added it; a value that cannot fit the field is refused.
+ * Empty text is not a value but null, which clears the field; so is white space, except in text.
  *
  * @param zone IANA time zone of the workflow, for times without one
  * @throws Error in the user's words, the field's label first
  */
-export function apiValue(field: Field, value: unknown, zone: string): unknown {
+export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
+	clearsField(field, value) ? null : writtenValue(field, value, zone);
+
+/**
+ * Converts a value that does not clear its field, as `decideValue` has found. An unknown choice is sent unchanged,
+ * since the service may have added it; a value that cannot fit the field is refused.
+ *
+ * @throws as `apiValue`
+ */
+export function writtenValue(field: Field, value: unknown, zone: string): unknown {
 	if (typeof value !== 'string') checkExact(field.label, value);
 	else if (!isWellFormed(value)) throw new Error(`${field.label}: ${notWellFormed(value)}`);
-	if (clearsField(field, value)) return null;
-	const converted = fieldKinds[field.kind].convert(field, value, zone, apiValue);
+	const converted = fieldKinds[field.kind].convert(field, value, zone, writtenValue);
 	// A text may be JSON.
 	if (typeof value === 'string' && typeof converted === 'object') checkDepth(field.label, converted);
 	return converted;
@@ -100,5 +39,3 @@ export function filterValue(field: Field, value: unknown, zone: string): unknown
 	const isLong = typeof value === 'string' && isDecimal(value) && exactNumber(value) === undefined;
 	return isLong && fieldKinds[kind].type === 'number' ? value.trim() : apiValue(field, value, zone);
 }
-
-const clearsAllCustom = 'Custom Fields: the cell is empty, which would clear every custom field of the record, so nothing was written. Remove the column, or use one column for each custom field.';

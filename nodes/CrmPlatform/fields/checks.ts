@@ -26,9 +26,11 @@ export function whyRefused(field: Field, value: unknown): string | undefined {
 	return tooLong === undefined ? undefined : `${label} is too long: it has ${tooLong} characters, and the maximum is ${maxLength}.`;
 }
 
-/** The same for the objects of a list. */
+/** Why an object of a list is refused; undefined if none is. */
 function whyMemberRefused({ label, members = [] }: Field, objects: unknown[]): string | undefined {
-	const checked = objects.filter((object) => isObject(object)).flatMap((object) => members.map((member) => [member, ownMember(object, member.name)] as const));
+	const checked = objects
+		.filter((object) => isObject(object))
+		.flatMap((object) => members.map((member) => [member, ownMember(object, member.name)] as const));
 	const empty = checked.find(([{ required }, value]) => required && isBlank(value));
 	if (empty) return `${label}: ${empty[0].label} is empty in one of them.`;
 	return checked.map(([member, value]) => whyRefused({ ...member, label }, value)).find((reason) => reason !== undefined);
@@ -45,20 +47,20 @@ function expected(field: Field, value: unknown): string | undefined {
 		if (choices.some((choice) => choice.value === value)) return undefined;
 		return `one of: ${listed(choices.map(({ label }) => label))}`;
 	}
-	const fileValue = kind && fieldKinds[kind].fileValue;
-	if (fileValue) return fileValue.isValid(value) ? undefined : fileValue.described;
+	const requirement = kind && fieldKinds[kind].requiredInFile;
+	if (requirement) return requirement.isValid(value) ? undefined : requirement.description;
 	if (typeof value !== 'string') return undefined;
 	if (matchesPattern(field, value) === false) return `in the format that the CRM accepts${descriptionOf(field)}`;
-	return (formats[format]?.isValid(value) ?? true) ? undefined : formats[format]!.described;
+	return (formats[format]?.isValid(value) ?? true) ? undefined : formats[format]!.description;
 }
 
 const descriptionOf = ({ description }: Field): string => (description === '' ? '' : ` (${description.replace(/\.$/, '')})`);
 
 /** A quoted name may have anything in it (RFC 5321, section 4.1.2). */
-const address = { isValid: (value: string) => /^("[^"]*"|[^\s@"]+)@[^\s@]+$/.test(value), described: 'an email address' };
-const link = { isValid: (value: string) => URL.canParse(value), described: 'a web address such as https://example.com' };
+const address = { isValid: (value: string) => /^("[^"]*"|[^\s@"]+)@[^\s@]+$/.test(value), description: 'an email address' };
+const link = { isValid: (value: string) => URL.canParse(value), description: 'a web address such as https://example.com' };
 
-const formats: Record<string, { isValid(value: string): boolean; described: string } | undefined> = {
+const formats: Record<string, { isValid(value: string): boolean; description: string } | undefined> = {
 	email: address,
 	'idn-email': address,
 	uri: link,

@@ -2,6 +2,7 @@ import { DateTime } from 'luxon';
 
 import { parseJson } from '../base/json';
 import { exactNumber, isDecimal } from '../base/numbers';
+import { safeRegExp } from '../base/pattern';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText } from '../values/foldedText';
@@ -16,7 +17,8 @@ export const notWellFormed = (text: string): string =>
 
 /** JSON has no NaN or Infinity, and as text they are a mistake. */
 function checkNumber(field: Field, value: unknown): void {
-	if (typeof value === 'number' && !Number.isFinite(value)) throw refusal(field, value, 'a value. Correct the calculation that it comes from');
+	if (typeof value !== 'number' || Number.isFinite(value)) return;
+	throw refusal(field, value, 'a value. Correct the calculation that it comes from');
 }
 
 const isMoment = (value: unknown): value is Date | DateTime =>
@@ -56,13 +58,8 @@ function phoneNumber(field: Field, value: unknown): unknown {
 }
 
 /** Whether a text matches the pattern of a field; undefined if the field has no readable pattern. */
-export function matchesPattern({ pattern }: Field, value: string): boolean | undefined {
-	try {
-		return pattern === undefined ? undefined : new RegExp(pattern, 'u').test(value);
-	} catch {
-		return undefined;
-	}
-}
+export const matchesPattern = ({ pattern }: Field, value: string): boolean | undefined =>
+	pattern === undefined ? undefined : safeRegExp(pattern)?.test(value);
 
 /** Other texts that JavaScript reads as a number, such as `1e1`, may be the name of a record. */
 export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text);

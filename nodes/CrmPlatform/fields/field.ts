@@ -64,6 +64,18 @@ export interface Field {
 	items?: FieldKind;
 }
 
+/** The member of a record that contains its custom fields, and the field for all of them at once. */
+export const allCustomFields = 'custom_fields';
+
+/** What the names of custom fields begin with: `custom_fields.<key>`. */
+export const customFieldPrefix = `${allCustomFields}.`;
+
+/** A field and its mapped value. */
+export interface FieldValue {
+	field: Field;
+	value: unknown;
+}
+
 /** Whether the form requires a value: a linked record may be picked beside the form instead. */
 export const isRequiredInForm = ({ required, reference, linksTo }: Field): boolean =>
 	required && reference === undefined && !linksTo;

@@ -52,7 +52,7 @@ interface Kind {
 	/** The canonical form for comparisons: two notations are the same value. */
 	compared(text: string): unknown;
 	/** What a value in a file has to be, if only one type of value is valid. */
-	fileValue: { isValid(value: unknown): boolean; described: string } | undefined;
+	requiredInFile: { isValid(value: unknown): boolean; description: string } | undefined;
 	/** Whether it can be a member of an object in a list, which a form then shows. */
 	mayBeMember: boolean;
 }
@@ -81,7 +81,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		convert: (field, value, zone, convertElement) =>
 			toList(value).map((element) => convertElement({ ...field, kind: field.items ?? 'choice' }, element, zone)),
 		compared: asText,
-		fileValue: undefined,
+		requiredInFile: undefined,
 		mayBeMember: false,
 	},
 	boolean: {
@@ -100,7 +100,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toBoolean,
 		compared: asText,
-		fileValue: { isValid: (value) => typeof value === 'boolean', described: 'true or false' },
+		requiredInFile: { isValid: (value) => typeof value === 'boolean', description: 'true or false' },
 		mayBeMember: true,
 	},
 	choice: {
@@ -118,7 +118,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toChoice,
 		compared: asText,
-		fileValue: undefined,
+		requiredInFile: undefined,
 		mayBeMember: true,
 	},
 	number: {
@@ -137,7 +137,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (text) => exactNumber(text) ?? text,
-		fileValue: { isValid: (value) => typeof value === 'number', described: 'a number such as 12.5' },
+		requiredInFile: { isValid: (value) => typeof value === 'number', description: 'a number such as 12.5' },
 		mayBeMember: true,
 	},
 	json: {
@@ -158,7 +158,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		},
 		convert: toStructure,
 		compared: asText,
-		fileValue: undefined,
+		requiredInFile: undefined,
 		mayBeMember: false,
 	},
 	date: {
@@ -177,7 +177,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
 		compared: asText,
-		fileValue: undefined,
+		requiredInFile: undefined,
 		mayBeMember: false,
 	},
 	dateTime: {
@@ -195,7 +195,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (text) => (Number.isNaN(Date.parse(text)) ? text : Date.parse(text)),
-		fileValue: undefined,
+		requiredInFile: undefined,
 		mayBeMember: false,
 	},
 	text: {
@@ -213,7 +213,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toText,
 		compared: asText,
-		fileValue: undefined,
+		requiredInFile: undefined,
 		mayBeMember: true,
 	},
 	any: {
@@ -231,7 +231,7 @@ export const fieldKinds: Record<FieldKind, Kind> = {
 		isBlank,
 		convert: toAny,
 		compared: asText,
-		fileValue: undefined,
+		requiredInFile: undefined,
 		mayBeMember: false,
 	},
 };

@@ -21,7 +21,7 @@ export interface Collection {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
-	/** The filters of the list, those on custom fields included. */
+	/** The filters of the list, filters on custom fields included. */
 	filters: Field[];
 	/** Names of the fields to read. */
 	fields: string[];
@@ -124,8 +124,12 @@ class LookUpRun {
 		if (key === undefined) return;
 		const text = String(value);
 		// A service that does not normalize or trim stores the text as written.
-		if (!isWellFormed(text)) this.failed.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (this.filter) this.textsByKey.set(key, [...new Set([...(this.textsByKey.get(key) ?? []), text, trimmed(text.normalize('NFC'))])]);
+		if (!isWellFormed(text)) {
+			this.failed.set(key, { refused: new Error(notWellFormed(text)) });
+		} else if (this.filter) {
+			const texts = [...(this.textsByKey.get(key) ?? []), text, trimmed(text.normalize('NFC'))];
+			this.textsByKey.set(key, [...new Set(texts)]);
+		}
 	}
 
 	private isHopeless(): boolean {

@@ -81,7 +81,7 @@ async function lookUpEach(collection: NamedCollection, namesToFind: NameToFind[]
 	for (const name of identifyingFields) {
 		if (valuesPerRequest(collection, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
-		const names = namesToFind.filter((nameToFind, i) => isAsked(nameToFind, name, searched[i])).map((nameToFind) => nameToFind.name);
+		const names = namesToFind.filter((nameToFind, i) => isAsked(nameToFind, name, searched[i])).map(({ name: text }) => text);
 		byField.set(name, await lookUp(collection, field, names).catch(unlessAnswered));
 	}
 	return namesToFind.map((nameToFind, i) => {
@@ -110,7 +110,11 @@ const isFound = (outcome: NamedId | undefined): boolean => outcome !== undefined
 
 /** Combines the outcomes: one with a record outweighs one without. */
 function combineOutcomes(outcomes: NamedId[]): NamedId {
-	const ids = new Set(outcomes.flatMap((outcome) => ('found' in outcome ? [outcome.found] : 'several' in outcome ? outcome.several : [])));
+	const idsIn = (outcome: NamedId): unknown[] => {
+		if ('found' in outcome) return [outcome.found];
+		return 'several' in outcome ? outcome.several : [];
+	};
+	const ids = new Set(outcomes.flatMap(idsIn));
 	const isUnique = ids.size === 1 && !outcomes.some((outcome) => 'several' in outcome);
 	if (ids.size > 0) return isUnique ? { found: [...ids][0] } : { several: [...ids] };
 	const isAnswered = outcomes.some((outcome) => 'notFound' in outcome);
@@ -150,7 +154,10 @@ interface Candidates {
 	isWhole: boolean;
 }
 
-async function candidatesIn({ api, reference, path: collectionPath, list }: NamedCollection, query: Record<string, string>): Promise<Candidates> {
+async function candidatesIn(
+	{ api, reference, path: collectionPath, list }: NamedCollection,
+	query: Record<string, string>,
+): Promise<Candidates> {
 	const records: IDataObject[] = [];
 	let isWhole = true;
 	for await (const page of readPages(api.send, { path: collectionPath, list, query, limit: maxRead })) {

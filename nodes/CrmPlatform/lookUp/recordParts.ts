@@ -16,7 +16,7 @@ export interface Part {
 	/** Its name; empty if it has none. */
 	ownerName: string;
 	id: unknown;
-	/** Empty if it has none. */
+	/** The name of the part; empty if it has none. */
 	name: string;
 	/** Whether it has a name that no other part of the same record has. */
 	isOnly: boolean;
@@ -47,7 +47,8 @@ function partsIn(record: IDataObject, part: string): Part[] {
 	const names = partObjects.map(nameOf);
 	const words = names.map(foldedText);
 	const isOnly = (word: string) => word !== '' && words.filter((other) => other === word).length === 1;
-	return partObjects.map(({ id }, i) => ({ ownerId: record.id, ownerName: nameOf(record), id, name: names[i]!, isOnly: isOnly(words[i]!) }));
+	const owner = { ownerId: record.id, ownerName: nameOf(record) };
+	return partObjects.map(({ id }, i) => ({ ...owner, id, name: names[i]!, isOnly: isOnly(words[i]!) }));
 }
 
 /** @param owners ids of the records it may be a part of, where they are known */

@@ -1,7 +1,7 @@
 import type { Connection } from '../api/connection';
 import { hasText } from './nameSyntax';
 
-/** By collection, or `pipelines.stages`, and id. */
+/** The names by collection, or `pipelines.stages`, and id. */
 const namesByConnection = new WeakMap<Connection, Map<string, Map<unknown, string>>>();
 
 /** Remembers the names of records read, for the lifetime of the connection, which is one execution. */

@@ -1,10 +1,10 @@
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { linksOf } from '../api/openapi/linkFields';
-import type { Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, type Field } from '../fields/field';
 import type { Execution } from '../model';
 import { wordsOf } from './fieldNames';
-import { collectionPath } from './locator';
+import { collectionPath } from './collectionPath';
 import type { StoredFields } from './storedFields';
 
 /** The fields an item can have values for. */
@@ -82,14 +82,12 @@ export async function readFieldsOfItems(
 
 /** The custom field that has the name of a read-only field. */
 export const customNamesake = ({ fields, recordNames }: AcceptedFields, name: string): Field | undefined =>
-	recordNames.has(name) ? fields.find((field) => field.name === prefix + name) : undefined;
+	recordNames.has(name) ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
 
-const customFields = 'custom_fields';
-const prefix = `${customFields}.`;
-const isCustom = (name: string) => name === customFields || name.startsWith(prefix);
+const isCustom = (name: string) => name === allCustomFields || name.startsWith(customFieldPrefix);
 
 /**
- * The fields of a write, with the account's custom fields one by one. Those are read only where the
+ * The fields of a write, with the account's custom fields one by one. The custom fields are read only where the
  * records have them and an item may have values for them.
  *
  * @param fields the fields the service's description names
@@ -104,7 +102,7 @@ export async function fieldsWithCustom(
 	const described = description?.fields.map(({ name }) => name) ?? [];
 	const recordWords = new Set(description?.fields.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
 	const standardFields: AcceptedFields = { fields, recordNames: new Set(described), recordWords };
-	if (!fields.some(({ name }) => name === customFields)) return new FieldsOfItems(standardFields);
+	if (!fields.some(({ name }) => name === allCustomFields)) return new FieldsOfItems(standardFields);
 
 	let undescribed: Field[] | undefined;
 	const read = async (collection: string): Promise<AcceptedFields> => {
@@ -133,15 +131,15 @@ function merged(mode: StoredFields['mode'], fields: Field[], custom: Field[]): F
 	if (custom.length === 0) return fields;
 	// If mapped as a whole, perhaps before any existed, they are still sent.
 	if (mode === 'each') return [...fields, ...custom];
-	return [...fields.filter(({ name }) => name !== customFields), ...custom];
+	return [...fields.filter(({ name }) => name !== allCustomFields), ...custom];
 }
 
 /** The custom fields that the items name, if the service does not list them. */
 function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]): Field[] {
 	const names = new Set([...n8n.getInputData().keys()].flatMap(namesOf));
-	return [...names].filter((name) => name.startsWith(prefix)).map((name) => ({
+	return [...names].filter((name) => name.startsWith(customFieldPrefix)).map((name) => ({
 		name,
-		path: [customFields, name.slice(prefix.length)],
+		path: [allCustomFields, name.slice(customFieldPrefix.length)],
 		label: name,
 		description: '',
 		kind: 'any',
@@ -155,7 +153,7 @@ function untypedFields({ n8n }: Execution, namesOf: (item: number) => string[]):
 function standardNamesOf({ fields }: AcceptedFields): ReadonlySet<string> {
 	const named = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
 	const names = new Set([...named, ...linksOf(fields).map(({ name }) => name), 'id']);
-	names.delete(customFields);
+	names.delete(allCustomFields);
 	return names;
 }
 

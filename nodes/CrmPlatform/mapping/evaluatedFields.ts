@@ -4,15 +4,15 @@ import { outcomeField } from '../api/answeredRecord';
 import { parseJson } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { refersToOthers } from '../api/openapi/linkFields';
-import type { EvaluatedValue, ValueOrigin } from '../fields/apiValue';
-import type { Field } from '../fields/field';
+import type { EvaluatedValue, ValueOrigin } from '../fields/decideValue';
+import type { Field, FieldValue } from '../fields/field';
 import { readOption } from '../values/readers';
 import { customNamesake, OncePerFields, type AcceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { wordsOf } from './fieldNames';
-import { linkedRecords, LinkedValues, type LinkedRecord } from './linkedRecords';
-import { ObjectReader, type FieldValue } from './objectFields';
+import { ObjectReader } from './objectFields';
 import { OncePerItem } from './oncePerItem';
+import { pickedRecords, PickedValues, type PickedRecord } from './pickedRecords';
 import { isFilledByModel, type StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
@@ -36,8 +36,8 @@ export interface EvaluatedFields {
 
 /** @param unsent collects the values left out */
 export function evaluatedFields(n8n: IExecuteFunctions, stored: StoredFields, unsent: UnsentValues): EvaluatedFields {
-	const linked = linkedRecords(n8n, stored.linked);
-	return stored.mode === 'each' ? new FormValues(n8n, stored, linked, unsent) : new ObjectValues(n8n, stored, linked, unsent);
+	const picked = pickedRecords(n8n, stored.picked);
+	return stored.mode === 'each' ? new FormValues(n8n, stored, picked, unsent) : new ObjectValues(n8n, stored, picked, unsent);
 }
 
 type Stored<Mode> = Extract<StoredFields, { mode: Mode }>;
@@ -47,14 +47,14 @@ class FormValues implements EvaluatedFields {
 	private readonly allNames: string[];
 	private readonly form: OncePerFields<PreparedForm>;
 
-	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, linked: LinkedRecord[], unsent: UnsentValues) {
-		this.allNames = [...rows.map(([name]) => name), ...linked.map(({ field }) => field)];
+	constructor(n8n: IExecuteFunctions, { rows }: Stored<'each'>, picked: PickedRecord[], unsent: UnsentValues) {
+		this.allNames = [...rows.map(([name]) => name), ...picked.map(({ linkName }) => linkName)];
 		this.form = new OncePerFields(({ fields }) => {
 			const formRows = formRowsOf(rows, fields, unsent);
 			const evaluation = new Evaluation(n8n, formRows);
 			return {
 				rows: formRows,
-				linked: new LinkedValues(n8n, linked, fields, unsent),
+				picked: new PickedValues(n8n, picked, fields, unsent),
 				evaluated: new OncePerItem((item) => evaluation.valuesOf(item)),
 				mayRefer: formRows.some(({ field }) => refersToOthers(field)),
 			};
@@ -66,26 +66,26 @@ class FormValues implements EvaluatedFields {
 	}
 
 	references(item: number, accepted: AcceptedFields): FieldValue[] {
-		const { rows, linked, evaluated, mayRefer } = this.form.for(accepted);
-		const named = linked.names(item);
-		if (!mayRefer) return named;
+		const { rows, picked, evaluated, mayRefer } = this.form.for(accepted);
+		const ofPicked = picked.references(item);
+		if (!mayRefer) return ofPicked;
 		const evaluatedRows = evaluated.readEarly(item);
-		const ofForm = rows.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [[field, evaluatedRows[i]]] : []));
-		return [...ofForm, ...named];
+		const ofForm = rows.flatMap(({ field }, i): FieldValue[] => (refersToOthers(field) ? [{ field, value: evaluatedRows[i] }] : []));
+		return [...ofForm, ...ofPicked];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
-		const { rows, linked, evaluated } = this.form.for(accepted);
+		const { rows, picked, evaluated } = this.form.for(accepted);
 		const evaluatedRows = evaluated.readInTurn(item);
 		const ofForm = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: evaluatedRows[i], origin }));
-		return [...ofForm, ...chosenRecords(linked, item)];
+		return [...ofForm, ...picked.all(item)];
 	}
 }
 
 /** A form, with the fields that an item accepts. */
 interface PreparedForm {
 	rows: FormRow[];
-	linked: LinkedValues;
+	picked: PickedValues;
 	evaluated: OncePerItem<unknown[]>;
 	mayRefer: boolean;
 }
@@ -93,7 +93,7 @@ interface PreparedForm {
 interface FormRow {
 	field: Field;
 	label: string;
-	/** As stored. */
+	/** The value as the workflow stores it. */
 	value: unknown;
 	origin: ValueOrigin;
 }
@@ -110,27 +110,27 @@ function formRowsOf(rows: Stored<'each'>['rows'], fields: Field[], unsent: Unsen
 /** The members of an object: of the input item itself, or of JSON. */
 class ObjectValues implements EvaluatedFields {
 	private readonly stored: Stored<'automatic' | 'json'>;
-	private readonly linked: LinkedRecord[];
+	private readonly picked: PickedRecord[];
 	private readonly unsent: UnsentValues;
 	private readonly objects: OncePerItem<IDataObject>;
 	private readonly emptyCells: Evaluation;
-	private readonly reading: OncePerFields<{ reader: ObjectReader; linked: LinkedValues; plainNames: ReadonlySet<string> }>;
+	private readonly reading: OncePerFields<{ reader: ObjectReader; picked: PickedValues; plainNames: ReadonlySet<string> }>;
 
-	constructor(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, linked: LinkedRecord[], unsent: UnsentValues) {
+	constructor(n8n: IExecuteFunctions, stored: Stored<'automatic' | 'json'>, picked: PickedRecord[], unsent: UnsentValues) {
 		this.stored = stored;
-		this.linked = linked;
+		this.picked = picked;
 		this.unsent = unsent;
 		this.objects = stored.mode === 'json' ? jsonObjects(n8n, stored.json) : inputObjects(n8n);
 		this.emptyCells = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.mode === 'json' ? 'leave' : stored.emptyCells }]);
 		this.reading = new OncePerFields(({ fields, recordNames }) => ({
 			reader: new ObjectReader(fields, recordNames),
-			linked: new LinkedValues(n8n, linked, fields, unsent),
+			picked: new PickedValues(n8n, picked, fields, unsent),
 			plainNames: new Set(fields.filter((field) => !refersToOthers(field)).map(({ name }) => name)),
 		}));
 	}
 
 	names(item: number): string[] {
-		return [...this.ownNames(item), ...this.linked.map(({ field }) => field)];
+		return [...this.ownNames(item), ...this.picked.map(({ linkName }) => linkName)];
 	}
 
 	private ownNames(item: number): string[] {
@@ -143,15 +143,15 @@ class ObjectValues implements EvaluatedFields {
 	}
 
 	references(item: number, accepted: AcceptedFields): FieldValue[] {
-		const { reader, linked, plainNames } = this.reading.for(accepted);
-		const named = linked.names(item);
+		const { reader, picked, plainNames } = this.reading.for(accepted);
+		const ofPicked = picked.references(item);
 		const object = this.objects.readEarly(item);
-		if (Object.keys(object).every((name) => plainNames.has(name))) return named;
-		return [...reader.read(object).values.filter(([field]) => refersToOthers(field)), ...named];
+		if (Object.keys(object).every((name) => plainNames.has(name))) return ofPicked;
+		return [...reader.read(object).values.filter(({ field }) => refersToOthers(field)), ...ofPicked];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
-		const { reader, linked } = this.reading.for(accepted);
+		const { reader, picked } = this.reading.for(accepted);
 		const object = this.objects.readInTurn(item);
 		const { values, unknown, noObjects } = reader.read(object);
 		// A model would take a success to cover everything it has sent.
@@ -161,7 +161,7 @@ class ObjectValues implements EvaluatedFields {
 		for (const name of noObjects) this.unsent.noObject(name);
 		noteUnknownNames(object, unknown, values, accepted, this.unsent);
 		const origin = this.originOf(item);
-		const all = [...values.map(([field, value]): EvaluatedValue => ({ field, value, origin })), ...chosenRecords(linked, item)];
+		const all = [...values.map((fieldValue): EvaluatedValue => ({ ...fieldValue, origin })), ...picked.all(item)];
 		const names = Object.keys(object);
 		if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
 		return all;
@@ -174,9 +174,6 @@ class ObjectValues implements EvaluatedFields {
 	}
 }
 
-const chosenRecords = (linked: LinkedValues, item: number): EvaluatedValue[] =>
-	linked.all(item).map(([field, value]) => ({ field, value, origin: 'chosen' }));
-
 function noteUnknownNames(
 	object: IDataObject,
 	names: string[],
@@ -186,10 +183,11 @@ function noteUnknownNames(
 ): void {
 	// A record that was read contains values that only the service writes: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
-	const isOfRecord = (name: string) => accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
+	const isOfRecord = (name: string) =>
+		accepted.recordNames.has(name) || name === outcomeField || accepted.recordWords?.has(wordsOf(name));
 	for (const name of names) {
 		const namesake: Field | undefined = customNamesake(accepted, name);
-		if (namesake && !values.some(([field]) => field === namesake)) unsent.onlyRead(namesake);
+		if (namesake && !values.some(({ field }) => field === namesake)) unsent.onlyRead(namesake);
 		else if (!isRecord || !isOfRecord(name)) unsent.unknown(name);
 	}
 }

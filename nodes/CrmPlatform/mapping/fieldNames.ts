@@ -1,4 +1,4 @@
-import type { Field } from '../fields/field';
+import { allCustomFields, type Field } from '../fields/field';
 
 /** What a name means: a field, or the name of an object whose members are fields. */
 export type Meaning = Field | string;
@@ -25,7 +25,7 @@ export class FieldNames {
 	/** Items usually have the same names, and with 100,000 items each comparison counts. */
 	private readonly meanings = { ofNames: new Map<string, Meaning[]>(), ofMembers: new Map<string, Meaning[]>() };
 
-	/** @param recordNames names that records come with: those without a field are never matched by label */
+	/** @param recordNames names that records come with: names without a field are never matched by label */
 	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
 		const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
 		const named = (sorted: Field[]) => new Map(sorted.map((field) => [field.name, field]));
@@ -69,7 +69,7 @@ export function wordsOf(name: string): string {
 
 /** Other names of a field. */
 const labelsOf = ({ label, path }: Field): string[] =>
-	(path[0] === 'custom_fields' ? [label, path.slice(1).join('.')] : [label]).map((name) => name.trim());
+	(path[0] === allCustomFields ? [label, path.slice(1).join('.')] : [label]).map((name) => name.trim());
 
 /** `a.b.c` is part of `a` and of `a.b`. */
 function groupsOf(name: string): string[] {

@@ -12,7 +12,7 @@ import {
 	type FilterOperator,
 } from '../api/openapi/filterOperators';
 import { isToolCall } from '../api/toolNode';
-import type { Field } from '../fields/field';
+import type { Field, FieldValue } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/nameSyntax';
 import { isBlank } from '../values/blank';
@@ -20,7 +20,6 @@ import { parseMoment } from '../values/dates';
 import { OncePerFields, type FieldsOfItems } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { locatorValue, isFromList } from './locator';
-import type { FieldValue } from './objectFields';
 import { isFilledByModel } from './storedFields';
 
 /** A row of the user's filters, as the workflow stores it: expressions are not evaluated. */
@@ -58,6 +57,10 @@ export class FilterRows {
 		this.evaluation = new Evaluation(n8n, cells);
 	}
 
+	get hasRows(): boolean {
+		return this.rows.length > 0;
+	}
+
 	/**
 	 * The filters of an item with their values as they were given.
 	 *
@@ -70,7 +73,8 @@ export class FilterRows {
 		const isLeftOut = (value: unknown) => this.isLeftOut(value);
 		return this.rows.flatMap((row, i) => {
 			const evaluatedRow = Object.fromEntries(rowKeys.map((key, k) => [key, cells[i * rowKeys.length + k]])) as FilterRow;
-			return rowValues(row, { ...evaluatedRow, record: locatorValue(evaluatedRow.record) }, fields, this.n8n.getTimezone(), isLeftOut);
+			evaluatedRow.record = locatorValue(evaluatedRow.record);
+			return rowValues(row, evaluatedRow, fields, this.n8n.getTimezone(), isLeftOut);
 		});
 	}
 
@@ -111,7 +115,7 @@ function rowValues(
 	return operator.filters.flatMap(([comparison, source]): FieldValue[] => {
 		if (typeof source === 'boolean') {
 			const filter = field.filters.get(comparison)!;
-			return [[filter, constantOf(filter, source)]];
+			return [{ field: filter, value: constantOf(filter, source) }];
 		}
 		const key = (source === 'first' ? first : second)!;
 		// The other bound of the range still applies.
@@ -121,12 +125,12 @@ function rowValues(
 		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
 		const filter = field.filters.get(at.comparison);
 		if (!filter) throw unknownOperator(field, operator.name);
-		if (bound) return [[filter, at.isNextDay ? bound.plus({ days: 1 }) : bound]];
+		if (bound) return [{ field: filter, value: at.isNextDay ? bound.plus({ days: 1 }) : bound }];
 		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
 		const resolvedValue = isPicked && filter.reference !== undefined ? asId(filter, value) : value;
 		// One value, even if it contains commas.
 		const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
-		return [[filter, isOne ? [resolvedValue] : resolvedValue]];
+		return [{ field: filter, value: isOne ? [resolvedValue] : resolvedValue }];
 	});
 }
 

@@ -7,13 +7,12 @@ import type { ListDescription } from '../api/openapi/listing';
 import { pagingParameters } from '../api/openapi/paging';
 import { filterValue } from '../fields/apiValue';
 import { whyRefused } from '../fields/checks';
-import type { Field } from '../fields/field';
+import { customFieldPrefix, type Field, type FieldValue } from '../fields/field';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
 import { readFieldsOfItems, type AcceptedFields, type FieldsOfItems } from './acceptedFields';
 import { FilterRows, noFilterValue, storedRows, type FilterRow, type MayLeaveOut } from './filterRows';
 import { lookUpReferences, type LinkedIds } from './linkedIds';
-import type { FieldValue } from './objectFields';
 
 /**
  * Reads the filters of a list, the rows of the parameter `parameter`, custom fields included. Names of records
@@ -29,9 +28,9 @@ export async function readFilters(
 	const rows = storedRows(execution.n8n, parameter);
 	const accepted = await readFilterFields(execution, rows, list);
 	const filterRows = new FilterRows(execution.n8n, rows, mayLeaveOut, accepted);
-	const referencesOf = (item: number) => filterRows.valuesOf(item).filter(([{ reference }]) => reference !== undefined);
+	const referencesOf = (item: number) => filterRows.valuesOf(item).filter(({ field }) => field.reference !== undefined);
 	const linkedIds = await lookUpReferences(execution, referencesOf, 'filter');
-	return new ListFilters(execution, list, { rows: filterRows, hasRows: rows.length > 0, linkedIds });
+	return new ListFilters(execution, list, filterRows, linkedIds);
 }
 
 /** The fields by which the items' lists can be filtered. Custom fields are read only where a row may name one. */
@@ -42,28 +41,23 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, [...fields, ...unwritable])] };
 	};
 	// The names in an expression are known only per item.
-	const mayBeCustom = (name: unknown) => /^(=|custom_fields\.)/.test(String(name));
+	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
 	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	return await readFieldsOfItems(execution, withCustom, standardFields, () => isNeeded);
-}
-
-/** The user's filters. */
-interface UserFilters {
-	rows: FilterRows;
-	hasRows: boolean;
-	linkedIds: LinkedIds;
 }
 
 /** The filters of a list, for each item. */
 export class ListFilters {
 	private readonly execution: Execution;
 	private readonly list: ListDescription;
-	private readonly filters: UserFilters;
+	private readonly rows: FilterRows;
+	private readonly linkedIds: LinkedIds;
 
-	constructor(execution: Execution, list: ListDescription, filters: UserFilters) {
+	constructor(execution: Execution, list: ListDescription, rows: FilterRows, linkedIds: LinkedIds) {
 		this.execution = execution;
 		this.list = list;
-		this.filters = filters;
+		this.rows = rows;
+		this.linkedIds = linkedIds;
 	}
 
 	/** @throws Error in the user's words, for a filter the service does not have, and for one without a value */
@@ -75,18 +69,20 @@ export class ListFilters {
 	values(item: number): FieldValue[] {
 		const { n8n, api } = this.execution;
 		const zone = n8n.getTimezone();
-		const converted = this.filters.rows.valuesOf(item).map(([filter, value]): FieldValue => [filter, filterValue(filter, value, zone)]);
-		const twice = converted.find(([filter], i) => converted.findIndex(([{ name }]) => name === filter.name) < i);
-		if (twice) throw setTwice(twice[0], twice[0].name);
-		if (this.filters.hasRows && converted.length === 0) api.notices.add(unfiltered);
-		return converted.map(([filter, value]): FieldValue => {
+		const converted = this.rows
+			.valuesOf(item)
+			.map(({ field, value }): FieldValue => ({ field, value: filterValue(field, value, zone) }));
+		const twice = converted.find(({ field: { name } }, i) => converted.findIndex(({ field }) => field.name === name) < i);
+		if (twice) throw setTwice(twice.field, twice.field.name);
+		if (this.rows.hasRows && converted.length === 0) api.notices.add(unfiltered);
+		return converted.map(({ field: filter, value }): FieldValue => {
 			api.requireDescription(`Filter ${filter.label}`);
 			// The packaged description may lack choices of this service.
 			const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, value) : undefined;
 			if (refusal !== undefined) throw new Error(refusal);
-			const valueWithIds = this.filters.linkedIds.replaceNames(filter, value, converted);
+			const valueWithIds = this.linkedIds.replaceNames(filter, value, converted);
 			if (isUnset(valueWithIds)) throw noFilterValue(filter);
-			return [filter, valueWithIds];
+			return { field: filter, value: valueWithIds };
 		});
 	}
 }
@@ -94,7 +90,7 @@ export class ListFilters {
 /** @throws as `ListFilters.query` */
 export function filtersQuery(values: FieldValue[], list: ListDescription): IDataObject {
 	const query: IDataObject = {};
-	for (const [filter, value] of values) {
+	for (const { field: filter, value } of values) {
 		const parameters = Object.entries(filterQuery(filter, value));
 		if (parameters.length === 0) throw noFilterValue(filter);
 		for (const [name, text] of parameters) {

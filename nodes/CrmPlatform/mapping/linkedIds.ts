@@ -5,13 +5,12 @@ import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue, filterValue } from '../fields/apiValue';
-import type { Field } from '../fields/field';
+import type { Field, FieldValue } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
 import { hasNumbers, hasText, isName, mayBeId, parseName } from '../lookUp/nameSyntax';
 import { choiceOf, partNamed, partsWithIds, readParts, type Part } from '../lookUp/recordParts';
 import type { Execution } from '../model';
-import type { FieldValue } from './objectFields';
 
 /**
  * What a reference is used for. If no record has the name, but the value may be an ID, it is sent where it is
@@ -23,7 +22,7 @@ type ReferenceUse = 'written' | 'filter';
 const foundBefore = oncePerConnection<[reference: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
 const readPartsOnce = oncePerConnection(readParts);
 
-/** The names to look up: those of records by collection, and the kinds of parts, each as the key of its field. */
+/** What to look up: names by collection, and which lists of parts to read. */
 interface NamesToFind {
 	names: Map<string, Set<string>>;
 	parts: Set<string>;
@@ -45,7 +44,7 @@ export async function lookUpReferences(
 	for (const item of n8n.getInputData().keys()) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
-		for (const [field, value] of valuesOrNone(() => referencesOf(item))) addNames(toFind, field, value);
+		for (const { field, value } of valuesOrNone(() => referencesOf(item))) addNames(toFind, field, value);
 	}
 	const records = new Map<string, Map<string, NamedId>>();
 	for (const [reference, names] of toFind.names) records.set(reference, await lookUpRecords(api, reference, [...names], use));
@@ -101,8 +100,8 @@ export class LinkedIds {
 	 */
 	replaceNames(field: Field, value: unknown, values: FieldValue[]): unknown {
 		if (field.part === undefined) return refersToRecords(field) ? this.withIds(field, value, []) : value;
-		const owner = values.findLast(([other]) => other.reference === field.reference && other.part === undefined);
-		const owners = owner ? [this.withIds(...owner, [])].flat().filter((id) => id !== undefined && id !== null) : [];
+		const owner = values.findLast(({ field: other }) => other.reference === field.reference && other.part === undefined);
+		const owners = owner ? [this.withIds(owner.field, owner.value, [])].flat().filter((id) => id !== undefined && id !== null) : [];
 		return this.withIds(field, value, owners);
 	}
 
@@ -114,19 +113,18 @@ export class LinkedIds {
 		});
 	}
 
-	private idOf(field: Field, reference: string, id: string, owners: unknown[]): unknown {
-		const text = id.trim();
+	private idOf(field: Field, reference: string, idOrName: string, owners: unknown[]): unknown {
+		const text = idOrName.trim();
 		const { field: nameField, name } = parseName(text);
 		if (nameField === 'id') return hasNumbers(field) ? numericId(field, name, this.use) : name;
 		const outcome = this.outcomeOf(field, reference, text, owners);
-		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, this.use) : id;
+		if (outcome === undefined) return hasNumbers(field) ? numericId(field, text, this.use) : idOrName;
 		if ('found' in outcome) return outcome.found;
 		const isCertain = 'several' in outcome || (field.part !== undefined && 'cannotBeAsked' in outcome);
 		if (this.use === 'written' && !isCertain && mayBeId(text) && !hasNumbers(field)) return text;
-		const problem = field.part === undefined ? recordProblem(reference, text, outcome, this.use) : this.partProblem(field, outcome, owners);
-		const message = `${field.label}: “${text}” ${problem}`;
-		if (field.part !== undefined) throw new Error(message);
-		throw new UnclearName(message, reference, text, 'several' in outcome ? outcome.several : []);
+		const about = `${field.label}: “${text}” `;
+		if (field.part !== undefined) throw new Error(about + this.partProblem(field, outcome, owners));
+		throw new UnclearName(about + recordProblem(reference, text, outcome, this.use), reference, text, 'several' in outcome ? outcome.several : []);
 	}
 
 	private outcomeOf(field: Field, reference: string, text: string, owners: unknown[]): NamedId | undefined {

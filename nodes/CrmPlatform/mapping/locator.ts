@@ -2,9 +2,7 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { checkExact } from '../base/numbers';
-import { filledPath } from '../api/http/path';
 import { labelFor } from '../fields/field';
-import type { Execution } from '../model';
 import { Evaluation } from './expressions/evaluation';
 
 /** The id inside a stored resource locator; an expression may stand for the id, or for the locator. */
@@ -20,7 +18,7 @@ export const isByName = (picked: unknown): boolean => isObject(picked) && picked
 export const isFromList = (picked: unknown): boolean =>
 	isObject(picked) && picked.mode === 'list' && !isExpression(picked.value);
 
-/** The same for the parameter `parameter`. */
+/** Whether the resource locator `parameter` holds the id of a record that was picked from its list. */
 export const isListed = (n8n: IExecuteFunctions, parameter: string): boolean =>
 	isFromList(n8n.getNodeParameter(parameter, 0, '', { rawExpressions: true }));
 
@@ -29,11 +27,6 @@ export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number
 	const picked = locatorValue(evaluationOf(n8n, parameter).valuesOf(item)[0]);
 	checkExact(labelOf(parameter), picked);
 	return typeof picked === 'string' || typeof picked === 'number' ? String(picked).trim() : '';
-}
-
-/** Path of the collection an item is about, the ids of its parents filled in. */
-export function collectionPath({ n8n, resource }: Execution, item: number): string {
-	return `/v1${filledPath(resource.path, (parent) => pickedId(n8n, parent, item))}`;
 }
 
 // A parameter is read once, for all items of an execution.

@@ -2,14 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
-import { isBlankFor } from '../fields/apiValue';
-import type { Field } from '../fields/field';
+import { isBlankFor } from '../fields/decideValue';
+import type { Field, FieldValue } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { FieldNames, meaningText, type Meaning } from './fieldNames';
-
-/** A field and its mapped value. */
-export type FieldValue = [Field, unknown];
 
 /** The values an object has for a list of fields. */
 interface ObjectFields {
@@ -27,7 +24,7 @@ interface ObjectFields {
 export class ObjectReader {
 	private readonly names: FieldNames;
 
-	/** @param recordNames names that records come with: those without a field are never matched by label */
+	/** @param recordNames names that records come with: names without a field are never matched by label */
 	constructor(fields: Field[], recordNames: ReadonlySet<string> = new Set()) {
 		this.names = new FieldNames(fields, recordNames);
 	}
@@ -36,7 +33,7 @@ export class ObjectReader {
 	read(object: IDataObject): ObjectFields {
 		const found: FoundValues = { values: new Map(), unknown: [], noObjects: [] };
 		this.readMembers(object, '', found);
-		return { ...found, values: [...found.values.values()].map(({ field, value }): FieldValue => [field, value]) };
+		return { ...found, values: [...found.values.values()].map(({ field, value }): FieldValue => ({ field, value })) };
 	}
 
 	private readMembers(object: IDataObject, prefix: string, found: FoundValues): void {

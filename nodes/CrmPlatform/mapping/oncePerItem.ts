@@ -1,6 +1,6 @@
 /**
- * Reads an item at most once until its turn, after which it is not read again, although a look-up may need it before its turn: an expression that changes its item would
- * give something else the second time.
+ * Reads an item at most once until its turn, although a look-up may need it before: an expression that changes
+ * its item would give something else the second time.
  */
 export class OncePerItem<Value> {
 	private readonly read: (item: number) => Value;

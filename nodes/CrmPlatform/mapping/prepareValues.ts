@@ -1,18 +1,18 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
-import { apiValue, decideValue, type EvaluatedValue, type WhenCleared } from '../fields/apiValue';
-import type { Field } from '../fields/field';
+import { writtenValue } from '../fields/apiValue';
+import { decideValue, type EvaluatedValue, type WhenCleared } from '../fields/decideValue';
+import type { Field, FieldValue } from '../fields/field';
 import type { Execution } from '../model';
 import { fieldsWithCustom } from './acceptedFields';
 import { evaluatedFields } from './evaluatedFields';
 import { lookUpReferences, type LinkedIds } from './linkedIds';
-import type { FieldValue } from './objectFields';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, UnsentValues } from './unsentValues';
 
-/** The values of one input item, as the service takes them. */
-export type ValuesOf = (item: number) => IDataObject;
+/** The body of one input item: its values as the service takes them. */
+export type BodyOf = (item: number) => IDataObject;
 
 /**
  * Prepares the conversion of input items into bodies. The stored parameters (`storedFields`) become evaluated
@@ -34,7 +34,7 @@ export async function prepareValues(
 	fields: Field[],
 	whenCleared: WhenCleared,
 	otherNames: string[] = [],
-): Promise<ValuesOf> {
+): Promise<BodyOf> {
 	const { n8n, api } = execution;
 	const zone = n8n.getTimezone();
 	const unsent = new UnsentValues(api, new Set(otherNames));
@@ -43,7 +43,7 @@ export async function prepareValues(
 	const linkedIds = await lookUpReferences(execution, (item) => evaluated.references(item, accepted.of(item)), 'written');
 	return (item) => {
 		const values = evaluated.values(item, accepted.of(item));
-		return bodyOf(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);
+		return bodyFrom(convert(values, { whenCleared, zone, isForm: stored.mode === 'each', unsent }), linkedIds);
 	};
 }
 
@@ -59,12 +59,13 @@ function convert(
 	if (isBlankItem && !isForm) throw onlyBlanks(decisions.map(({ field }) => field.label));
 	return decisions.flatMap((decision): FieldValue[] => {
 		if (decision.action === 'skip') return [];
-		return [[decision.field, decision.action === 'clear' ? null : apiValue(decision.field, decision.value, zone)]];
+		const { field } = decision;
+		return [{ field, value: decision.action === 'clear' ? null : writtenValue(field, decision.value, zone) }];
 	});
 }
 
-function bodyOf(converted: FieldValue[], linkedIds: LinkedIds): IDataObject {
+function bodyFrom(converted: FieldValue[], linkedIds: LinkedIds): IDataObject {
 	const body: IDataObject = {};
-	for (const [field, value] of converted) setAtPath(body, field.path, linkedIds.replaceNames(field, value, converted));
+	for (const { field, value } of converted) setAtPath(body, field.path, linkedIds.replaceNames(field, value, converted));
 	return body;
 }

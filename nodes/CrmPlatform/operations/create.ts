@@ -1,6 +1,6 @@
 import type { WriteDescription } from '../api/openapi/writing';
 import { isRequiredInForm } from '../fields/field';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
@@ -41,10 +41,10 @@ export function create(
 			const stored = storedFields(execution.n8n, 'fields');
 			// n8n does not check a form that shows no errors before anything is entered.
 			const requiredNames = stored.mode === 'each' ? requiredByForm(description) : required;
-			const valuesOf = await prepareValues(execution, stored, description.fields, 'skip');
+			const bodyOf = await prepareValues(execution, stored, description.fields, 'skip');
 			const writeOf = (item: number) => {
 				const path = collectionPath(execution, item);
-				const values = requireAnyValue(valuesOf(item));
+				const values = requireAnyValue(bodyOf(item));
 				const body = requireValues({ ...values, ...preset }, description, requiredNames);
 				return { collection: path, path, body };
 			};

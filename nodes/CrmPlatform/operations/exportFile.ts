@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { jobQuery, type JobDescription } from '../api/openapi/jobs';
@@ -8,7 +9,7 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import { outputParts, type PartsKind } from '../files/outputParts';
 import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filterValues';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
 import { fileFormatProperty } from '../parameters/file';
@@ -204,7 +205,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 	const named = isForPeople ? 'names' : madeFor === 'otherAccount' ? 'keys' : undefined;
 	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], actions: {} };
 	const reading = isForPeople ? forPeople(chosen, description) : chosen;
-	const hasCustom = reading.recordFields.includes('custom_fields') && (format === 'csv' || named !== undefined);
+	const hasCustom = reading.recordFields.includes(allCustomFields) && (format === 'csv' || named !== undefined);
 	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, reading.path) : undefined;
 	const columns = format === 'csv' ? exportColumns(reading, description, custom, isForPeople ? reportNames : undefined) : undefined;
 	return {

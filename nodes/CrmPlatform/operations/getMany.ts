@@ -5,7 +5,7 @@ import { readPage, type Send } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
 import type { Query } from '../api/http/path';
 import { readFilters } from '../mapping/filterValues';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
 import { describedOperation } from '../writing/describedOperation';

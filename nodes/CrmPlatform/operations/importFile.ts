@@ -1,9 +1,10 @@
+import { customFieldPrefix } from '../fields/field';
 import { jobQuery } from '../api/openapi/jobs';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readRecords } from '../files/rows';
 import { customFieldsOnce } from '../mapping/acceptedFields';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import { MatchingColumn } from '../mapping/storedFields';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/optionText';
@@ -68,7 +69,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
 	const matchFor = fieldToMatchOn(execution, new MatchingColumn(n8n, 'matchOn'), match, whenBlank);
 	const matchOn = operation === 'upsert' ? matchFor(item) : undefined;
-	if (matchOn?.startsWith('custom_fields.')) await refuseRepeatable(execution, path, matchOn);
+	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
 	return {
 		item,
 		operation,

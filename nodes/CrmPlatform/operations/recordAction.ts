@@ -40,15 +40,16 @@ export function recordAction(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const valuesOf = takesValues
+			const bodyOf = takesValues
 				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'skip')
 				: undefined;
 			const writeOf = (item: number) => {
 				const record = recordAt(execution, item);
 				const path = `${record.path}/${actionName}`;
-				return { ...record, path, ...(valuesOf && { body: valuesOf(item) }) };
+				return { ...record, path, ...(bodyOf && { body: bodyOf(item) }) };
 			};
-			return writeRecords(execution, description, writeOf, answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer);
+			const resultFrom = answersRecord ? await simplifyWritten(execution) : (answer: IDataObject) => answer;
+			return writeRecords(execution, description, writeOf, resultFrom);
 		},
 	};
 }

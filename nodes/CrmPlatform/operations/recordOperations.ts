@@ -13,7 +13,7 @@ import { upsert } from './upsert';
  * The operations of every kind of record.
  *
  * @param singular as n8n's list of actions says it: `a contact`
- * @param plural the same for several: `contacts`
+ * @param plural the name of several records: `contacts`
  */
 export function recordOperations(singular: string, plural: string): Operation[] {
 	return [

@@ -68,6 +68,13 @@ const limitWaitHours: INodeProperties = {
 	description: 'How long to wait for an answer. Without one, the workflow continues as if the request had been declined.',
 };
 
+/** What the node outputs once the task was completed or deleted. */
+const decisionProperties = {
+	approved: { type: 'boolean' },
+	outcome: { type: 'string' },
+	respondedAt: { type: 'string' },
+};
+
 /** Gives somebody a task, and waits until it is completed or deleted. n8n offers the operation to agents as a human review. */
 export function sendAndWait(): Operation {
 	return {
@@ -80,7 +87,7 @@ export function sendAndWait(): Operation {
 		},
 		properties: () => properties,
 		options: [limitWaitHours],
-		output: { type: 'object', properties: { data: { type: 'object', properties: { approved: { type: 'boolean' }, outcome: { type: 'string' }, respondedAt: { type: 'string' } } } } },
+		output: { type: 'object', properties: { data: { type: 'object', properties: decisionProperties } } },
 
 		prepare(execution) {
 			const { n8n } = execution;
@@ -88,7 +95,8 @@ export function sendAndWait(): Operation {
 			refuseSeveralItems(execution);
 			const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
 			return async (item) => {
-				const kind = readOption('About', n8n.getNodeParameter('aboutKind', item, 'none'), Object.keys(collections), { otherwise: 'none' });
+				const storedKind: unknown = n8n.getNodeParameter('aboutKind', item, 'none');
+				const kind = readOption('About', storedKind, Object.keys(collections), { otherwise: 'none' });
 				const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, week);
 				const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 				const message = read('message');

@@ -52,14 +52,14 @@ export function presetUpdate(
 
 		async prepare(execution) {
 			const description = await describedWrite(execution);
-			const valuesOf = asks
+			const bodyOf = asks
 				? await prepareValues(execution, storedFields(execution.n8n, 'fields'), description.fields, 'clear')
 				: (): IDataObject => ({});
 			const { fields: all } = await describedOperation(execution, 'update');
 			const pickedOf = await pickedValues(execution, picked, all);
 			const writeOf = (item: number) => {
 				// The picked record is the one to change; an item's own id names the record it came from.
-				const { id: _id, ...fields } = valuesOf(item);
+				const { id: _id, ...fields } = bodyOf(item);
 				const values = { ...fields, ...pickedOf(item), ...preset };
 				const body = requireValues(requireAnyValue(values), description, required);
 				return { ...recordAt(execution, item), body };

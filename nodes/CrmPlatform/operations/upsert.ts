@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { outcomeField } from '../api/answeredRecord';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
 import { MatchingColumn, storedFields } from '../mapping/storedFields';
 import type { Operation } from '../model';
@@ -39,12 +39,12 @@ export function upsert(label: string): Operation {
 		async prepare(execution) {
 			const description = await describedWrite(execution);
 			const { match, fields } = description;
-			const valuesOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
+			const bodyOf = await prepareValues(execution, storedFields(execution.n8n, 'fields'), fields, 'clear');
 			const column = new MatchingColumn(execution.n8n, 'fieldsMatchOn', 'fields');
 			const matchFor = fieldToMatchOn(execution, column, match);
 			const writeOf = (item: number): Write => {
 				const path = collectionPath(execution, item);
-				const body = requireAnyValue(valuesOf(item));
+				const body = requireAnyValue(bodyOf(item));
 				const field = matchFor(item);
 				if (field === undefined || !match) {
 					// The matching record is unknown beforehand, so items keep their order, and a repeated

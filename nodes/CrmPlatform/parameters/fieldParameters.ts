@@ -205,7 +205,7 @@ export const emptyCells: INodeProperties = {
 	description: 'What to do with fields that are empty in the input',
 };
 
-/** The same, for automatic mapping alone. */
+/** Empty Cells, for automatic mapping alone. */
 export const emptyCellsOption: INodeProperties = {
 	...emptyCells,
 	displayOptions: { hide: { '/fieldsMode': ['each', 'json'] } },

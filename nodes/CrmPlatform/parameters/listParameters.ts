@@ -93,7 +93,7 @@ const sort: INodeProperties = {
 		'The order of the records. Choose from the list, or specify an ID using an <a href="https://docs.n8n.io/code/expressions/">expression</a>.',
 };
 
-/** The parameters that choose the records of an export: those of Get Many. */
+/** The parameters that choose the records of an export, as in Get Many. */
 export const exportListProperties: INodeProperties[] = [...changedSinceProperties, filters];
 
 export const exportListOptions: INodeProperties[] = [outputFieldsOption, sort];

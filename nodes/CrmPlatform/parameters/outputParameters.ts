@@ -1,6 +1,4 @@
-import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
-
-import { chosenOption } from './optionText';
+import type { INodeProperties } from 'n8n-workflow';
 
 export const simplifyProperty: INodeProperties = {
 	displayName: 'Simplify',
@@ -32,6 +30,3 @@ export const outputOption: INodeProperties = {
 	default: 'items',
 	description: 'Summary: n8n stores one item instead of all',
 };
-
-/** @throws Error in the user's words where it is neither of the choices */
-export const isSummary = (n8n: IExecuteFunctions): boolean => chosenOption(n8n, 0, outputOption, 'options.output') === 'summary';

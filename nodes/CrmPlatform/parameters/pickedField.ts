@@ -1,10 +1,9 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import type { Field } from '../fields/field';
+import type { Field, FieldValue } from '../fields/field';
 import { lookUpReferences } from '../mapping/linkedIds';
 import { isListed, pickedId } from '../mapping/locator';
 import { asId } from '../lookUp/nameSyntax';
-import type { FieldValue } from '../mapping/objectFields';
 import type { Execution } from '../model';
 import { byNameOrId, pickerProperty } from './recordParameters';
 
@@ -42,21 +41,23 @@ export async function pickedValues(
 	fields: Field[],
 ): Promise<(item: number) => IDataObject> {
 	const { n8n } = execution;
-	const resolvedFields = picked.map((pickedField) => ({
+	const undescribedField = ({ field, displayName }: PickedField) => ({ name: field, label: displayName, kind: 'text' }) as Field;
+	const pickedFields = picked.map((pickedField) => ({
 		...pickedField,
 		isListed: isListed(n8n, pickedField.name),
-		field: fields.find(({ name }) => name === pickedField.field) ?? ({ name: pickedField.field, label: pickedField.displayName, kind: 'text' } as Field),
+		field: fields.find(({ name }) => name === pickedField.field) ?? undescribedField(pickedField),
 	}));
 	const valuesOf = (item: number): FieldValue[] =>
-		resolvedFields.flatMap(({ field, name, ...rest }): FieldValue[] => {
+		pickedFields.flatMap(({ field, name, displayName, isOptional, isListed: isFromList }): FieldValue[] => {
 			const id = pickedId(n8n, name, item);
-			if (id !== '') return [[field, rest.isListed ? asId(field, id) : id]];
-			if (rest.isOptional) return [];
-			throw new Error(`${rest.displayName} is empty. Choose from the list, or enter a name or an ID.`);
+			if (id !== '') return [{ field, value: isFromList ? asId(field, id) : id }];
+			if (isOptional) return [];
+			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		});
 	const linkedIds = await lookUpReferences(execution, valuesOf, 'written');
 	return (item) => {
 		const values = valuesOf(item);
-		return Object.fromEntries(values.map(([field, value]) => [field.name, linkedIds.replaceNames(field, value, values)])) as IDataObject;
+		const ids = values.map(({ field, value }) => [field.name, linkedIds.replaceNames(field, value, values)]);
+		return Object.fromEntries(ids) as IDataObject;
 	};
 }

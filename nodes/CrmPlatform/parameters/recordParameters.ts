@@ -1,7 +1,8 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
-import { collectionPath, pickedId } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
+import { pickedId } from '../mapping/locator';
 import type { Execution, MenuEntry, Resource } from '../model';
 
 /** Parameters the fields of a record depend on; the last is the custom object of its records. */

@@ -7,7 +7,7 @@ import type {
 
 import type { Connection } from '../api/connection';
 import { isToolCall } from '../api/toolNode';
-import { labelFor, type Field } from '../fields/field';
+import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import type { MatchDescription } from '../api/openapi/match';
 import { customFieldsOf } from './customFieldsOf';
@@ -77,9 +77,6 @@ function isPickedBeside(
 	// Links would be JSON, which is unnecessary if they can be picked.
 	return isLinked && linksTo !== undefined;
 }
-
-/** The member of a record with all its custom fields. */
-const allCustomFields = 'custom_fields';
 
 /** Fields that a form begins with where the description does not mark them; about a screenful. */
 const firstFields = 8;

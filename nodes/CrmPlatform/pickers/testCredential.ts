@@ -17,7 +17,7 @@ import { retryPolicy } from '../api/http/retry';
 import { refuseOldN8n } from '../api/oldN8n';
 import type { ApiCredential } from '../api/signIn';
 import { testing } from '../api/http/transport';
-import { readReserve } from '../api/waits';
+import { readReserve } from '../api/queueOptions';
 
 /**
  * Reads one contact with the credential the user entered, as the service documents it for verifying
@@ -50,7 +50,7 @@ async function readOneContact(
 	const sender = createSender({
 		transport: signed,
 		address,
-		policy: { ...retryPolicy, tries: 1 },
+		policy: { ...retryPolicy, attempts: 1 },
 		timeout: 15_000,
 	});
 	const send = async (request: ApiRequest): Promise<ApiResponse> => {

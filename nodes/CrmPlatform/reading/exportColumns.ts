@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
-import { idField, type Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { FieldNames, meaningText } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
@@ -31,10 +31,10 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 	const { deleted } = reading.list;
 	const without = new Set(technicalFields);
 	if (deleted && reading.query[deleted.parameter] === undefined) without.add(deleted.field);
-	const writableFields = writtenFields(description, undefined);
+	const written = writtenFields(description, undefined);
 	const fields = description.fields.filter(({ name, isPlain }) => {
-		const parts = writableFields.filter(({ path }) => path[0] === name);
-		const isReadable = isPlain || name === 'custom_fields' || parts.some((part) => valueShape(part) !== 'object' || part.linksTo);
+		const parts = written.filter(({ path }) => path[0] === name);
+		const isReadable = isPlain || name === allCustomFields || parts.some((part) => valueShape(part) !== 'object' || part.linksTo);
 		return isReadable && !without.has(name);
 	});
 	return { fields: fields.map(({ name }) => outputField(name)), ...reading };
@@ -54,17 +54,17 @@ export function exportColumns(
 	reserved: ReadonlySet<string> | undefined,
 ): ExportColumn[] {
 	const { fields: described } = description;
-	const writableFields = writtenFields(description, custom);
-	const byName = new Map(writableFields.map((field) => [field.name, field]));
-	const labels = new Map([...described, ...writableFields].map(({ name, label }) => [name, label]));
+	const written = writtenFields(description, custom);
+	const byName = new Map(written.map((field) => [field.name, field]));
+	const labels = new Map([...described, ...written].map(({ name, label }) => [name, label]));
 	const places = new Map<string, OutputField['path']>();
 	for (const { name, path } of fields ?? recordFields.map(outputField)) {
 		const isWhole = path.length === 1;
-		const members = isWhole ? writableFields.filter((field) => field.path[0] === name && field.path.length > 1) : [];
+		const members = isWhole ? written.filter((field) => field.path[0] === name && field.path.length > 1) : [];
 		if (members.length === 0) places.set(name, path);
 		for (const member of members) places.set(member.name, member.path as OutputField['path']);
-		const readOnly = name === 'custom_fields' ? (custom?.readOnly ?? []) : [];
-		for (const readOnlyName of readOnly) places.set(readOnlyName, ['custom_fields', readOnlyName.slice('custom_fields.'.length)]);
+		const readOnly = name === allCustomFields ? (custom?.readOnly ?? []) : [];
+		for (const readOnlyName of readOnly) places.set(readOnlyName, [allCustomFields, readOnlyName.slice(customFieldPrefix.length)]);
 	}
 	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
 	const uses = new Map<string, number>();

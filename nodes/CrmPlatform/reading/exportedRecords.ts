@@ -19,7 +19,9 @@ export function checkExported(haveIds: boolean): (records: IDataObject[]) => voi
 		for (const record of records) {
 			const { id } = record;
 			const isId = (typeof id === 'string' && id !== '') || typeof id === 'number';
-			if (!isId && reportsFailure(record)) throw incompleteExport(`an error instead of a record: ${problemOfItem(422, record).message}`);
+			if (!isId && reportsFailure(record)) {
+				throw incompleteExport(`an error instead of a record: ${problemOfItem(422, record).message}`);
+			}
 			if (!isId && haveIds) throw incompleteExport('a record without an ID');
 			if (!isId) continue;
 			if (ids.has(String(id)) || older.has(String(id))) throw incompleteExport(`the record ${id} twice`);

@@ -8,7 +8,7 @@ import { refersToRecords, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
 import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/nameSyntax';
-import { readParts } from '../lookUp/recordParts';
+import { readParts, type Part } from '../lookUp/recordParts';
 
 /** Maximum number of remembered linked records per kind: some 10 MB. */
 const maxRemembered = 100_000;
@@ -20,12 +20,12 @@ interface Key {
 	text: string;
 }
 
-/** By id; undefined for a record that has none. */
+/** The keys by id; undefined for a record that has none. */
 type Keys = Map<unknown, Key | undefined>;
 
 /**
  * Replaces the ids of linked records by a value that is unique among them and the same in any account, such as
- * the domain of a company, and those of their parts, such as a stage, by the name: Import File finds the
+ * the domain of a company, and the ids of their parts, such as a stage, by the name: Import File finds the
  * records by it. Each value says its field, as `external_id:100123` does. An id without such a value stays, and
  * a notice says so.
  *
@@ -66,8 +66,9 @@ export function linkedKeys(
 		}
 		for (const { name, reference = '', part = '', path } of parts) {
 			if (partNames.has(name) || !records.some((record) => memberAtPath(record, path))) continue;
-			const all = await readParts(api, reference, part);
-			partNames.set(name, new Map(all.map((recordPart) => [recordPart.id, recordPart.isOnly ? { place: 'name', text: recordPart.name } : undefined])));
+			const recordParts = await readParts(api, reference, part);
+			const keyOfPart = ({ isOnly, name: text }: Part): Key | undefined => (isOnly ? { place: 'name', text } : undefined);
+			partNames.set(name, new Map(recordParts.map((recordPart) => [recordPart.id, keyOfPart(recordPart)])));
 		}
 	};
 

@@ -4,9 +4,8 @@ import type { ListDescription, RecordField } from '../api/openapi/listing';
 import type { Query } from '../api/http/path';
 import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
-import { isSummary } from '../parameters/outputParameters';
-import { changesQuery } from '../parameters/changedSince';
 import { readBoolean, readWholeNumber } from '../values/readers';
+import { changesQuery } from './changesQuery';
 import {
 	chosenFields,
 	outputField,
@@ -14,6 +13,7 @@ import {
 	summaryFields,
 	type OutputField,
 } from './simplify';
+import { isSummary } from './summaryOutput';
 
 /** The user's query of a list for one item. */
 export interface ListQuery {
@@ -89,7 +89,7 @@ export function listQueryOf(
 	}
 	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary, fields })(item);
 	if (!output) return reading;
-	// This field tells deleted records from others.
+	// The field deletedField tells deleted records from others.
 	const marked = deletedField === undefined ? [] : [outputField(deletedField)];
 	return { ...reading, fields: [...output, ...marked] };
 }

@@ -1,5 +1,6 @@
 import { isExpression, type IDataObject } from 'n8n-workflow';
 
+import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
 import type { RecordField } from '../api/openapi/listing';
@@ -83,7 +84,7 @@ export function summaryFields(
 
 /** An account may have dozens of custom fields, of which a record uses few. */
 function summaryField(name: string, all: RecordField[], api: Connection | undefined): OutputField {
-	if (name === 'custom_fields') return { ...outputField(name), isFilledOnly: true };
+	if (name === allCustomFields) return { ...outputField(name), isFilledOnly: true };
 	const { linked, isPlain } = all.find((field) => field.name === name) ?? {};
 	const ofName = name.replace(/(_id|_?Id|ID)?$/, /[a-z]I[dD]$/.test(name) ? 'Name' : '_name');
 	if (!api || linked === undefined || !isPlain || all.some((field) => field.name === ofName)) return outputField(name);
@@ -104,7 +105,7 @@ export async function simplifyWritten(
 		const output = chosenOutput(() => outputFor(item));
 		if (!output) return record;
 		const simple = simplify(record, output);
-		const isAdded = (name: string) => !read.has(name) || (name !== 'custom_fields' && Object.hasOwn(body, name));
+		const isAdded = (name: string) => !read.has(name) || (name !== allCustomFields && Object.hasOwn(body, name));
 		for (const name of Object.keys(record)) if (isAdded(name)) setMember(simple, name, ownMember(record, name));
 		return simple;
 	};

@@ -21,7 +21,7 @@ import { user } from './user';
 import { webhook } from './webhook';
 import { webhookDelivery } from './webhookDelivery';
 
-/** By name. */
+/** In the order of their names. */
 const everydayRecords: Resource[] = [
 	company,
 	contact,

@@ -2,14 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { exactNumber } from '../base/numbers';
 import { isObject } from '../base/json';
-import { idField, type Field } from '../fields/field';
+import { idField, type Field, type FieldValue } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { comparedBy, type Comparison } from '../api/openapi/filteredFields';
 import { isBlank, isUnset } from '../values/blank';
 import { farthestZone, timeSpan } from '../values/dates';
 import { isNo } from '../values/readers';
 import { normalized, trimmed, valueIn } from '../fields/keys';
-import type { FieldValue } from '../mapping/objectFields';
 import { listNameOf, allValuesIn } from './presence';
 
 /** A filter of the scope that records can be checked against. */
@@ -27,7 +26,7 @@ interface ScopedField {
  * @param recordFields the names that records have; none where the service does not say
  */
 export function scopedFields(scope: FieldValue[], fields: Field[], recordFields: ReadonlySet<string>): ScopedField[] {
-	return scope.flatMap(([filter, filterValue]): ScopedField[] => {
+	return scope.flatMap(({ field: filter, value: filterValue }): ScopedField[] => {
 		const { name, comparison } = comparedBy(filter.name);
 		const knownField = name === 'ids' ? idField : fields.find((candidate) => candidate.name === name);
 		const path = name.split(/[.[\]]+/).filter((part) => part !== '');

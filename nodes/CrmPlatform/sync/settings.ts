@@ -4,10 +4,9 @@ import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INod
 
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { idField, type Field } from '../fields/field';
+import { idField, type Field, type FieldValue } from '../fields/field';
 import { filtersQuery, readFilters } from '../mapping/filterValues';
-import { collectionPath } from '../mapping/locator';
-import type { FieldValue } from '../mapping/objectFields';
+import { collectionPath } from '../mapping/collectionPath';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';

@@ -4,7 +4,7 @@ import { isObject, parseJson } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
-import type { ValuesOf } from '../mapping/prepareValues';
+import type { BodyOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import type { SourceRecord } from './matching';
@@ -37,7 +37,7 @@ export interface Source {
  * @param read the mapped values of an item
  * @throws Error in the user's words if no item has one of the named fields, while some have another
  */
-export function readSource({ n8n, api }: Execution, read: ValuesOf, fields: SourceFields): Source {
+export function readSource({ n8n, api }: Execution, read: BodyOf, fields: SourceFields): Source {
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
 	if (items.every(({ json }) => Object.keys(json).length === 0)) return source;

@@ -54,29 +54,27 @@ export function writeRecords(
 			const writes = items.map((item) => valueOrError(() => writeOf(item)));
 			const records = writes.flatMap((write) => (write instanceof Error ? [] : affectedRecords(write, usesBatches)));
 			if (isOncePer) for (const item of items) records.push(`once per ${onceValue(execution, item)}`);
-			return { records: new Set(records), ...sliceOf(writer, items, writes) };
+			return { records: new Set(records), send: sendingOf(writer, items, writes) };
 		},
 	};
 }
 
-/** The items of a slice, which are sent in as many requests as they need. */
-function sliceOf(writer: RecordWriter, items: number[], writes: Array<Write | Error>): Pick<Slice, 'send'> {
+/** Sends the items of a slice in as many requests as they need. */
+function sendingOf(writer: RecordWriter, items: number[], writes: Array<Write | Error>): Slice['send'] {
 	const { requests, unsendable } = requestsFor(items, writes, writer.requestLog);
-	return {
-		async send(goesOn) {
-			const results: Results = [];
-			for (const indexes of requests) {
-				if (!goesOn(results)) break;
-				const requestResults = await writer.writeTogether(
-					indexes.map((index) => writes[index] as Write),
-					indexes.map((index) => items[index] ?? 0),
-					goesOn,
-				);
-				indexes.forEach((index, i) => (results[index] = requestResults[i]));
-			}
-			for (const [index, error] of unsendable) results[index] = error;
-			return results;
-		},
+	return async (goesOn) => {
+		const results: Results = [];
+		for (const indexes of requests) {
+			if (!goesOn(results)) break;
+			const requestResults = await writer.writeTogether(
+				indexes.map((index) => writes[index] as Write),
+				indexes.map((index) => items[index] ?? 0),
+				goesOn,
+			);
+			indexes.forEach((index, i) => (results[index] = requestResults[i]));
+		}
+		for (const [index, error] of unsendable) results[index] = error;
+		return results;
 	};
 }
 

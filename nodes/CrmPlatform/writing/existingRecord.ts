@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
-import { collectionPath } from '../mapping/locator';
+import { collectionPath } from '../mapping/collectionPath';
 import type { Execution } from '../model';
 
 /** Maximum number of failures per execution for which the other record is read: each costs a request. */

@@ -79,16 +79,21 @@ function problemOfFile(error: unknown, count: number): string {
 
 /** The slices whose jobs are running, in the order of the file. */
 class RunningSlices {
-	fail: (error: unknown) => void = () => undefined;
-	hasFailed = false;
 	/** Rejects with the first job that fails, whichever is waited for. */
-	readonly failure = new Promise<never>((_, reject) => (this.fail = reject));
+	readonly failure: Promise<never>;
+	private reject: (error: unknown) => void = () => undefined;
+	private isFailed = false;
 	private readonly running: Array<Promise<PlannedRow[]>> = [];
 	private readonly progress: ImportProgress;
 
 	constructor(progress: ImportProgress) {
 		this.progress = progress;
-		this.failure.catch(() => (this.hasFailed = true));
+		this.failure = new Promise<never>((_, reject) => (this.reject = reject));
+		this.failure.catch(() => (this.isFailed = true));
+	}
+
+	get hasFailed(): boolean {
+		return this.isFailed;
 	}
 
 	get count(): number {
@@ -99,8 +104,12 @@ class RunningSlices {
 		return this.progress.jobs;
 	}
 
+	fail(error: unknown): void {
+		this.reject(error);
+	}
+
 	add(slice: Promise<PlannedRow[]>): void {
-		slice.catch(this.fail);
+		slice.catch(this.reject);
 		this.running.push(slice);
 	}
 

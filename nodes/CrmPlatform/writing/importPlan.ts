@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { inWords } from '../api/connection';
 import type { Query } from '../api/http/path';
-import type { Field } from '../fields/field';
+import { allCustomFields, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/jobs';
 import { whyRefused } from '../fields/checks';
 import type { FileRow } from '../files/fileRow';
@@ -141,7 +141,7 @@ async function planRows(
 
 /** The fields of the operation and the account's custom ones. */
 async function allFields({ api }: Execution, { fields, path }: ImportPlan): Promise<Field[]> {
-	if (!fields.some(({ name }) => name === 'custom_fields')) return fields;
+	if (!fields.some(({ name }) => name === allCustomFields)) return fields;
 	return [...fields, ...((await customFieldsOnce(api, `/v1${path}`))?.fields ?? [])];
 }
 

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { answersByItem, type ItemAnswer } from '../api/batchResults';
 import { problemOfItem } from '../api/http/problem';
-import { isOutcomeUnknown } from '../api/http/retry';
+import { attemptMayBeDone } from '../api/http/retry';
 import type { Execution } from '../model';
 import { readJobResults, statedCount, type StartedJob } from './backgroundJob';
 import type { ImportPlan, PlannedRow } from './importPlan';
@@ -42,7 +42,7 @@ export async function readImportResults(
 }
 
 function outcomeOf({ operation }: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
-	if (isOutcomeUnknown({ status, headers: {} })) {
+	if (attemptMayBeDone({ status, headers: {} })) {
 		return { refusal: unknown(`The CRM answered ${status} for this row, so it may have been written.`) };
 	}
 	if (status >= 400) return { refusal: refusalOf(status, error) };

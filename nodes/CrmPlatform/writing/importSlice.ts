@@ -9,7 +9,7 @@ import { itemsIn, rangesOf } from './runState';
 import { startedJobs, type SentJob } from './startedJobs';
 
 /** Which slice of its file it is, and what all slices share. */
-interface Slices {
+interface SliceContext {
 	index: number;
 	/** Ids of the jobs, in the order in which they became known. */
 	jobs: string[];
@@ -28,9 +28,9 @@ export async function importSlice(
 	execution: Execution,
 	plan: ImportPlan,
 	rows: PlannedRow[],
-	slices: Slices,
+	slice: SliceContext,
 ): Promise<PlannedRow[]> {
-	const sentJobs = startedJobs(execution, plan, slices.index);
+	const sentJobs = startedJobs(execution, plan, slice.index);
 	const earlier = sentJobs.length;
 	const isRepeated = earlier > 0;
 	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));
@@ -42,14 +42,14 @@ export async function importSlice(
 	}
 	for (const [number, job] of [...sentJobs.entries()]) {
 		const sentRows = itemsIn(job.rows).map((i) => rows[i]!);
-		const key = [plan.item, slices.index, ...(number === 0 ? [] : [number])];
+		const key = [plan.item, slice.index, ...(number === 0 ? [] : [number])];
 		const started =
 			job.id === undefined
 				? await startJob(execution, plan, sentRows, { job, key, forget: () => number >= earlier && sentJobs.pop() })
 				: startedJob(plan.description, job.id);
 		for (const planned of sentRows) Object.assign(planned, { line: undefined, refusal: undefined });
-		slices.jobs.push(started.id);
-		const ended = await waitForJob(execution, plan.item, started, slices.stopped);
+		slice.jobs.push(started.id);
+		const ended = await waitForJob(execution, plan.item, started, slice.stopped);
 		await readImportResults(execution, plan, started, { sentRows, ended });
 	}
 	return rows;

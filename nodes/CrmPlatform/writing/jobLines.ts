@@ -5,7 +5,7 @@ import { idField, labelFor } from '../fields/field';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isBlank } from '../values/blank';
 import { ObjectReader } from '../mapping/objectFields';
-import { prepareValues, type ValuesOf } from '../mapping/prepareValues';
+import { prepareValues, type BodyOf } from '../mapping/prepareValues';
 import type { EmptyCells } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { requireAnyValue } from './presets';
@@ -22,7 +22,7 @@ export async function readJobLines(
 	path: `/${string}`,
 	operation: string,
 	emptyCells: EmptyCells,
-): Promise<ValuesOf> {
+): Promise<BodyOf> {
 	const items = execution.n8n.getInputData();
 	if (operation === 'delete') return (item) => idOf(items[item]?.json ?? {});
 
@@ -37,7 +37,7 @@ export async function readJobLines(
 	const fields = isUpdate ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields;
 	const { parents: _parents, ...resource } = { ...execution.resource, path };
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	const read = await prepareValues({ ...execution, resource }, { mode: 'automatic', emptyCells, linked: [] }, fields, whenCleared);
+	const read = await prepareValues({ ...execution, resource }, { mode: 'automatic', emptyCells, picked: [] }, fields, whenCleared);
 	return (item) => {
 		const line = read(item);
 		if (!isUpdate) return requireAnyValue(line);
@@ -49,7 +49,7 @@ export async function readJobLines(
 }
 
 function idOf(object: IDataObject): { id: string } {
-	const [[, id] = []] = new ObjectReader([idField]).read(object).values;
+	const id = new ObjectReader([idField]).read(object).values[0]?.value;
 	if (isBlank(id)) throw noId();
 	return { id: id as string };
 }

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { customFieldPrefix } from '../fields/field';
 import type { Connection } from '../api/connection';
 import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/match';
@@ -41,7 +42,7 @@ function checkedMatch(api: Connection, match: MatchDescription | undefined, fiel
 		);
 	}
 	const { values, takesOthers = false, takesCustomFields } = match;
-	const isCustom = takesCustomFields && field.startsWith('custom_fields.');
+	const isCustom = takesCustomFields && field.startsWith(customFieldPrefix);
 	// The packaged description does not know the fields of another service.
 	if (takesOthers || isCustom || values.includes(field) || !api.isSelfDescribed()) return field;
 	throw new Error(

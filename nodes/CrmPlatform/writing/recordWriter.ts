@@ -10,7 +10,7 @@ import { fixBatching, keyHeaderOf, sentRequests, type SentRequests } from './run
 import { idempotencyOf, warnOfRetries, writeOne, writtenRecord } from './writeOne';
 import { sharesRecord, type Write } from './writeOrder';
 
-/** Makes the item's result of the record the service answered with, the status and what was sent. */
+/** Makes the item's result from the record the service answered with, the status and what was sent. */
 export type ResultFrom = (record: IDataObject, item: number, answer: { status: number; body: IDataObject | undefined }) => Result;
 
 interface WriterOptions {
@@ -48,8 +48,8 @@ export class RecordWriter {
 				const { record, status } = await writeAsRead(execution, description, write, [item]);
 				return resultFrom(record, item, { status, body });
 			}
-			const isVersionOnlyInBatch = version !== undefined && !description.takesIfMatch && batch?.takesVersion;
-			if (isVersionOnlyInBatch) {
+			const needsBatchForVersion = version !== undefined && !description.takesIfMatch && batch?.takesVersion;
+			if (needsBatchForVersion) {
 				const [answer] = await this.sendBatch(batch, [write], [item]);
 				return this.resultOf(answer!, write, item);
 			}

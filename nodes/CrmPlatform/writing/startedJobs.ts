@@ -20,7 +20,7 @@ const stateName = 'imports';
 
 /**
  * The jobs that were started for a slice of a file, also by an earlier attempt: n8n keeps the node's context
- * for Retry On Fail and for a retry of the execution. Add one before it is sent. They tell a later attempt
+ * for Retry On Fail and for a retry of the execution. Add one before it is sent. The jobs tell a later attempt
  * which rows are written, even if it can read more rows, for example because a company exists by now.
  */
 export function startedJobs({ n8n, identity }: Execution, { item, operation, path }: ImportPlan, slice: number): SentJob[] {

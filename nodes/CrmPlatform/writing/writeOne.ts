@@ -56,7 +56,9 @@ export function writtenRecord(
 ): IDataObject | NodeApiError {
 	const failure = (message: string, code: string, description = mayBeWritten) =>
 		api.failure({ message, description, status, details: { status, code }, mayBeDone: true });
-	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) return failure(notDeleted, 'not_deleted', 'Check the record.');
+	if (method === 'DELETE' && record?.deleted !== undefined && isNo(record.deleted)) {
+		return failure(notDeleted, 'not_deleted', 'Check the record.');
+	}
 	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
 	if (other !== undefined) {
 		return failure(`The CRM returned record ${other} instead of ${id}, which the node tried to change`, unknownOutcome);

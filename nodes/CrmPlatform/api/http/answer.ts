@@ -10,13 +10,11 @@ import {
 import { reportsFailure } from './problemBody';
 import type { FailedAttempt } from './retry';
 import { signedOutProblem } from './signedOut';
-import type { HttpResponse, Transport } from './transport';
+import type { HttpResponse, TransportResult } from './transport';
 import { unauthorized } from './statuses';
 
 /** Media type of newline-delimited JSON. */
 export const ndjson = 'application/x-ndjson';
-
-type RawAnswer = Awaited<ReturnType<Transport>>;
 
 export interface SuccessfulAnswer {
 	ok: true;
@@ -39,7 +37,7 @@ export interface FailedAnswer {
  * @param method of the request: a write whose response reports an error must not count as done
  */
 export function readAnswer(
-	answer: RawAnswer,
+	answer: TransportResult,
 	address: string,
 	method: string,
 ): SuccessfulAnswer | FailedAnswer {
@@ -65,7 +63,7 @@ export function readAnswer(
 }
 
 /** The parts of a failed answer that the decision to retry depends on. */
-export function failedAttempt(answer: RawAnswer, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
+export function failedAttempt(answer: TransportResult, { problem: { code }, isFinal }: FailedAnswer): FailedAttempt {
 	if ('signedOut' in answer) return { status: unauthorized, headers: {} };
 	if ('connectionError' in answer) {
 		return { headers: {}, neverArrived: /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(answer.connectionError) };

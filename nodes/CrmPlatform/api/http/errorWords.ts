@@ -6,14 +6,17 @@ interface ErrorWords {
 }
 
 /** What happened (empty if the service's own text suffices), and what to do. */
-type Telling = readonly [happened: string, advice: string, audience?: typeof forPrograms];
+type Words = readonly [happened: string, advice: string, audience?: typeof forPrograms];
 
 /** The service's text is meant for programmers. */
 const forPrograms = 'forPrograms';
 
-/** Standard phrases of servers, which say no more than the status. */
-const phrase =
-	/^(bad request|unauthorized|forbidden|not found|method not allowed|conflict|gone|unprocessable (entity|content)|too many requests|internal server error|bad gateway|service unavailable|gateway timeout)\.?$/i;
+/** Servers' standard phrases, which say no more than the status. */
+const standardPhrases = [
+	'bad request', 'unauthorized', 'forbidden', 'not found', 'method not allowed', 'conflict', 'gone', 'unprocessable entity',
+	'unprocessable content', 'too many requests', 'internal server error', 'bad gateway', 'service unavailable', 'gateway timeout',
+];
+const isStandardPhrase = (text: string): boolean => standardPhrases.includes(text.toLowerCase().replace(/\.$/, ''));
 
 /**
  * One sentence on what happened and one on what to do: by the service's error code if the contract names it,
@@ -22,7 +25,7 @@ const phrase =
  * @param text the service's own
  */
 export function describeError(status: number, body: ProblemBody, text = ''): ErrorWords {
-	const serviceText = phrase.test(text) ? '' : text;
+	const serviceText = isStandardPhrase(text) ? '' : text;
 	const [happened, advice, audience] =
 		wordsByCode.get(body.code ?? '')?.(body) ?? wordsByStatus(status) ?? refusedRequest(status, serviceText);
 	if (audience && happened) return { message: happened, advice };
@@ -30,7 +33,7 @@ export function describeError(status: number, body: ProblemBody, text = ''): Err
 	return { message: isSentence ? serviceText : [happened, serviceText].filter(Boolean).join(': '), advice };
 }
 
-/** A message as a sentence before another one: those of services may end as one. */
+/** A message as a sentence before another one: a service's message may end as one. */
 export const asSentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`);
 
 /**
@@ -57,7 +60,9 @@ const wrongCredential = [
 	'Check the API key: the platform’s settings list the valid ones under API and integrations.',
 ] as const;
 
-const byCode: Record<string, (body: ProblemBody) => Telling> = {
+const changedMeanwhile = ['The record was changed by someone else in the meantime', 'Read the record again, then retry.'] as const;
+
+const byCode: Record<string, (body: ProblemBody) => Words> = {
 	invalid_parameter: () => ['The CRM does not accept one of the parameters', refreshed],
 	unknown_parameter: () => ['The CRM does not know one of the parameters', refreshed],
 	invalid_cursor: () => [
@@ -110,11 +115,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 		'This part of the API has been retired',
 		'Update this node to the latest version.',
 	],
-	version_mismatch: () => [
-		'The record was changed by someone else in the meantime',
-		'Read the record again, then retry.',
-		forPrograms,
-	],
+	version_mismatch: () => [...changedMeanwhile, forPrograms],
 	webhook_not_active: () => [
 		'The webhook is paused or disabled',
 		'Set the status of the webhook to active first.',
@@ -122,7 +123,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 	failed_dependency: () => [
 		'Not processed because another item in the same request failed',
 		'Correct that item and try again.',
-		// It counts the items of the request, not the node's.
+		// The service's text counts the items of the request, not the node's.
 		forPrograms,
 	],
 };
@@ -130,7 +131,7 @@ const byCode: Record<string, (body: ProblemBody) => Telling> = {
 // A map, since a service may call its codes `constructor` or `__proto__`.
 const wordsByCode = new Map(Object.entries(byCode));
 
-function wordsByStatus(status: number): Telling | undefined {
+function wordsByStatus(status: number): Words | undefined {
 	if (status >= 500) {
 		return [
 			`The CRM failed (${status})`,
@@ -146,7 +147,7 @@ function wordsByStatus(status: number): Telling | undefined {
 	return byStatus[status];
 }
 
-const byStatus: Record<number, Telling> = {
+const byStatus: Record<number, Words> = {
 	401: wrongCredential,
 	403: [noPermission, 'Ask an administrator of the account for access.'],
 	404: [
@@ -159,7 +160,7 @@ const byStatus: Record<number, Telling> = {
 	],
 	408: ['The request took too long to arrive', 'Try again. If the problem persists, send less data at once.'],
 	409: ['The record conflicts with another one', 'Correct the values and try again.'],
-	412: ['The record was changed by someone else in the meantime', 'Read the record again, then retry.'],
+	412: changedMeanwhile,
 	413: ['The values are too large for the CRM', 'Send less data per record.'],
 	415: [
 		'The CRM does not accept this data format',
@@ -172,7 +173,7 @@ const byStatus: Record<number, Telling> = {
 	431: ['The request headers are too large', 'Check the credential: its key or token is too long.'],
 };
 
-function refusedRequest(status: number, serviceText: string): Telling {
+function refusedRequest(status: number, serviceText: string): Words {
 	return [serviceText === '' ? `The CRM refused the request (${status})` : '', correct];
 }
 

@@ -50,7 +50,7 @@ export function serviceAddress(typed: string): string {
 	let url: URL | undefined;
 	if (/^https?:\/\//i.test(address) && URL.canParse(address)) url = new URL(address);
 	if (!url) {
-		// It may contain a key or a password.
+		// The address may contain a key or a password.
 		const shownAddress = /[@?#]/.test(address) ? 'in the credential' : `'${address}'`;
 		throw new Error(
 			`The base URL ${shownAddress} is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.`,

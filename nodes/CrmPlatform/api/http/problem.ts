@@ -159,7 +159,7 @@ export function withRequestId(problem: Problem, requestId: string | undefined): 
 	return { ...problem, description, details: { ...problem.details, request_id: requestId } };
 }
 
-/** `email: is not an e-mail address` for a body field, `sort: unknown field` for a parameter. */
+/** `email: is not an email address` for a body field, `sort: unknown field` for a parameter. */
 function reasonLine({ parameter, pointer = '', detail, code }: Reason): string {
 	return [parameter ?? pointerToName(pointer), detail ?? code].filter(Boolean).join(': ');
 }

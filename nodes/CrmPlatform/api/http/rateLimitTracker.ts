@@ -1,4 +1,5 @@
-import { concurrencyLimit, latestWindow, maxRetryAfter, measuredShare, rateWindow, retryAfter, type RateWindow } from './pace';
+import { latestWindow, maxRetryAfter, rateWindow, retryAfter, type RateWindow } from './rateLimitHeaders';
+import { concurrencyLimit, measuredShare } from './sharedPlan';
 import { rateLimited } from './statuses';
 import type { HttpResponse } from './transport';
 

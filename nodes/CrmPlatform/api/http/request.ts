@@ -42,7 +42,7 @@ type Sender = (request: ApiRequest) => Promise<RequestAnswer>;
 
 interface SenderOptions
 	extends Pick<SenderContext, 'transport' | 'signal' | 'onWait'>, Partial<Pick<SenderContext, 'clock' | 'policy' | 'shownAddress'>> {
-	/** Address of the service without version prefix. */
+	/** Address of the service without version prefix; error messages show it unless `shownAddress` is another one. */
 	address: string;
 	/** Milliseconds a connection may be silent. */
 	timeout?: number;

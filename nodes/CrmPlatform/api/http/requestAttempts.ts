@@ -6,12 +6,12 @@ import type { QueueOptions, QueueTimeout, RequestQueue } from './requestQueue';
 import {
 	asksToWait,
 	decideRetry,
-	isOutcomeUnknown,
+	attemptMayBeDone,
 	type FailedAttempt,
 	type RetryDecision,
 	type RetryPolicy,
 } from './retry';
-import type { HttpRequest, Transport } from './transport';
+import type { HttpRequest, Transport, TransportResult } from './transport';
 import { rateLimited } from './statuses';
 
 export type RequestAnswer = SuccessfulAnswer | { ok: false; problem: Problem };
@@ -51,15 +51,15 @@ export class RequestAttempts {
 	/** Whether any attempt may have been carried out. */
 	private mayBeDone = false;
 	/** Whether the last attempt may have been carried out: for a repeatable write, only that matters. */
-	private isUnknown = false;
+	private lastMayBeDone = false;
 	/** Milliseconds between attempts. */
 	private waited = 0;
 	/** Milliseconds in the queue. */
 	private queued = 0;
-	private tries = 1;
+	private attempts = 1;
 	/** How often the service has asked to wait. */
 	private deferrals = 0;
-	/** Of the last attempt. */
+	/** The problem of the last attempt. */
 	private problem: Problem | undefined;
 
 	constructor(sender: SenderContext, request: AttemptedRequest) {
@@ -73,8 +73,8 @@ export class RequestAttempts {
 		for (;;) {
 			signal?.throwIfAborted();
 			const priority = this.sender.currentPriority();
-			const maxRateLimitWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
-			const response = await this.sendQueued(priority, maxRateLimitWait);
+			const maxQueueWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
+			const response = await this.sendQueued(priority, maxQueueWait);
 			// Another attempt would only be refused, at the cost of the shared plan.
 			if ('retryAt' in response) return failed(this.problem ? this.finalProblem(this.problem) : rateLimitProblem(), response.retryAt);
 			// A request aborted by a canceled execution is not a connection failure.
@@ -88,14 +88,14 @@ export class RequestAttempts {
 			}
 			const problem = this.recordFailure(failure, answer);
 			const isLast = 'isOverdue' in response || answer.isFinal === true;
-			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxRateLimitWait);
+			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxQueueWait);
 			if (!decision.retry) return failed(this.finalProblem(problem), decision.retryAt);
-			if (decision.isCountedTry) this.tries += 1;
+			if (decision.countsAsAttempt) this.attempts += 1;
 			await this.wait(decision.delay);
 		}
 	}
 
-	private async sendQueued(priority: Priority, maxWait: number): Promise<Awaited<ReturnType<Transport>> | QueueTimeout> {
+	private async sendQueued(priority: Priority, maxWait: number): Promise<TransportResult | QueueTimeout> {
 		const { clock, queue, queueOptions, signal, execution, onWait, transport } = this.sender;
 		const { http } = this.request;
 		const { workflow = '' } = queueOptions ?? {};
@@ -116,7 +116,7 @@ export class RequestAttempts {
 			isRetry: this.deferrals > 0,
 			signal,
 		};
-		const send = async () => {
+		const send = async (): Promise<TransportResult> => {
 			endWait();
 			this.queued += clock.now() - enqueuedAt;
 			return await transport(http);
@@ -128,29 +128,29 @@ export class RequestAttempts {
 	private recordFailure(failure: FailedAttempt, { problem, isFinal }: FailedAnswer): Problem {
 		// A success without readable data does not show what became of the record.
 		const isWithoutRecord = (failure.status ?? 500) < 300 && !isFinal;
-		this.isUnknown = isWithoutRecord || isOutcomeUnknown(failure, this.request.hasKey);
-		this.mayBeDone ||= this.isUnknown;
+		this.lastMayBeDone = isWithoutRecord || attemptMayBeDone(failure, this.request.hasKey);
+		this.mayBeDone ||= this.lastMayBeDone;
 		if (asksToWait(failure)) this.deferrals += 1;
 		this.problem = { ...problem, mayBeDone: this.mayBeDone || problem.mayBeDone === true };
 		return this.problem;
 	}
 
-	private decide(failure: FailedAttempt, maxRateLimitWait: number): RetryDecision {
+	private decide(failure: FailedAttempt, maxQueueWait: number): RetryDecision {
 		const { clock, policy } = this.sender;
-		const { tries, deferrals, waited } = this;
-		const { isRepeatable: repeatable, hasKey } = this.request;
+		const { attempts, deferrals, waited } = this;
+		const { isRepeatable, hasKey } = this.request;
 		return decideRetry(
 			failure,
-			{ tries, deferrals, waited, repeatable, hasKey, now: clock.now(), random: clock.random() },
-			failure.status === rateLimited ? { ...policy, maxWait: maxRateLimitWait } : policy,
+			{ attempts, deferrals, waited, isRepeatable, hasKey, now: clock.now(), random: clock.random() },
+			failure.status === rateLimited ? { ...policy, maxWait: maxQueueWait } : policy,
 		);
 	}
 
 	/** Adds a hint if the write may have been carried out. */
 	private finalProblem(problem: Problem): Problem {
 		const { http, isRepeatable } = this.request;
-		const isUncertain = http.method !== 'GET' && (isRepeatable ? this.isUnknown : this.mayBeDone);
-		return isUncertain ? uncertainProblem(problem, isRepeatable) : problem;
+		const mayHaveWritten = http.method !== 'GET' && (isRepeatable ? this.lastMayBeDone : this.mayBeDone);
+		return mayHaveWritten ? uncertainProblem(problem, isRepeatable) : problem;
 	}
 
 	private async wait(ms: number): Promise<void> {

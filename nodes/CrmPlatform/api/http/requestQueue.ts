@@ -2,7 +2,7 @@ import { timerCanceled, type Clock } from '../../base/clock';
 import { FairQueue, type Priority, type QueueEntry } from './fairQueue';
 import { getOrCreate } from '../../base/maps';
 import { RateLimitTracker } from './rateLimitTracker';
-import type { HttpResponse } from './transport';
+import type { TransportResult } from './transport';
 
 /** How the requests of an execution are queued beside those of other executions. */
 export interface QueueOptions {
@@ -79,13 +79,13 @@ export class RequestQueue {
 	}
 
 	/** Waits for a slot, sends, and releases the slot. @throws the abort reason when the execution is canceled */
-	async enqueue<Result extends object>(request: QueuedRequest, send: () => Promise<Result>): Promise<Result | QueueTimeout> {
+	async enqueue(request: QueuedRequest, send: () => Promise<TransportResult>): Promise<TransportResult | QueueTimeout> {
 		request.signal?.throwIfAborted();
 		let abort = () => {};
 		const onAbort = () => abort();
 		request.signal?.addEventListener('abort', onAbort, { once: true });
 		try {
-			const slot = await new Promise<Slot | QueueTimeout>((settle, reject) => {
+			const outcome = await new Promise<Slot | QueueTimeout>((settle, reject) => {
 				const entry = { ...request, settle };
 				abort = () => {
 					this.waiting.remove(entry);
@@ -96,7 +96,8 @@ export class RequestQueue {
 				this.waiting.add(entry);
 				this.dispatch();
 			});
-			if ('retryAt' in slot) return slot;
+			if ('retryAt' in outcome) return outcome;
+			const slot = outcome;
 			abort = () => this.release(slot);
 			try {
 				request.signal?.throwIfAborted();
@@ -104,7 +105,7 @@ export class RequestQueue {
 				this.countSent(request.execution, sentAt);
 				const response = await send();
 				const now = this.clock.now();
-				if ('headers' in response) this.rateLimit.recordResponse(response as unknown as HttpResponse, this.inFlight(now) - 1, sentAt, now);
+				if ('headers' in response) this.rateLimit.recordResponse(response, this.inFlight(now) - 1, sentAt, now);
 				return response;
 			} finally {
 				this.release(slot);

@@ -1,10 +1,10 @@
-import { maxRetryAfter, retryAfter, rateWindow } from './pace';
+import { maxRetryAfter, retryAfter, rateWindow } from './rateLimitHeaders';
 import { rateLimited, unavailable } from './statuses';
 
 /** How failed requests are retried. Times are milliseconds. */
 export const retryPolicy = {
 	/** Maximum attempts per request, including the first. An attempt that the service asks to repeat later does not count. */
-	tries: 5,
+	attempts: 5,
 	/** Delay before the second attempt; it doubles with each further one. */
 	firstDelay: 500,
 	maxDelay: 15_000,
@@ -29,13 +29,13 @@ export interface FailedAttempt {
 
 export interface RetryProgress {
 	/** Attempts that count, including this one. */
-	tries: number;
+	attempts: number;
 	/** How often the service has asked to wait, including this time. */
 	deferrals: number;
 	/** Milliseconds spent waiting so far. */
 	waited: number;
 	/** Whether the request can be repeated without effect: a read, an idempotent method, a write under a key. */
-	repeatable: boolean;
+	isRepeatable: boolean;
 	/** Whether the request has an idempotency key, even one that the service may ignore. */
 	hasKey?: boolean;
 	/** Unix epoch milliseconds. */
@@ -45,33 +45,33 @@ export interface RetryProgress {
 }
 
 export type RetryDecision =
-	| { retry: true; delay: number; isCountedTry: boolean }
+	| { retry: true; delay: number; countsAsAttempt: boolean }
 	/** `retryAt` (epoch milliseconds) is when to retry, if the service said so. */
 	| { retry: false; retryAt?: number };
 
 /** Decides whether to retry after a failed attempt. Pure: time and randomness are arguments. */
 export function decideRetry(failure: FailedAttempt, progress: RetryProgress, policy = retryPolicy): RetryDecision {
-	const mayRepeat = progress.repeatable || hadNoEffect(failure, progress.hasKey);
+	const mayRepeat = progress.isRepeatable || hadNoEffect(failure, progress.hasKey);
 	if (!mayRepeat || !isTransient(failure, policy)) return { retry: false };
 
 	const isLimited = failure.status === rateLimited;
 	const window = isLimited ? rateWindow(failure.headers, progress.now) : undefined;
 	const untilReset = window && Math.max(0, window.resetsAt - progress.now);
 	const requestedDelay = retryAfter(failure.headers, progress.now) ?? untilReset;
-	// After this time the queue probes the limit, and refused requests should be among the first in it.
+	// After this time the queue tries the limit again; the requests that were refused should then wait in it, before others.
 	const pause = isLimited ? Math.min(requestedDelay ?? 0, maxRetryAfter) : (requestedDelay ?? 0);
-	const isCountedTry = !asksToWait(failure);
-	const { tries, deferrals, waited, now, random } = progress;
+	const countsAsAttempt = !asksToWait(failure);
+	const { attempts, deferrals, waited, now, random } = progress;
 	// A deferral is not a failed attempt, so only `maxWait` ends the retries, even if the service says to
 	// retry at once.
-	const delay = isCountedTry
-		? (requestedDelay ?? backoff(tries, random, policy))
+	const delay = countsAsAttempt
+		? (requestedDelay ?? backoff(attempts, random, policy))
 		: Math.max(pause, backoff(deferrals, random, policy, requestedDelay ? 0 : waited / 5));
 	const necessaryDelay = window?.remaining === 0 ? Math.max(delay, untilReset ?? 0) : delay;
-	if ((isCountedTry && tries >= policy.tries) || waited + necessaryDelay > policy.maxWait) {
+	if ((countsAsAttempt && attempts >= policy.attempts) || waited + necessaryDelay > policy.maxWait) {
 		return requestedDelay ? { retry: false, retryAt: now + requestedDelay } : { retry: false };
 	}
-	return { retry: true, delay, isCountedTry };
+	return { retry: true, delay, countsAsAttempt };
 }
 
 /**
@@ -92,7 +92,7 @@ function hadNoEffect(failure: FailedAttempt, hasKey = false): boolean {
 }
 
 /** Whether the service may have carried out a request although it reported no success. */
-export function isOutcomeUnknown(failure: FailedAttempt, hasKey = false): boolean {
+export function attemptMayBeDone(failure: FailedAttempt, hasKey = false): boolean {
 	const { status } = failure;
 	if (hadNoEffect(failure, hasKey)) return false;
 	return status === undefined || status === 408 || status === 425 || status >= 500 || asksToWait(failure);

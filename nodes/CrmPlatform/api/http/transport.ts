@@ -38,7 +38,9 @@ export interface NoResponse {
 }
 
 /** Sends one request and resolves for every outcome, whatever the status; it never rejects. */
-export type Transport = (request: HttpRequest) => Promise<HttpResponse | NoResponse | SignedOut>;
+export type Transport = (request: HttpRequest) => Promise<TransportResult>;
+
+export type TransportResult = HttpResponse | NoResponse | SignedOut;
 
 /** Requests signed with the user's API key. */
 export function authenticated(
@@ -119,11 +121,11 @@ function options(
 ): IHttpRequestOptions {
 	return {
 		...request,
-		// As bytes, since n8n's HTTP client (axios) parses a text that is JSON before it sends it.
+		// The body is sent as bytes, since n8n's HTTP client (axios) parses a text that is JSON before it sends it.
 		...(body !== undefined && { body: Buffer.from(body) }),
 		timeout,
 		abortSignal,
-		// As bytes, so that malformed JSON is seen as such, and text is read in the encoding it is in.
+		// The response is read as bytes, so that malformed JSON is seen as such, and text is read in the encoding it is in.
 		encoding: 'arraybuffer',
 		returnFullResponse: true,
 		ignoreHttpStatusErrors: true,
@@ -173,8 +175,8 @@ async function settle(
 		// The helper may ignore the signal.
 		const answer = await Promise.race([send(request.signal), overdue]);
 		const { statusCode, headers, body } = answer as FullResponse;
-		const text = body instanceof Uint8Array ? decodedText(body, headers['content-type']) : { text: typeof body === 'string' ? body : '' };
-		return { status: statusCode, headers, ...text };
+		if (body instanceof Uint8Array) return { status: statusCode, headers, ...decodedText(body, headers['content-type']) };
+		return { status: statusCode, headers, text: typeof body === 'string' ? body : '' };
 	} catch (error) {
 		if (isOverdue) return { connectionError: 'ETIMEDOUT', isOverdue };
 		const errors = withCauses(error);

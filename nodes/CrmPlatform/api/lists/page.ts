@@ -108,7 +108,7 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 	return { page: { records: data, ...(total !== undefined && { total }) }, endingAfter };
 }
 
-/** By how much a total has risen or fallen. */
+/** The difference by which a total has risen or fallen. */
 export const changeOf = (from: number | undefined, to: number | undefined): number =>
 	from === undefined || to === undefined ? 0 : Math.abs(to - from);
 

@@ -83,7 +83,8 @@ const linkParameter = /;\s*([^\s=;,]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]
  */
 function nextLinks(header = '', parameter: string): Array<string | undefined> {
 	const found = [...header.matchAll(linkValue)].flatMap(([, address = '', parameterText = '']) => {
-		const parameters = [...parameterText.matchAll(linkParameter)].map(([, name = '', quoted, plain = '']) => [name.toLowerCase(), quoted ?? plain]);
+		const matches = [...parameterText.matchAll(linkParameter)];
+		const parameters = matches.map(([, name = '', quoted, plain = '']) => [name.toLowerCase(), quoted ?? plain]);
 		const valueOf = (parameterName: string) => parameters.find(([name]) => name === parameterName)?.[1] ?? '';
 		if (!valueOf('rel').toLowerCase().replace(/'/g, '').split(/\s+/).includes('next')) return [];
 		// With an anchor, the next page of something else.

@@ -120,7 +120,7 @@ async function readDocument(
 		address: url,
 		shownAddress: shownUrl(url),
 		clock,
-		policy: { ...retryPolicy, tries: 2, maxWait: 5_000 },
+		policy: { ...retryPolicy, attempts: 2, maxWait: 5_000 },
 		timeout: 15_000,
 		totalTimeout: 30_000,
 	});

@@ -97,7 +97,7 @@ function pointedAt(document: OpenApiDocument, reference: string, depth = 0): unk
 	const cachedValues = getOrCreate(pointerCache, document, () => new Map<string, unknown>());
 	if (cachedValues.has(reference)) return cachedValues.get(reference);
 	countSteps(document, 1);
-	// It leads nowhere until it is resolved, as it may refer to itself.
+	// The reference leads nowhere until it is resolved, as it may refer to itself.
 	cachedValues.set(reference, undefined);
 	if (reference.length > maxReferenceLength) return undefined;
 	let value: unknown = document;

@@ -4,7 +4,7 @@ import type { Comparison, FilteredField } from './filteredFields';
 
 /** How a user compares a field with a value: one or two filters of the service. */
 export interface FilterOperator {
-	/** As workflows store it. */
+	/** The operator's name in stored workflows. */
 	value: string;
 	name: string;
 	/** The parameters that hold its value; none if the operator needs no value. */
@@ -108,6 +108,7 @@ export function operatorsOf(field: FilteredField): FilterOperator[] {
 /** The description's value for true or false, such as 0 or `yes`; undefined if it does not say. */
 export function constantOf({ kind, choices }: Field, booleanValue: boolean): string | number | boolean | undefined {
 	if (!choices) return isBoolean(kind) || fieldKinds[kind].shape === 'open' ? booleanValue : undefined;
-	const [choice, ...others] = choices.filter(({ value }) => (booleanValue ? /^(true|yes|y|on|1)$/i : /^(false|no|n|off|0)$/i).test(String(value)));
+	const words = booleanValue ? /^(true|yes|y|on|1)$/i : /^(false|no|n|off|0)$/i;
+	const [choice, ...others] = choices.filter(({ value }) => words.test(String(value)));
 	return others.length === 0 ? choice?.value : undefined;
 }

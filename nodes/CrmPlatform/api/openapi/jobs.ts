@@ -48,7 +48,8 @@ export function describeJob(
 
 /** The parameter `records` of the results, which are many times smaller without them. */
 function queryWithoutRecords(document: OpenApiDocument, jobs: string): Record<string, string> | undefined {
-	const path = Object.keys(document.paths).find((documentPath) => documentPath.startsWith(`${jobs}/{`) && documentPath.endsWith('}/results'));
+	const isOfResults = (documentPath: string) => documentPath.startsWith(`${jobs}/{`) && documentPath.endsWith('}/results');
+	const path = Object.keys(document.paths).find(isOfResults);
 	const pathItem = path === undefined ? undefined : pathItemAt(document, path);
 	const operation = pathItem && operationOf(pathItem, 'get');
 	if (!operation) return undefined;

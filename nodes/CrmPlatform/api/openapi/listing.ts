@@ -1,4 +1,4 @@
-import { labelFor, type Field, type ParameterEncoding } from '../../fields/field';
+import { allCustomFields, labelFor, type Field, type ParameterEncoding } from '../../fields/field';
 import { fieldKinds, type ListRole } from '../../fields/fieldKinds';
 import { field } from './schemaFields';
 import { comparedBy } from './filteredFields';
@@ -116,7 +116,7 @@ function describePageSize(
 	return { name, maximum, ...(sizes.length > 0 && { sizes: sizes.sort((a, b) => a - b) }) };
 }
 
-/** Filters without a title are labelled as the fields of the records are. */
+/** Filters without a title are labeled as the fields of the records are. */
 function describeFilters(document: OpenApiDocument, operation: OpenApiOperation, parameters: OpenApiParameter[]): Field[] {
 	const labels = new Map(recordFieldsOf(document, operation).map(({ name, label }) => [name, label]));
 	return parameters.map((parameter) => {
@@ -187,7 +187,8 @@ export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation
 		const { kind, label, reference, part, linksTo } = field(document, [name], schema.title ?? labelFor(name), schema, false);
 		const isLink = reference !== undefined || linksTo !== undefined || linkName.test(name);
 		const linked = reference === undefined ? {} : { linked: [reference, part].filter(Boolean).join('.') };
-		return { name, label, isPlain: !['list', 'object'].includes(fieldKinds[kind].shape), isReadOnly: schema.readOnly === true, isLink, ...linked };
+		const isPlain = !['list', 'object'].includes(fieldKinds[kind].shape);
+		return { name, label, isPlain, isReadOnly: schema.readOnly === true, isLink, ...linked };
 	});
 }
 
@@ -205,5 +206,5 @@ export function summaryFieldNames(fields: RecordField[], { changed }: Pick<ListD
 	const plain = fields.filter(({ name, isPlain }) => isPlain && !last.includes(name)).map(({ name }) => name);
 	const first = [...new Set(['id', ...plain])].slice(0, summaryLength - last.length);
 	const links = fields.filter(({ name, isLink }) => isLink && ![...first, ...last].includes(name)).map(({ name }) => name);
-	return [...first, ...links, ...last, ...has('custom_fields')];
+	return [...first, ...links, ...last, ...has(allCustomFields)];
 }

@@ -158,7 +158,7 @@ const jobReference = (json: unknown) => {
 
 const operation = object({
 	operationId: text,
-	/** Ours: the operation that does the same for many records at once, by its operationId. */
+	/** Ours: the operation that writes many records at once, by its operationId. */
 	'x-batch': text,
 	'x-job': jobReference,
 	'x-custom-fields': customFieldNames,

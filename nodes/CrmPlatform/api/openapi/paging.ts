@@ -72,7 +72,8 @@ export function nextLink(
 		const isOther = link.operationId !== undefined && link.operationId !== operation.operationId;
 		if (isOther || backwards.test(linkName)) return [];
 		// OpenAPI allows the place before the name: `query.cursor`.
-		const parameters = Object.entries(link.parameters ?? {}).map(([name, from]) => ({ name: name.replace(/^query\./, ''), from: from as string }));
+		const entries = Object.entries(link.parameters ?? {});
+		const parameters = entries.map(([name, from]) => ({ name: name.replace(/^query\./, ''), from: from as string }));
 		const filled = parameters.filter(({ name, from }) => names.includes(name) && placesIn(from).length > 0);
 		const isNext = filled.some(({ name, from }) => isCursor(name, from) && !backwards.test(from));
 		const isConstant = ({ name, from }: { name: string; from: unknown }) =>

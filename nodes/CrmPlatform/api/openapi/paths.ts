@@ -11,7 +11,7 @@ export function pathItemAt(document: OpenApiDocument, path: string): PathItem | 
 
 /** A path of the document, parsed once: there may be a thousand, and each request looks one up. */
 interface DocumentPath {
-	/** As the document writes it. */
+	/** The path as the document writes it. */
 	key: string;
 	/** Its steps, without a slash at the end. */
 	steps: string[];
@@ -84,7 +84,7 @@ function findCollection(document: OpenApiDocument, path: string): string | undef
 	return filledIn.find(({ key, parameters }) => parameters > 0 && !key.endsWith('}'))?.key;
 }
 
-/** The document's paths that match a path, those with the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
+/** The document's paths that match a path, the ones with the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
 export function templatesFor(document: OpenApiDocument, path: string): DocumentPath[] {
 	const steps = path.replace(/\/+$/, '').split('/');
 	const alike = pathsOf(document).bySteps.get(steps.length) ?? [];

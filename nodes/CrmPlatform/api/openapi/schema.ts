@@ -73,7 +73,8 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	if (!first || others.length === 0) return alternatives;
 	const types = alternatives.map(({ type }) => type);
 	const common: Schema = types.includes(undefined) ? {} : { type: [...new Set(types.flatMap((type) => type ?? []))] };
-	const values = alternatives.map((alternative) => alternative.enum ?? (alternative.const === undefined ? undefined : [alternative.const]));
+	const constantIn = (alternative: Schema) => (alternative.const === undefined ? undefined : [alternative.const]);
+	const values = alternatives.map((alternative) => alternative.enum ?? constantIn(alternative));
 	if (values.every(Boolean)) common.enum = [...new Set(values.flatMap((alternativeValues) => alternativeValues ?? []))];
 	if (others.every(({ format }) => format === first.format)) common.format = first.format;
 	const areObjects = alternatives.every(({ type, properties }) => type === 'object' || properties);
@@ -91,14 +92,15 @@ function commonOf(alternatives: Schema[]): Schema[] {
 	return [{ ...common, type: 'object', properties: Object.fromEntries(properties), required }];
 }
 
-/** The alternatives of a schema in one piece, those of an alternative included; null aside. */
+/** The alternatives of a schema in one piece, the alternatives of an alternative included; null aside. */
 export function alternativesOf(document: OpenApiDocument, schema: Schema): Schema[] {
 	const found = new Set<Schema>();
 	const waiting = [flatten(document, schema)];
 	for (let current = waiting.pop(); current && found.size < maxParts; current = waiting.pop()) {
 		if (found.has(current)) continue;
 		found.add(current);
-		for (const alternative of [...(current.oneOf ?? []), ...(current.anyOf ?? [])].reverse()) waiting.push(flatten(document, alternative));
+		const currentAlternatives = [...(current.oneOf ?? []), ...(current.anyOf ?? [])].reverse();
+		for (const alternative of currentAlternatives) waiting.push(flatten(document, alternative));
 	}
 	const all = [...found];
 	return all.filter((alternative) => isNotNull(alternative) && (all.length === 1 || !(alternative.anyOf ?? alternative.oneOf)));
@@ -121,7 +123,7 @@ export function namedValues(document: OpenApiDocument, schema: Schema): Array<st
 }
 
 /**
- * The parameters of an operation in one place (`query`, `header`). Those of its path apply too,
+ * The parameters of an operation in one place (`query`, `header`). The parameters of its path apply too,
  * unless the operation gives them again (OpenAPI 3.1, section 4.8.9).
  */
 export function parametersIn(

@@ -92,7 +92,7 @@ export function field(
 const maxDepth = 3;
 const maxPlaces = 200;
 
-/** By the steps on the way here. */
+/** Places that were found before, by the number of steps on the way to the schema. */
 const lowerCase = Array.from({ length: maxDepth + 1 }, () => new WeakMap<Schema, string[]>());
 
 function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): string[] {

@@ -35,9 +35,9 @@ export interface WriteDescription {
 	match?: MatchDescription;
 	/** Whether the status of an answer tells a created record (201) from an updated one (200). */
 	tellsCreated?: true;
-	/** The operation that does the same for many records with one request. */
+	/** The operation that writes many records with one request. */
 	batch?: BatchDescription;
-	/** The background job that does the same for many records. */
+	/** The background job that writes many records. */
 	job?: JobDescription;
 }
 

@@ -26,7 +26,7 @@ export class Evaluation {
 	private readonly n8n: IExecuteFunctions;
 	private readonly parameters: ParameterValue[];
 	private readonly constants: unknown[] | undefined;
-	/** By parameter; undefined where the engine has to evaluate the expression as a whole. */
+	/** The pieces of each parameter; undefined where the engine has to evaluate the expression as a whole. */
 	private readonly pieces: Array<Piece[] | undefined>;
 	private readonly items: INodeExecutionData[];
 	private readonly code: CombinedCode;
@@ -112,8 +112,10 @@ class CombinedCode {
 	private readonly n8n: IExecuteFunctions;
 	private readonly items: INodeExecutionData[];
 	private readonly codes: string[];
-	/** The codes, for one item. */
-	private readonly expression: string;
+	/** Evaluates the codes for one item. */
+	private readonly itemExpression: string;
+	/** Evaluates the codes for a group of items. */
+	private readonly groupExpression: string;
 	private fitsGroup: boolean;
 	/** Code that does not compile fails the whole evaluation, for every item. */
 	private fitsItem: boolean;
@@ -126,7 +128,8 @@ class CombinedCode {
 		this.n8n = n8n;
 		this.items = items;
 		this.codes = codes;
-		this.expression = `{{ ${combined(codes)} }}`;
+		this.itemExpression = `{{ ${combined(codes)} }}`;
+		this.groupExpression = `{{ ${overGroup(codes)} }}`;
 		this.fitsGroup = codes.length > 0 && codes.every(readsOnlyJson);
 		this.fitsItem = codes.length > 1;
 	}
@@ -159,14 +162,14 @@ class CombinedCode {
 	private evaluateBehindLast(group: IDataObject[]): unknown {
 		this.items.push({ json: { group } });
 		try {
-			return this.n8n.evaluateExpression(`{{ ${overGroup(this.codes)} }}`, this.items.length - 1);
+			return this.n8n.evaluateExpression(this.groupExpression, this.items.length - 1);
 		} finally {
 			this.items.pop();
 		}
 	}
 
 	private evaluateItem(item: number): Evaluated[] {
-		const results = this.fitsItem ? attempt(() => this.n8n.evaluateExpression(this.expression, item)) : undefined;
+		const results = this.fitsItem ? attempt(() => this.n8n.evaluateExpression(this.itemExpression, item)) : undefined;
 		this.fitsItem = Array.isArray(results);
 		return this.fitsItem ? (results as Evaluated[]) : this.codes.map(() => []);
 	}

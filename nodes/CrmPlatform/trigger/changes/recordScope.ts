@@ -3,7 +3,8 @@ import type { IDataObject, IExecuteFunctions, ITriggerFunctions } from 'n8n-work
 import type { Connection } from '../../api/connection';
 import type { Query } from '../../api/http/path';
 import { readFilters } from '../../mapping/filterValues';
-import { collectionPath, pickedId } from '../../mapping/locator';
+import { collectionPath } from '../../mapping/collectionPath';
+import { pickedId } from '../../mapping/locator';
 import type { Execution } from '../../model';
 import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';

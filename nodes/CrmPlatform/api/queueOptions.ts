@@ -1,7 +1,6 @@
 import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
 import { readPercent, readWholeNumber } from '../values/readers';
-import { timerCanceled, type Clock } from '../base/clock';
 import type { Priority } from './http/fairQueue';
 import type { QueueOptions } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
@@ -9,8 +8,6 @@ import { isToolCall } from './toolNode';
 
 /** Maximum time (ms), without the option, in the queue for a request that nobody waits for, such as one of an import. */
 export const defaultMaxUnattendedWait = 60 * 60_000;
-/** Waits of at least this length (ms) are reported. */
-const reportAfter = 5_000;
 
 /** Maximum time (ms) one request may wait. For executions it is the option *Maximum Wait*; undefined if that is not set. */
 export function maxWaitOf(n8n: IAllExecuteFunctions): number | undefined {
@@ -56,60 +53,4 @@ function answersCaller(n8n: IExecuteFunctions): boolean {
 	return parents.some(
 		({ type, parameters }) => type.endsWith('.chatTrigger') || (parameters?.responseMode ?? 'onReceived') !== 'onReceived',
 	);
-}
-
-/** Reports long waits: in n8n's log while they last and when they end; on the node afterwards. */
-export class WaitReport {
-	private readonly n8n: IAllExecuteFunctions;
-	private readonly notices: Set<string>;
-	private readonly clock: Clock;
-	/** Concurrent waits, which count once. */
-	private waiting = 0;
-	private since = 0;
-	private total = 0;
-	private maxOthers = 0;
-	private timer = new AbortController();
-
-	constructor(n8n: IAllExecuteFunctions, notices: Set<string>, clock: Clock) {
-		this.n8n = n8n;
-		this.notices = notices;
-		this.clock = clock;
-	}
-
-	/**
-	 * @param ms expected length
-	 * @returns ends the wait
-	 */
-	begin(ms: number, otherWorkflows: number): () => void {
-		this.waiting += 1;
-		if (this.waiting === 1) {
-			this.since = this.clock.now();
-			this.timer = new AbortController();
-			const log = () => this.log(`waiting ${ms > reportAfter ? `${Math.round(ms / 1000)} s ` : ''}for the CRM`);
-			this.clock.sleep(reportAfter, this.timer.signal).then(log, () => undefined);
-		}
-		return () => this.end(otherWorkflows);
-	}
-
-	private end(otherWorkflows: number): void {
-		this.waiting -= 1;
-		if (this.waiting > 0) return;
-		this.timer.abort(timerCanceled);
-		this.notices.delete(waitNotice(this.total, this.maxOthers));
-		const waited = this.clock.now() - this.since;
-		this.total += waited;
-		if (waited >= reportAfter) this.log(`waited ${Math.round(waited / 1000)} s for the CRM, ${Math.round(this.total / 1000)} s in all`);
-		this.maxOthers = Math.max(this.maxOthers, otherWorkflows);
-		if (this.total >= reportAfter) this.notices.add(waitNotice(this.total, this.maxOthers));
-	}
-
-	private log(message: string): void {
-		this.n8n.logger.info(`${this.n8n.getNode().name}: ${message}`);
-	}
-}
-
-function waitNotice(ms: number, otherWorkflows: number): string {
-	const workflows = otherWorkflows === 1 ? 'workflow was' : 'workflows were';
-	const others = otherWorkflows === 0 ? '' : ` ${otherWorkflows} other ${workflows} waiting on the same credential.`;
-	return `The node waited ${Math.round(ms / 1000)} s for the CRM.${others} To avoid this, send fewer requests at once or upgrade the plan of the account.`;
 }

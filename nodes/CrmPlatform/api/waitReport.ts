@@ -1,0 +1,62 @@
+import type { IAllExecuteFunctions } from 'n8n-workflow';
+
+import { timerCanceled, type Clock } from '../base/clock';
+
+/** Waits of at least this length (ms) are reported. */
+const reportAfter = 5_000;
+
+/** Reports long waits: in n8n's log while they last and when they end; on the node afterwards. */
+export class WaitReport {
+	private readonly n8n: IAllExecuteFunctions;
+	private readonly notices: Set<string>;
+	private readonly clock: Clock;
+	/** Concurrent waits, which count once. */
+	private waiting = 0;
+	private since = 0;
+	private total = 0;
+	private maxOthers = 0;
+	private timer = new AbortController();
+
+	constructor(n8n: IAllExecuteFunctions, notices: Set<string>, clock: Clock) {
+		this.n8n = n8n;
+		this.notices = notices;
+		this.clock = clock;
+	}
+
+	/**
+	 * @param ms expected length
+	 * @returns ends the wait
+	 */
+	begin(ms: number, otherWorkflows: number): () => void {
+		this.waiting += 1;
+		if (this.waiting === 1) {
+			this.since = this.clock.now();
+			this.timer = new AbortController();
+			const log = () => this.log(`waiting ${ms > reportAfter ? `${Math.round(ms / 1000)} s ` : ''}for the CRM`);
+			this.clock.sleep(reportAfter, this.timer.signal).then(log, () => undefined);
+		}
+		return () => this.end(otherWorkflows);
+	}
+
+	private end(otherWorkflows: number): void {
+		this.waiting -= 1;
+		if (this.waiting > 0) return;
+		this.timer.abort(timerCanceled);
+		this.notices.delete(waitNotice(this.total, this.maxOthers));
+		const waited = this.clock.now() - this.since;
+		this.total += waited;
+		if (waited >= reportAfter) this.log(`waited ${Math.round(waited / 1000)} s for the CRM, ${Math.round(this.total / 1000)} s in all`);
+		this.maxOthers = Math.max(this.maxOthers, otherWorkflows);
+		if (this.total >= reportAfter) this.notices.add(waitNotice(this.total, this.maxOthers));
+	}
+
+	private log(message: string): void {
+		this.n8n.logger.info(`${this.n8n.getNode().name}: ${message}`);
+	}
+}
+
+function waitNotice(ms: number, otherWorkflows: number): string {
+	const workflows = otherWorkflows === 1 ? 'workflow was' : 'workflows were';
+	const others = otherWorkflows === 0 ? '' : ` ${otherWorkflows} other ${workflows} waiting on the same credential.`;
+	return `The node waited ${Math.round(ms / 1000)} s for the CRM.${others} To avoid this, send fewer requests at once or upgrade the plan of the account.`;
+}

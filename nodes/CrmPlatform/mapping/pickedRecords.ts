@@ -1,0 +1,105 @@
+import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
+
+import { linksOf, type Link } from '../api/openapi/linkFields';
+import type { EvaluatedValue } from '../fields/decideValue';
+import type { Field, FieldValue } from '../fields/field';
+import { isBlank } from '../values/blank';
+import { Evaluation } from './expressions/evaluation';
+import { OncePerItem } from './oncePerItem';
+import { isFilledByModel, type StoredPickedRecord } from './storedFields';
+import type { UnsentValues } from './unsentValues';
+
+/** A record that the user picked, and the name of the Link. */
+export interface PickedRecord extends StoredPickedRecord {
+	linkName: string;
+}
+
+/** @throws Error in the user's words where the items give several fields */
+export const pickedRecords = (n8n: IExecuteFunctions, stored: StoredPickedRecord[]): PickedRecord[] =>
+	stored.map((record) => ({ ...record, linkName: linkNameForAll(n8n, record.linkName) }));
+
+function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
+	const evaluation = new Evaluation(n8n, [{ label: 'Linked Records', value: linkName }]);
+	const linkNameOf = (item: number) => String(evaluation.valuesOf(item)[0] ?? '');
+	const first = linkNameOf(0);
+	const isSame = !isExpression(linkName) || [...n8n.getInputData().keys()].every((item) => linkNameOf(item) === first);
+	if (isSame) return first;
+	throw new Error('Linked Records: the field must be the same for all items, but its expression gives several. Choose one field, or map the values instead.');
+}
+
+/** The records picked beside the values, as values of the fields that refer to them; several of one list come as one value. */
+export class PickedValues {
+	private readonly unsent: UnsentValues;
+	private readonly picked: PreparedRecord[];
+	private readonly evaluated: OncePerItem<unknown[]>;
+
+	/** @throws Error in the user's words where no field was chosen, or too many records */
+	constructor(n8n: IExecuteFunctions, picked: PickedRecord[], fields: Field[], unsent: UnsentValues) {
+		const links = new Map(linksOf(fields).map((link) => [link.name, link]));
+		this.unsent = unsent;
+		this.picked = picked.flatMap(({ linkName, record, mayBeName }) => {
+			if (linkName === '') throw new Error('Linked Records: choose a field for the selected record.');
+			const link = links.get(linkName);
+			if (!link) unsent.unknown(linkName);
+			return link ? [{ link, label: link.label, value: record, mayBeName }] : [];
+		});
+		refuseSeveral(this.picked.map(({ link }) => link));
+		const evaluation = new Evaluation(n8n, this.picked);
+		this.evaluated = new OncePerItem((item) => evaluation.valuesOf(item));
+	}
+
+	/** The values that may be names, which are read before the item's turn. */
+	references(item: number): FieldValue[] {
+		if (!this.picked.some(({ mayBeName }) => mayBeName)) return [];
+		return byField(this.withResults(this.evaluated.readEarly(item)).filter(({ mayBeName }) => mayBeName));
+	}
+
+	all(item: number): EvaluatedValue[] {
+		const records = this.withResults(this.evaluated.readInTurn(item));
+		for (const { link, value, result } of records) {
+			if (result === undefined && !isFilledByModel(value)) this.unsent.noValue(link.field);
+		}
+		return byField(records).map((fieldValue) => ({ ...fieldValue, origin: 'chosen' }));
+	}
+
+	private withResults(results: unknown[]): EvaluatedRecord[] {
+		return this.picked.map((record, i) => ({ ...record, result: results[i] }));
+	}
+}
+
+interface PreparedRecord {
+	link: Link;
+	label: string;
+	/** The ID or name as the workflow stores it. */
+	value: unknown;
+	mayBeName: boolean;
+}
+
+interface EvaluatedRecord extends PreparedRecord {
+	/** What the value gives for an item. */
+	result: unknown;
+}
+
+function byField(records: EvaluatedRecord[]): FieldValue[] {
+	const values = new Map<Field, unknown>();
+	for (const { link, value, result } of records) {
+		const ids = idsIn(result);
+		if (result === undefined || (isFilledByModel(value) && ids.length === 0)) continue;
+		const others = (values.get(link.field) ?? []) as unknown[];
+		values.set(link.field, link.isOneOfMany ? [...others, ...ids.map(link.valueFor)] : result);
+	}
+	return [...values].map(([field, value]) => ({ field, value }));
+}
+
+/** The ids an expression returns: any number of them. */
+function idsIn(value: unknown): unknown[] {
+	if (Array.isArray(value)) return value;
+	return isBlank(value) ? [] : [value];
+}
+
+function refuseSeveral(links: Link[]): void {
+	const twice = links.find((link, i) => !link.isOneOfMany && links.indexOf(link) !== i);
+	if (twice) {
+		throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
+	}
+}
