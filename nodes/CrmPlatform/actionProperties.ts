@@ -38,7 +38,7 @@ export const credentials: INodeCredentialDescription[] = [
 ];
 
 /**
- * The parameters that n8n shows for these kinds of records.
+ * The parameters that n8n shows for these record types.
  *
  * @param first the entry chosen in a new node
  */

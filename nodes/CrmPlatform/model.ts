@@ -11,7 +11,7 @@ import type { WriteIdentity } from './api/http/idempotency';
 import type { WriteDescription } from './api/openapi/writing';
 import type { ItemWithFiles } from './files/itemWithFiles';
 
-/** A kind of record: its name, its path, and the operations it offers. */
+/** A record type: its name, its path, and the operations it offers. */
 export interface Resource {
 	/** Display name: `Contact`. */
 	name: string;
@@ -34,9 +34,9 @@ export interface Resource {
 	operations: Operation[];
 }
 
-/** An entry of a node's menu of resources: a kind of record, or operations for which the user picks the kind. */
+/** An entry of a node's menu of resources: a record type, or operations for which the user picks the record type. */
 export interface MenuEntry extends Omit<Resource, 'path' | 'isUndoable' | 'isPolled'> {
-	/** The kinds to pick from, by name. */
+	/** The record types to pick from, by name. */
 	kinds?: Resource[];
 }
 

@@ -1,6 +1,6 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 
-/** An operation on a kind of record, and its parameters in the order of the form. */
+/** An operation on a record type, and its parameters in the order of the form. */
 interface Form {
 	resource: string;
 	operation: string;

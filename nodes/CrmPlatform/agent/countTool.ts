@@ -9,7 +9,7 @@ import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { listOfRecordType, toolQueryOf, type ToolAnswer } from './readingTools';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { dataNotice } from './toolSchemas';
@@ -30,7 +30,7 @@ interface CountedGroup {
 	sum: bigint;
 }
 
-export async function countTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function countTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const { list, names } = await listOfRecordType(run, recordType);
 	const fields = await fieldsOfRecordType(run, recordType);

@@ -6,7 +6,7 @@ import { isBlank } from '../values/blank';
 import { readFilters } from '../mapping/filterValues';
 import { withFields } from '../lookUp/lookUp';
 import type { ListDescription } from '../api/openapi/listing';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName } from './toolFields';
 import { filterRowsOf } from './toolFilters';
 import { namedRecord } from './toolRecords';
@@ -24,7 +24,7 @@ export interface ToolAnswer {
 
 const usualLimit = 10;
 
-export async function searchTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function searchTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const { list, summary, names } = await listOfRecordType(run, recordType);
 	// Otherwise a deleted record would look like any other.
@@ -50,7 +50,7 @@ export async function searchTool(run: ToolRun, args: CallArguments): Promise<Too
 	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${page.next}, or narrow the search.` };
 }
 
-export async function getTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const { record } = await namedRecord(run, recordType, args.text('record'));
 	const [named = {}] = await forReading(run.api, await fieldsOfRecordType(run, recordType), [record]);
@@ -71,7 +71,7 @@ export async function listOfRecordType(
 }
 
 /** The model's words and filters as a query, read as the node reads those of an author. */
-export async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: CallArguments): Promise<Query> {
+export async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<Query> {
 	const rows = await filterRowsOf(run, recordType, list, args);
 	const execution = executionFor(run, recordType, operationOfRecordType(recordType, 'getMany'), { 'filters.rows': rows });
 	return (await readFilters(execution, 'filters', list)).query(0) as Query;

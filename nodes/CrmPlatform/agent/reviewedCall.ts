@@ -6,7 +6,7 @@ import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { refuseSetByService } from './setByService';
-import { CallArguments } from './callArguments';
+import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
 import { toolTexts } from './toolSchemas';
@@ -81,7 +81,7 @@ async function describeCall(
 			prefix,
 			tools: toolNames,
 		};
-		const args = new CallArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
+		const args = new ModelArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
 		if (name === 'change') await refuseSetByService(run, args);
 		return await (name === 'change' ? changeTool : actTool)(run, args);

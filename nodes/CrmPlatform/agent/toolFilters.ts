@@ -7,7 +7,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { customFilters } from '../api/customFields';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { FilterRow } from '../mapping/filterRows';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { maxQuery } from './toolSchemas';
@@ -24,7 +24,7 @@ export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, li
  *
  * @throws Error in the model's words for a field or a comparison that there is not
  */
-export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: CallArguments): Promise<FilterRow[]> {
+export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<FilterRow[]> {
 	const fields = await toolFiltersOf(run, recordType, list);
 	const query = args.text('query', maxQuery);
 	if (query !== undefined && list.search === undefined) {

@@ -5,11 +5,12 @@ import type { Connection } from '../api/connection';
 import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
+import { errorOf } from '../base/errorOf';
 import { idField } from '../fields/field';
 import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
 import { isName, parseName } from '../lookUp/nameSyntax';
-import { distinctListItems } from '../pickers/recordLabels';
-import { searchList } from '../pickers/searchRecords';
+import { distinctListItems } from '../lookUp/recordLabels';
+import { searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { idBehindName } from './namedIds';
 import { toolCollection, connectionFor, type ToolRun } from './toolRun';
@@ -56,7 +57,7 @@ export async function namedRecord(
 	token?: string,
 ): Promise<NamedRecord> {
 	const finding = findByNameOrId(run, recordType, nameOrId);
-	const failed = await finding.then(() => undefined, (error: Error) => error);
+	const failed = await errorOf(finding);
 	if (!failed) return { ...(await finding), ...(nameOrId !== undefined && { nameOrId }) };
 	const id = failed instanceof NodeApiError || nameOrId === undefined ? undefined : idBehindName(token, nameOrId);
 	if (id === undefined) throw failed;
@@ -66,10 +67,15 @@ export async function namedRecord(
 
 async function findByNameOrId(run: ToolRun, recordType: RecordType, nameOrId: string | undefined): Promise<NamedRecord> {
 	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${recordType.name}.`);
-	const { field, name } = parseName(nameOrId);
-	const isId = field === 'id' || (field === undefined && !isName(idField, nameOrId));
-	const record = (field === 'id' ? await findByTitle(run, recordType, nameOrId) : undefined) ?? (isId ? await recordWithId(run, recordType, name, field === undefined) : await findByName(run, recordType, nameOrId));
+	const record = await recordOf(run, recordType, nameOrId);
 	return { id: String(record.id), title: titleOf(record), record };
+}
+
+async function recordOf(run: ToolRun, recordType: RecordType, nameOrId: string): Promise<IDataObject> {
+	const { field, name } = parseName(nameOrId);
+	if (field === 'id') return (await findByTitle(run, recordType, nameOrId)) ?? (await recordWithId(run, recordType, name));
+	const isId = field === undefined && !isName(idField, nameOrId);
+	return isId ? await recordWithId(run, recordType, name, true) : await findByName(run, recordType, nameOrId);
 }
 
 const titleOf = (record: IDataObject): string => {
@@ -125,8 +131,9 @@ async function candidates(run: ToolRun, recordType: RecordType, filter: string):
 	const api = connectionFor(run, recordType);
 	const { results } = await nearest(api, recordType.resource.path, toolCollection(recordType), filter);
 	const first = results.slice(0, maxCandidates);
-	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`)));
-	return { results: first.map(({ name, value }) => `${name} (${value})`), records: records.filter((record) => record !== undefined) };
+	const reading = first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`));
+	const records = (await Promise.all(reading)).filter((record) => record !== undefined);
+	return { results: first.map(({ name, value }) => `${name} (${value})`), records };
 }
 
 const searchIn = async (api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> =>
@@ -149,15 +156,22 @@ async function candidateText(run: ToolRun, collection: string, name: string, ids
 		: await similarRecords(run, collection, name);
 	const isChosen = run.settings.recordTypes.some((recordType) => toolCollection(recordType) === collection);
 	const listedNames = results.slice(0, maxListed).map((result) => {
-		const displayName = isChosen ? result.name : result.name.split(' – ').filter((part, i) => i === 0 && !part.includes('@')).join('');
+		const displayName = isChosen ? result.name : nameIn(result.name);
 		return displayName === '' || displayName === result.value ? String(result.value) : `${displayName} (${result.value})`;
 	});
 	return [...listedNames, ...(ids.length > listedNames.length ? [`and ${ids.length - listedNames.length} more`] : [])].join('; ');
 }
 
-/** Reads all of them: a search may return many others first. */
+/** The name at the beginning of a label; empty if the label begins with an address. */
+function nameIn(label: string): string {
+	const [name = ''] = label.split(' – ');
+	return name.includes('@') ? '' : name;
+}
+
+/** Reads each record by its id: a search may return many others first. */
 async function recordsWithIds({ api }: ToolRun, collection: string, ids: unknown[]): Promise<INodeListSearchItems[]> {
-	const records = await Promise.all(ids.map(async (id) => await findRecord(api, collection + path`/${String(id)}`).catch(() => undefined)));
+	const reading = ids.map(async (id) => await findRecord(api, collection + path`/${String(id)}`).catch(() => undefined));
+	const records = await Promise.all(reading);
 	return distinctListItems(records.map((record, i) => record ?? ({ id: ids[i] } as IDataObject)), 'id', new Map());
 }
 

@@ -36,7 +36,7 @@ export interface ToolSettings {
 	tools: readonly ToolName[];
 }
 
-const customObjectValue = 'customObjectRecord';
+const customObjectRecords = 'customObjectRecord';
 
 /** @throws Error in the user's words */
 export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
@@ -76,7 +76,7 @@ export function recordTypesNamed(values: string[]): RecordType[] {
 function recordTypeNamed(value: string): RecordType {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
-	if (!resource || (name === customObjectValue && !objectKey)) {
+	if (!resource || (name === customObjectRecords && !objectKey)) {
 		throw new Error(`Record Type Names or IDs: there is no record type ${value}.`);
 	}
 	return objectKey === undefined ? { name, resource } : { name: objectKey, resource, objectKey };

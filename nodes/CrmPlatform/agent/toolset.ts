@@ -17,7 +17,7 @@ import { nameOfCall, namedCall } from '../toolCalls/toolCall';
 import { countTool } from './countTool';
 import { describeTool } from './describeTool';
 import { getTool, searchTool, type ToolAnswer } from './readingTools';
-import { CallArguments } from './callArguments';
+import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import { refuseSetByService } from './setByService';
 import { withGate, type ToolRun } from './toolRun';
@@ -27,7 +27,7 @@ import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './toolWrites';
 import { actTool, changeTool } from './writingTools';
 
-const tools: Record<ToolName, (run: ToolRun, args: CallArguments) => Promise<ToolAnswer>> = {
+const tools: Record<ToolName, (run: ToolRun, args: ModelArguments) => Promise<ToolAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
@@ -97,7 +97,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
-		const args = new CallArguments(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
+		const args = new ModelArguments(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		const api = withGate(await connect(view), (request) => {
 			hasSentWrite = true;
 			return request;

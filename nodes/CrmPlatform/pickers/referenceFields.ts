@@ -3,7 +3,7 @@ import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 import { readPages } from '../api/lists/pages';
-import { listItem } from './recordLabels';
+import { listItem } from '../lookUp/recordLabels';
 
 /** The longest list to choose from without a search. */
 const maxListLength = 100;
@@ -12,7 +12,7 @@ const maxListLength = 100;
 type References = Map<string, INodePropertyOptions[]>;
 
 /**
- * Reads the records that fields can refer to, if they are few. Each kind of record is requested once,
+ * Reads the records that fields can refer to, if they are few. Each record type is requested once,
  * all at the same time. If a request fails, the fields that refer to it are filled in by id.
  */
 export async function referencesOf(api: Connection, fields: Field[]): Promise<References> {

@@ -90,9 +90,9 @@ export async function applyPlan(
 		const description = described.get(action);
 		if (!description || places.length === 0) continue;
 		const changes = places.map((place) => planned[place]!);
-		const plan = writesOf(execution, collection, description, changes, step);
-		for await (const outcomes of runAll(plan, places.length, goesOn)) {
-			for (const { item: index, result } of outcomes) {
+		const work = writesOf(execution, collection, description, changes, step);
+		for await (const itemResults of runAll(work, places.length, goesOn)) {
+			for (const { item: index, result } of itemResults) {
 				const change = changes[index]!;
 				if (result instanceof Error) {
 					failures.push({ item: change.item, error: result });

@@ -15,7 +15,7 @@ export const isSynced = ({ operations }: Resource): boolean =>
 		operations.some(({ option }) => option.value === value),
 	);
 
-/** The parameters of CRM Platform Sync for the given kinds of records. */
+/** The parameters of CRM Platform Sync for these record types. */
 export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 	const offered = resources.filter(isSynced).map((resource) => ({ ...resource, operations: [sync] }));
 	return [hiddenOperation, ...propertiesOf(offered).filter(({ name }) => name !== hiddenOperation.name)];

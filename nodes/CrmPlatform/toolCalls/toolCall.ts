@@ -89,7 +89,7 @@ function countsOf(n8n: IExecuteFunctions): CallCounts {
 	return (context.toolCalls ??= { execution, succeeded: {}, failed: {} });
 }
 
-/** The same for two calls that would send the same. */
+/** Two calls have the same name if they would send the same request. */
 function nameOf(n8n: IExecuteFunctions): string {
 	const read = readsItem(n8n.getNode().parameters) ? itemRead(n8n) : undefined;
 	return nameOfCall(n8n, [argumentsOf(n8n), read]);

@@ -11,6 +11,9 @@ import { z } from 'zod';
  */
 export type StateKeeper = Pick<ITriggerFunctions, 'getInstanceId' | 'getNode' | 'getWorkflow' | 'getWorkflowStaticData'>;
 
+/** Milliseconds after which a trigger has its progress stored, even if nothing has happened. */
+export const maxTimeUnstored = 12 * 60 * 60_000;
+
 const entry = z.object({
 	/** The owner: a copy of the workflow, in this n8n or another, carries the original's static data. */
 	instance: z.string(),

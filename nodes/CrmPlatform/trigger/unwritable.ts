@@ -12,9 +12,6 @@ const soughtMessage =
 /** Milliseconds to wait for n8n's answer. Before 2.35, n8n does not answer for an execution that it could not write. */
 const answerTimeout = 3_000;
 
-/** Milliseconds after which a trigger has its progress stored, even if nothing has happened. */
-export const maxTimeUnstored = 12 * 60 * 60_000;
-
 /**
  * Has n8n store static data without starting anything.
  *

@@ -32,7 +32,7 @@ export class Histories {
 	private readonly byDeletion = new Map<string, RecordHistory>();
 	readonly links = new LinksToCreated();
 	/** Sequence of the last event from before the undo. */
-	lastSequence = 0;
+	sequenceBeforeUndo = 0;
 
 	/**
 	 * @param meaningOf gives the meaning of a type of event
@@ -46,7 +46,7 @@ export class Histories {
 	/** Adds an event that happened before the undo. */
 	addEvent(event: CrmEvent, isToBeUndone: boolean): void {
 		const { meaning, id, key } = this.subjectOf(event);
-		this.lastSequence = event.sequence;
+		this.sequenceBeforeUndo = event.sequence;
 		const history = this.byRecord.get(key);
 		if (isToBeUndone) this.addEventToUndo(event, meaning, id, history);
 		else {
@@ -94,7 +94,7 @@ export class Histories {
 		takesPrecedence: boolean,
 		isWritten: (undo: RecordUndo) => boolean = () => true,
 	): ReadonlySet<string> {
-		return this.links.linkedAfterUndo(undos, { isWritten, lastSequence: this.lastSequence, isWrittenOnly: takesPrecedence });
+		return this.links.linkedAfterUndo(undos, { isWritten, sequenceBeforeUndo: this.sequenceBeforeUndo, isWrittenOnly: takesPrecedence });
 	}
 
 	/** The record that an event is about, and what happened to it. */

@@ -13,7 +13,7 @@ import { restoresValues, type RecordUndo } from './recordUndo';
 
 /** The links that a plan restores: which of the linked records exist, and which have another id now. */
 export class LiveLinks {
-	readonly fields: PlanFields;
+	private readonly fields: PlanFields;
 	private readonly missingRecords = new Set<string>();
 	private readonly newIds = new Map<string, string>();
 	private readonly toBeCreated = new Set<string>();

@@ -11,8 +11,10 @@ import { hasNoValue, hasSameValue } from './sameValue';
 import type { UndoChoices } from './undoChoices';
 import type { WritableFields } from './writableFields';
 
-export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
+export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence'> {
 	current: CurrentRecords;
+	/** Whether the credential may see only some of the records: a deletion in the log may then mean that a record became invisible. */
+	isSightLimited: boolean;
 	/** By collection. */
 	writableFields: ReadonlyMap<string, WritableFields>;
 	/** Replaces the ids of records that were created again. */
@@ -61,7 +63,7 @@ function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreati
 	const { withNewIds, takesPrecedence } = rules;
 	const writable = rules.writableFields.get(history.collection)!;
 	const { id, isToBeUndone, record } = recreation;
-	const fieldChanges = [...history.fields].flatMap(([field, { before, after, isChangedByOthers }]): FieldUndo[] => {
+	const missingValues = [...history.fields].flatMap(([field, { before, after, isChangedByOthers }]): FieldUndo[] => {
 		const [from, to] = [fieldValue(record, field) ?? null, withNewIds(before)];
 		const isSame = hasSameValue(from, to) || (hasNoValue(from) && hasNoValue(to));
 		if (isChangedByOthers || isSame || !writable.canCreate(topLevelName(field))) return [];
@@ -70,7 +72,7 @@ function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreati
 		return [{ field, from, to, ...(!isWritten && { kept: true }) }];
 	});
 	const changes = [
-		...withTiedFieldsKept(fieldChanges, fieldsOfOthers(history, writable), history, writable),
+		...withTiedFieldsKept(missingValues, fieldsOfOthers(history, writable), history, writable),
 		...missingLinks(history, writable, rules, recreation),
 	];
 	const isKept = changes.some(({ kept }) => kept);

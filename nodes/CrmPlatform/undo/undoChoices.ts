@@ -20,7 +20,7 @@ import {
 	until,
 } from './undoProperties';
 
-/** What the user has chosen. */
+/** The user's choices. */
 export interface UndoChoices {
 	/** Whether an event is to be undone. @throws Error in the user's words if the service does not report who caused it */
 	isChosen(event: CrmEvent): boolean;
@@ -34,12 +34,10 @@ export interface UndoChoices {
 	isPreview: boolean;
 	takesPrecedence: boolean;
 	maximum: number;
-	/** The kinds of records; all if empty. */
+	/** The record types; all if empty. */
 	kinds: string[];
 	/** The ids of the records; all if absent. */
 	onlyIds?: ReadonlySet<string>;
-	/** Whether the credential may see only some of the records: a deletion in the log may then mean that a record became invisible. */
-	isSightLimited: boolean;
 }
 
 /** @throws Error in the user's words for a choice that is missing or invalid */
@@ -80,9 +78,11 @@ export function readUndoChoices(execution: Execution, item: number, kinds: Resou
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		...(chosenIds !== undefined && { onlyIds: idsIn(chosenIds) }),
 		kinds: [chosenKinds ?? []].flat().map((value) => readOption(kindsOption.displayName, value, kinds.map((resource) => resource.value))),
-		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
 	};
 }
+
+/** Whether the credential may see only some of the records: only an API key sees all. */
+export const hasLimitedSight = ({ n8n }: Execution): boolean => n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey';
 
 function readCauser({ n8n }: Execution, item: number): { kind: CauserKind; id: string } {
 	const parameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');

@@ -8,7 +8,7 @@ import type { Field } from '../fields/field';
 import type { Execution } from '../model';
 import { topLevelName } from './changedField';
 
-/** The fields of a kind of record that a client can write. */
+/** The fields of a record type that a client can write. */
 export interface WritableFields {
 	canUpdate(name: string): boolean;
 	canCreate(name: string): boolean;

@@ -19,20 +19,26 @@ interface AbandonedGroupOptions {
 	signal: AbortSignal;
 }
 
+interface AbandonedGroup {
+	group: Group;
+	/** Whether it has had an execution. */
+	isStarted: boolean;
+}
+
 /**
  * Reports open groups that only an earlier beginning could read, unless this one reads their events.
  *
  * @returns those groups, none of which is to be started, and whether each has had an execution
  */
-export async function closeAbandonedGroups({ n8n, position, isRunning, options, clock, signal }: AbandonedGroupOptions): Promise<Array<{ group: Group; isStarted: boolean }>> {
+export async function reportAbandonedGroups({ n8n, position, isRunning, options, clock, signal }: AbandonedGroupOptions): Promise<AbandonedGroup[]> {
 	const open = position.open.filter((group) => isAbandoned(group, position) && !isRunning(group));
-	const isExecuted = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
-	const abandoned = await Promise.all(open.map(async (group) => ({ group, isAttemptStarted: await isExecuted(group) })));
+	const hasLastExecution = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
+	const abandoned = await Promise.all(open.map(async (group) => ({ group, isExecuted: await hasLastExecution(group) })));
 	if (signal.aborted) return [];
 	const records = new Set<string>();
-	const groups = abandoned.map(({ group, isAttemptStarted }) => {
-		const isStarted = isAttemptStarted || group.attempt > 1 || group.unbegun > 0;
-		const isDone = isAttemptStarted && options.doneWhen !== 'succeeded';
+	const groups = abandoned.map(({ group, isExecuted }) => {
+		const isStarted = isExecuted || group.attempt > 1 || group.unbegun > 0;
+		const isDone = isExecuted && options.doneWhen !== 'succeeded';
 		const lost = isStarted ? group.records : recordsNotRead(group, position);
 		if (!isDone) for (const record of lost) records.add(record);
 		return { group, isStarted };

@@ -68,19 +68,19 @@ export class ChangeSource {
 	 * at any time.
 	 *
 	 * @param limit how many groups are wanted
-	 * @param isCancelled whether the reading is no longer wanted; the position then stays
+	 * @param isCanceled whether the reading is no longer wanted; the position then stays
 	 */
-	async read(position: Position, limit: number, now: number, isCancelled: () => boolean): Promise<Group[]> {
+	async read(position: Position, limit: number, now: number, isCanceled: () => boolean): Promise<Group[]> {
 		const { records } = this.options;
-		if (position.backfill && records) return await this.readRecords(position, position.backfill, records, isCancelled);
+		if (position.backfill && records) return await this.readRecords(position, position.backfill, records, isCanceled);
 
 		const look = await this.options.look();
-		if (isCancelled()) return [];
+		if (isCanceled()) return [];
 		const notice = await this.watch.behind(position, look, now);
-		if (isCancelled()) return [];
+		if (isCanceled()) return [];
 		if (notice !== undefined) this.options.report(notice);
 		if (!this.watch.hasNews(position, look)) return [];
-		return await this.readEvents(position, look, limit, now, isCancelled);
+		return await this.readEvents(position, look, limit, now, isCanceled);
 	}
 
 	private async readEvents(
@@ -88,7 +88,7 @@ export class ChangeSource {
 		look: SharedLook,
 		limit: number,
 		now: number,
-		isCancelled: () => boolean,
+		isCanceled: () => boolean,
 	): Promise<Group[]> {
 		const { api, log, size, wasRead } = this.options;
 		const unseen: CrmEvent[] = [];
@@ -119,7 +119,7 @@ export class ChangeSource {
 		// A late event, or one of another log.
 		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= position.sequence);
 		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now, afterwards) : { isSure: true };
-		if (isCancelled() || !isSure) return [];
+		if (isCanceled() || !isSure) return [];
 		if (notice !== undefined) {
 			this.options.report(notice);
 			forgetLog(position);
@@ -162,7 +162,7 @@ export class ChangeSource {
 		position: Position,
 		backfill: Backfill,
 		records: RecordReader,
-		isCancelled: () => boolean,
+		isCanceled: () => boolean,
 	): Promise<Group[]> {
 		const size = Math.max(this.options.size, backfillPage);
 		const { cursor, last, begun, reread = '' } = backfill;
@@ -173,7 +173,7 @@ export class ChangeSource {
 			from = last?.created;
 			return await records.page({ cursor: '', from }, size);
 		});
-		if (isCancelled()) return [];
+		if (isCanceled()) return [];
 		const wasGiven = new Set(last?.ids);
 		const found = page.records.filter(({ id }) => !wasGiven.has(String(id)));
 		const reached = records.lastOf(page.records) ?? last;

@@ -6,7 +6,7 @@ import { isAnsweredWith } from '../../api/fetchRecord';
 import type { Clock } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';
 import type { EventChoice } from '../eventProperties';
-import { maxTimeUnstored } from '../unwritable';
+import { maxTimeUnstored } from '../storedState';
 import { ChangeSource } from './changeSource';
 import type { Dispatcher } from './dispatcher';
 import type { ChangeChoice } from './eventChoice';
@@ -25,7 +25,7 @@ export interface TriggerChoice extends ChangeChoice {
 }
 
 /** The dependencies besides n8n: real, or simulated in tests. */
-export interface Service {
+export interface ReadingDependencies {
 	api: Connection;
 	log: EventLog;
 	clock: Clock;
@@ -42,7 +42,7 @@ const maxPause = 5 * 60_000;
  */
 export async function startReading(
 	n8n: ITriggerFunctions,
-	service: Service,
+	service: ReadingDependencies,
 	choice: TriggerChoice,
 	reopen = async () => await Promise.resolve(false),
 ): Promise<ITriggerResponse> {
@@ -61,7 +61,7 @@ class ReadingLoop {
 	/** Aborted once another opening has taken over, or the trigger is closed. */
 	readonly signal: AbortSignal;
 	private readonly n8n: ITriggerFunctions;
-	private readonly service: Service;
+	private readonly service: ReadingDependencies;
 	private readonly choice: TriggerChoice;
 	private readonly dispatcher: Dispatcher;
 	private readonly source: ChangeSource;
@@ -71,10 +71,10 @@ class ReadingLoop {
 	/** When to read next (Unix epoch ms). */
 	private nextRead = -Infinity;
 	private failures = 0;
-	/** When the position was last stored, whatever has happened (Unix epoch ms). */
+	/** When the position was last stored only because of the time (Unix epoch ms). */
 	private storedAt: number;
 
-	constructor(n8n: ITriggerFunctions, service: Service, choice: TriggerChoice, dispatcher: Dispatcher) {
+	constructor(n8n: ITriggerFunctions, service: ReadingDependencies, choice: TriggerChoice, dispatcher: Dispatcher) {
 		const { api, log, clock } = service;
 		this.n8n = n8n;
 		this.service = service;

@@ -11,7 +11,7 @@ import { openEventLog } from '../../api/eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice } from './eventChoice';
 import { testItems } from './testItems';
-import { startReading, type Service, type TriggerChoice } from './readingLoop';
+import { startReading, type ReadingDependencies, type TriggerChoice } from './readingLoop';
 import { RecordReader, type RecordScope } from './records';
 import { readRecordChoice } from './recordScope';
 import { asNodeError, reportFailure } from '../reportFailure';
@@ -37,7 +37,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 		if (n8n.emit.length < 4) throw new Error(tooOld);
 		const choiceOf = (connection: Connection): TriggerChoice => (scope ? { ...choice, records: new RecordReader(connection, scope) } : choice);
 		let isClosed = false;
-		const open = async (service: Service): Promise<ITriggerResponse> =>
+		const open = async (service: ReadingDependencies): Promise<ITriggerResponse> =>
 			await startReading(n8n, service, choiceOf(service.api), async () => {
 				const renewed = await connect(n8n, clock);
 				if (renewed.view === service.api.view || isClosed) return false;

@@ -2,7 +2,7 @@ import type { IRun } from 'n8n-workflow';
 
 /** A start that n8n has not settled yet. */
 export interface UnsettledStart {
-	/** Counts the starts and repetitions of this trigger: a later one has a higher number. */
+	/** The number of its last emission: each start and each repetition of this trigger has a higher one. */
 	lastEmission: number;
 	/** When it was started or repeated last (Unix epoch ms). */
 	at: number;

@@ -8,7 +8,7 @@ import type { RecordType } from './toolSettings';
 const maxName = 255;
 
 /** The arguments from a model. Each reader throws an Error that says what to send instead. */
-export class CallArguments {
+export class ModelArguments {
 	private readonly values: IDataObject;
 	private readonly recordTypes: RecordType[];
 
