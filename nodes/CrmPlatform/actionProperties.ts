@@ -9,7 +9,7 @@ type OfferedOperation = Pick<Operation, 'option' | 'options'> & {
 	properties(resource: Resource): INodeProperties[];
 };
 
-/** Which credential signs the node's requests. */
+/** The choice of the credential that signs the node's requests. */
 export const authentication: INodeProperties = {
 	displayName: 'Authentication',
 	name: 'authentication',

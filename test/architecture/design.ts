@@ -132,7 +132,7 @@ export const design: Record<string, Part> = {
 	},
 	pickers: {
 		files: ['nodes/CrmPlatform/pickers/*.ts'],
-		imports: ['resources', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow'],
+		imports: ['resources', 'lookUp', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow'],
 		types: ['model'],
 	},
 	webhookTrigger: {

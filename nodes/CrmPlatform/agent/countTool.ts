@@ -18,7 +18,7 @@ import type { RecordType } from './toolSettings';
 /** Maximum number of records read for groups and sums. Plain counts are unlimited. */
 const maxCounted = 10_000;
 
-/** What records are grouped by, or what is added up; its kind where the service tells. */
+/** A field to group by or to add up, with its kind if the service states it. */
 type CountedField = Pick<Field, 'name' | 'label' | 'path'> & Partial<Field>;
 
 const hasNumbersToSum = ({ kind }: CountedField): boolean => kind !== undefined && fieldKinds[kind].order === 'number';
@@ -26,7 +26,7 @@ const hasNumbersToSum = ({ kind }: CountedField): boolean => kind !== undefined 
 interface CountedGroup {
 	key: IDataObject;
 	count: number;
-	/** In millionths, so that adding is exact. */
+	/** The sum in millionths, so that adding is exact. */
 	sum: bigint;
 }
 
@@ -101,7 +101,7 @@ function millionths(number: string): bigint {
 	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
 }
 
-/** The fields of a record, the account's own one by one. */
+/** The fields of a record, with each custom field as one of them. */
 async function countedFields({ api }: ToolRun, recordType: RecordType, names: string[], fields: Field[]): Promise<CountedField[]> {
 	const plain = names.filter((name) => name !== 'custom_fields');
 	const standardFields = plain.flatMap((name): CountedField[] => {

@@ -14,7 +14,7 @@ export class ModelArguments {
 
 	/**
 	 * @param names of the tool's arguments
-	 * @throws Error where there is an argument that the tool does not have
+	 * @throws Error if there is an argument that the tool does not have
 	 */
 	constructor(tool: string, rawArgs: IDataObject, names: string[], recordTypes: RecordType[]) {
 		this.values = Object.fromEntries(Object.entries(rawArgs).filter(([, value]) => !isBlank(value)));
@@ -37,7 +37,7 @@ export class ModelArguments {
 		throw new Error(`Two kinds are called ${name}; one is a custom object. The workflow’s author must remove one of them from this node.`);
 	}
 
-	/** A text; undefined where there is none. */
+	/** Reads a text; undefined if the argument is missing. */
 	text(name: string, maxLength = maxName): string | undefined {
 		const value = this.valueOf(name);
 		return value === undefined ? undefined : asText(name, value, maxLength);

@@ -18,7 +18,7 @@ import type { RecordType } from './toolSettings';
 export interface ToolAnswer {
 	data: IDataObject[];
 	notes: string[];
-	/** A note to add if all data fits into the answer. */
+	/** A note that is added if all data fits into the answer. */
 	noteIfComplete?: string;
 }
 
@@ -27,7 +27,7 @@ const usualLimit = 10;
 export async function searchTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const { list, summary, names } = await listOfRecordType(run, recordType);
-	// Otherwise a deleted record would look like any other.
+	// Without this field, a deleted record would look like any other.
 	const summaryFields = summary.length > 0
 		? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])]
 		: [];
@@ -54,7 +54,7 @@ export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 	const recordType = args.recordType();
 	const { record } = await namedRecord(run, recordType, args.text('record'));
 	const [named = {}] = await forReading(run.api, await fieldsOfRecordType(run, recordType), [record]);
-	// Both the name of a linked record and its id: the name may be that of several.
+	// Returns the name and the id of a linked record, since several records may have that name.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
 	const data = [{ ...named, ...both }];
@@ -70,7 +70,7 @@ export async function listOfRecordType(
 	return { list, summary, names: fields.map(({ name }) => name) };
 }
 
-/** The model's words and filters as a query, read as the node reads those of an author. */
+/** Converts the model's search text and filters to a query, as the node does with an author's. */
 export async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<Query> {
 	const rows = await filterRowsOf(run, recordType, list, args);
 	const execution = executionFor(run, recordType, operationOfRecordType(recordType, 'getMany'), { 'filters.rows': rows });

@@ -17,7 +17,7 @@ import { actTool, changeTool } from './writingTools';
 interface ReviewedCall {
 	name: 'change' | 'act';
 	rawArgs: IDataObject;
-	/** Those of the reviewed node, as its parameter has them. */
+	/** The record types of the reviewed node, as its parameter stores them. */
 	recordTypes: string[];
 	prefix: string;
 }
@@ -25,7 +25,7 @@ interface ReviewedCall {
 /** Maximum number of characters in the description of a change, which a person reads. */
 const maxReviewLength = 10_000;
 
-/** A review that a person is asked for, or that is declined at once: there is nothing to approve. */
+/** A review for a person, or a call that is declined at once because there is nothing to approve. */
 type Review = { context: IExecuteFunctions } | { declined: INodeExecutionData[][] };
 
 /**
@@ -58,7 +58,7 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	const name = (['change', 'act'] as const).find((toolName) => tool.endsWith(`_${toolName}`));
 	const prefix = tool.slice(0, -(name?.length ?? 0) - 1);
 	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === ((parameters.options as IDataObject | undefined)?.prefix ?? 'crm'));
-	// With another account, names would be those of other records.
+	// In another account, the names would belong to other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
 	const { token: _, ...argsWithoutToken } = rawArgs as IDataObject;
 	return { name, rawArgs: argsWithoutToken, recordTypes: [node.parameters.kinds ?? []].flat().map(String), prefix };

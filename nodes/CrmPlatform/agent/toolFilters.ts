@@ -13,16 +13,16 @@ import { toolCollection, type ToolRun } from './toolRun';
 import { maxQuery } from './toolSchemas';
 import type { RecordType } from './toolSettings';
 
-/** The fields that a list can be filtered by, the account's own included. */
+/** The fields that a list can be filtered by, including custom fields. */
 export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, list: ListDescription): Promise<FilteredField[]> {
 	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(recordType)) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, [...(custom?.fields ?? []), ...(custom?.unwritable ?? [])])]);
 }
 
 /**
- * The model's query and filters as rows, as a workflow stores them.
+ * Converts the model's query and filters to the rows that a workflow stores.
  *
- * @throws Error in the model's words for a field or a comparison that there is not
+ * @throws Error in the model's words if a field or a comparison does not exist
  */
 export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<FilterRow[]> {
 	const fields = await toolFiltersOf(run, recordType, list);

@@ -28,7 +28,7 @@ export interface NamedRecord {
 	notFound?: Error;
 }
 
-/** No record has this id. */
+/** Thrown when no record has this id. */
 export class NoSuchRecord extends Error {
 	readonly id: string;
 
@@ -45,7 +45,7 @@ const maxCandidates = 5;
 const maxListed = 2 * maxCandidates;
 
 /**
- * The record with an id or a name. The node never guesses between several records of one name.
+ * Finds the record with an id or a name. The node never guesses between several records of one name.
  *
  * @param token of a preview, which contains the id of a record that its write renames
  * @throws Error in the model's words, with the candidates
@@ -149,7 +149,7 @@ async function nearest(api: Connection, resource: string, collection: string, na
 	return { results: [] };
 }
 
-/** Distinguishes records of one name; only names for a record type that the author has not chosen. */
+/** Lists records of one name so that a model can tell them apart: of a record type that the author has not chosen, only names. */
 async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
 	const results = ids.length > 0
 		? await recordsWithIds(run, collection, ids.slice(0, maxListed))
@@ -184,7 +184,7 @@ async function similarRecords({ api }: ToolRun, collection: string, name: string
 	return all.paginationToken === undefined && all.results.length <= maxListed ? all.results : [];
 }
 
-/** The error with the records that an unclear name of a linked record may mean. */
+/** Adds the records that an unclear name of a linked record may mean to the error. */
 export async function withCandidates(run: ToolRun, error: Error): Promise<Error> {
 	if (!(error instanceof UnclearName)) return error;
 	const near = await candidateText(run, `/v1/${error.collection}`, error.text, error.ids);

@@ -31,7 +31,7 @@ export interface RequestedWrite {
 	parameters: Record<string, unknown>;
 	fields?: IDataObject;
 	target?: NamedRecord;
-	/** Details beyond the values. */
+	/** What the write does beyond the values: the tag it adds, for example. */
 	detail?: string;
 }
 
@@ -46,10 +46,10 @@ class Planned extends Error {
 }
 
 /**
- * Does the writes: all are prepared before any is sent, so that a value that is refused here leaves nothing
+ * Prepares all writes before it sends the first one, so that a value that is refused here leaves nothing
  * half done. With Ask Before Writing, the first call returns a preview, and the call with its token writes.
  *
- * @throws Error in the model's descriptions; nothing was written unless the error says so
+ * @throws Error in the model's words; nothing was written unless the error says so
  */
 export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], token: string | undefined): Promise<ToolAnswer> {
 	const now = Date.now();
@@ -76,12 +76,12 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 		if (missing) throw missing;
 		return await previewUnlessUnchanged(checked);
 	}
-	// Otherwise the writes before a changed record would be carried out.
+	// If the changed record were found only on sending, the writes before it would have been carried out.
 	if (requestedWrites.length > 1 && plannedWrites.some((write, i) => !write.target?.notFound && !isUnchanged(write, checked.versions[i]))) {
 		if (missing) throw new Error(`Another of the records has changed since the preview. ${missing.message}`);
 		return await preview(changed);
 	}
-	// The same token is the same write, in whichever call: the service does it once.
+	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
 	const approved: ToolRun = { ...run, identity: { execution: '', node: 'approved', run: checked.text } };
 	const results = send(approved, requestedWrites, plannedWrites, descriptions, checked.versions);
 	return await results.catch(async (error: Error) => {
@@ -97,7 +97,7 @@ const tooLong = (maxLength: number): string =>
 
 class ChangedSince extends Error {}
 
-/** Some of the writes were carried out before one failed. */
+/** Thrown when some of the writes were carried out before one failed. */
 export class PartlyDone extends Error {}
 
 function partlyDone(failed: Error, descriptions: string[], failedAt: number): string {
@@ -143,7 +143,7 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 }
 
 /**
- * The node sends an unknown name, as it may be an id in some services. From a model it is a name, so it is
+ * The node sends an unknown name, since it may be an id in some services. A model means a name, so the name is
  * refused.
  *
  * @throws UnclearName
@@ -174,7 +174,7 @@ async function refuseNames(
 async function describeUnsentValues(execution: Execution, unsent: string[]): Promise<string> {
 	const { name } = execution.operation.option;
 	const fieldNames = (await describedWrite(execution)).fields.map((field) => field.name);
-	const explanations = unsent.map((notice) => notice.replace(/^Not sent because the service has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
+	const explanations = unsent.map((notice) => notice.replace(/^Not sent because the CRM has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }
 

@@ -36,7 +36,7 @@ const tools: Record<ToolName, (run: ToolRun, args: ModelArguments) => Promise<To
 	act: actTool,
 };
 
-/** A tool as n8n's agents take it: they check no class, only that these members are there (n8n 2.41, isTool). */
+/** A tool for n8n's agents, which do not check its class, only that it has these members (n8n 2.41, isTool). */
 interface OfferedTool extends ToolTexts {
 	name: string;
 	invoke(input: unknown): Promise<string>;
@@ -76,10 +76,10 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
 }
 
-/** A model has no editor. */
+/** Replaces advice about n8n's editor, which a model does not have. */
 const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
 
-/** No real call nests this deep, and reading deeper arguments could exhaust the stack. */
+/** Maximum depth of arguments: no real call nests this deep, and reading deeper ones could exhaust the stack. */
 const maxDepth = 50;
 
 const isDeeper = (value: unknown, depth = maxDepth): boolean =>
@@ -114,7 +114,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const nothingWritten = isBlank(rawArgs.token)
 			? ' Nothing was written.'
 			: ' This call wrote nothing; an earlier call with this token may have.';
-		// For a person who reports it to the service; a model has no use for it.
+		// People send the request ID to the service's support; a model has no use for it.
 		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };
 	});

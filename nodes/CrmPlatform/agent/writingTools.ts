@@ -21,7 +21,7 @@ const maxDeleted = 20;
 /** A token contains a version of up to 20 characters per record, and the ids of records identified by name. */
 const maxToken = 3_000;
 
-/** Arguments of each change besides kind and token. */
+/** The arguments of each change, besides kind and token. */
 const acceptedArgs: Record<ToolChange, string[]> = {
 	create: ['values'],
 	update: ['record', 'values'],
@@ -104,7 +104,7 @@ async function deletions(run: ToolRun, recordType: RecordType, args: ModelArgume
 	return [...targets.values()].map((target) => ({ recordType, operation, parameters: pickedRecord(target), target }));
 }
 
-/** @throws the error unless it says that the record does not exist */
+/** @throws the error, unless the error says that the record does not exist */
 function goneRecord(error: Error, nameOrId: string): NamedRecord {
 	if (!(error instanceof NoSuchRecord)) throw error;
 	return { id: error.id, title: error.id, record: {}, nameOrId, notFound: error };

@@ -12,15 +12,15 @@ import { nodeContext } from '../writing/runState';
 import { tasks, textDigest, waitingItem, type ApprovalRequest } from './approvalRequest';
 import { endApprovalSubscription, endOldSubscriptions, keyForStep, subscribeToAnswer } from './approvalSubscription';
 
-/** What the user has entered. */
+/** The user's entries. */
 interface ApprovalQuestion {
 	title: string;
 	message: string;
-	/** ID or name of a user; of the record's owner if empty. */
+	/** ID or name of the approver; the record's owner if empty. */
 	approver: string;
-	/** Collection of the record it is about, such as `deals`; empty if it is about none. */
+	/** Collection of the record that the task is about, such as `deals`; empty if there is no record. */
 	collection: string;
-	/** Its ID or name. */
+	/** ID or name of that record. */
 	record: string;
 	/** Milliseconds within which an answer counts. */
 	limit: number;
@@ -41,7 +41,7 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	await endOldSubscriptions(execution, link, now);
 	const webhookId = await subscribeToAnswer(execution, link, until);
 	const making = createTask(execution, question, { approver, about, until, link, isCalled: webhookId !== undefined });
-	// The error is thrown below.
+	// An error of this promise is thrown below.
 	if (await making.then(() => false, () => true)) await endApprovalSubscription(api, webhookId);
 	const task = await making;
 	const request: ApprovalRequest = { taskId: String(task.id), ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest: textDigest(task) };
@@ -140,7 +140,7 @@ function deadline({ n8n, identity: { run } }: Execution, limit: number, now: num
 	return new Date(until);
 }
 
-/** @throws Error in the user's words where it is not clear which record is meant */
+/** @throws Error in the user's words if it is not clear which record is meant */
 async function recordNamed({ api }: Execution, label: string, collection: string, nameOrId: string): Promise<IDataObject> {
 	if (nameOrId === '') throw new Error(`${label}: enter an ID or a name.`);
 	const { field, name } = parseName(nameOrId);

@@ -60,7 +60,7 @@ function isAboutAnother(n8n: IWebhookFunctions, { taskId }: ApprovalRequest): bo
 
 const html = (text: string): string => `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Approval</title><body style="font-family:sans-serif;margin:3em auto;max-width:32em"><p>${text}</p></body></html>`;
 
-/** A response after which the execution continues to wait. */
+/** Answers the call; the execution continues to wait. */
 function page(n8n: IWebhookFunctions, status: number, text: string): IWebhookResponseData {
 	const response = n8n.getResponseObject() as unknown as { writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown } };
 	const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': 'sandbox', ...(status === 503 && { 'retry-after': '5' }) };

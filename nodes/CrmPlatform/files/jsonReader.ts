@@ -5,7 +5,7 @@ import { checkDepth, maxLevels } from '../base/numbers';
 import { shortened, type FileRow } from './fileRow';
 import { UnreadableFile } from './unreadableFile';
 
-/** Characters of one record. */
+/** Maximum characters of a record. */
 const maxRecordLength = 1024 * 1024;
 
 const tooLong = (row: number, beginning: string): FileRow<IDataObject> => ({
@@ -33,7 +33,7 @@ export async function* readNdjson(
 }
 
 interface TextLine {
-	/** The beginning of a record that is too long to be held. */
+	/** Only the beginning, if the record is too long to be held in memory. */
 	line: string;
 	isTooLong: boolean;
 }

@@ -1,9 +1,9 @@
 import { UnreadableFile } from './unreadableFile';
 
-/** Encodings a file can be read in; `auto` is what its byte-order mark says, otherwise UTF-8. */
+/** The encodings of files; `auto` uses the byte-order mark, and UTF-8 without one. */
 export type Encoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** Byte-order marks (Unicode 16, section 23.8); that of UTF-32 begins with that of UTF-16. */
+/** Byte-order marks (Unicode 16, section 23.8). The mark of UTF-32 begins with the mark of UTF-16. */
 const marks: Array<[encoding: Exclude<Encoding, 'auto'> | 'utf-32', bytes: number[]]> = [
 	['utf-32', [0xff, 0xfe, 0, 0]],
 	['utf-32', [0, 0, 0xfe, 0xff]],
@@ -12,7 +12,7 @@ const marks: Array<[encoding: Exclude<Encoding, 'auto'> | 'utf-32', bytes: numbe
 	['utf-16be', [0xfe, 0xff]],
 ];
 
-/** Bytes of the longest mark. */
+/** Length of the longest mark, in bytes. */
 const maxMarkLength = 4;
 
 /**

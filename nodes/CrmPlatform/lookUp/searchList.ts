@@ -11,7 +11,7 @@ import { distinctListItems, matchingName } from './recordLabels';
 /** Records that a list loads at a time. */
 const pageSize = 100;
 
-/** The text the user searches for, and the page. */
+/** The user's search text, and the page to read. */
 interface SearchQuery {
 	filter: string | undefined;
 	cursor: string | undefined;
@@ -21,7 +21,7 @@ interface SearchQuery {
 	value?: string;
 }
 
-/** One page of the records at `collection`, as a list shows them. */
+/** Reads one page of the records at `collection` as list items. */
 export async function searchList(
 	api: Connection,
 	{ resource, collection }: { resource: string; collection: string },

@@ -32,7 +32,7 @@ function eventOptions(
 
 const isTemplate = ({ type }: EventType): boolean => type.includes('{');
 
-/** `deal.won` and `deal.*` belong together. */
+/** The resource of an event: `deal.won` and `deal.*` belong together. */
 const groupOf = (type: string): string => type.split('.').slice(0, -1).join('.');
 
 function patternOption(pattern: string): INodePropertyOptions {

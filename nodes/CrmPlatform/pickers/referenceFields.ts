@@ -48,7 +48,7 @@ async function fewRecords(api: Connection, resource: string): Promise<IDataObjec
 }
 
 /**
- * A record as an option; or its parts, each with the record's name, as parts of two records may have
+ * Converts a record to an option; or its parts, each with the record's name, since parts of two records may have
  * the same name.
  *
  * @param part the member of the record that lists its parts, such as a pipeline's `stages`

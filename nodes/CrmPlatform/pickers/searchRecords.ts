@@ -5,7 +5,7 @@ import { searchList } from '../lookUp/searchList';
 import { editorContext } from './editorContext';
 
 /**
- * The records of the chosen resource whose text matches `filter`, a page at a time.
+ * Finds the records of the chosen resource whose text matches `filter`, one page at a time.
  *
  * @param cursor the paginationToken of the previous page
  */

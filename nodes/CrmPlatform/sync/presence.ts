@@ -9,7 +9,7 @@ import type { CrmRecord, SourceRecord } from './matching';
 export type UniqueField = ComparedField & { label: string };
 
 /**
- * The unique value that a record gets. Of a list such as `emails`, services keep the main value in a field
+ * Finds the unique value that a record gets. Services keep the main value of a list such as `emails` in a field
  * of its own, `email`.
  */
 export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown {
@@ -19,18 +19,18 @@ export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown 
 	return valueOf(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
 }
 
-/** The list that a unique field has the main value of. */
+/** The name of the list whose main value a unique field has. */
 export const listNameOf = ({ name }: Pick<UniqueField, 'name'>): string => `${name}s`;
 
 /** A value of the source that points to a record no key has found. */
 export interface Pointer {
-	/** The items that have it, the first at the start. */
+	/** The items that have the value, in their order. */
 	items: number[];
 	label: string;
 }
 
 /**
- * The records that a unique value of the source points to, whichever item has it and whatever its outcome: they
+ * Finds the records that a unique value of the source points to, whichever item has it and whatever its outcome: they
  * are not missing in the source.
  *
  * @param isUnmatched whether no record was found for an item, whose key may be in another notation

@@ -9,7 +9,7 @@ import { missingInSourceProperties } from './missingInSource';
 /** The operation whose fields, and fields to match on, a sync offers. */
 export const syncedOperation = 'upsert';
 
-/** Whether the records of a resource can be synced: they can be listed, and found by a unique field. */
+/** Whether a sync offers a resource: its records can be listed, and found by a unique field. */
 export const isSynced = ({ operations }: Resource): boolean =>
 	[syncedOperation, 'getMany', 'create', 'update', 'delete'].every((value) =>
 		operations.some(({ option }) => option.value === value),
@@ -55,7 +55,7 @@ export const alsoMatchOn = matchOnProperty(
 	'getSyncOtherMatchFields',
 );
 
-/** The settings that apply to the whole run: an expression must give the same for every item. */
+/** The settings that apply to the whole run: an expression must return the same value for every item. */
 export const settingsForAll = (): INodeProperties[] => [
 	preview,
 	matchOn,

@@ -2,7 +2,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../base/clock';
 
-/** n8n 2.41 stores static data in `emit` only. */
+/** The reason that n8n logs: n8n 2.41 stores static data only in `emit`. */
 const storedMessage =
 	'CRM Platform: the position was stored. No execution was started, and nothing has failed.';
 

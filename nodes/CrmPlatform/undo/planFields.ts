@@ -29,7 +29,7 @@ export class PlanFields {
 		this.customFields = customFields;
 	}
 
-	/** The fields that an undo may write and that link to other records, by name. */
+	/** Returns the fields that an undo may write and that link to other records, by name. */
 	linkFieldsOf({ history: { collection }, action }: RecordUndo): ReadonlyMap<string, Field> {
 		const verb = action === 'create' ? 'create' : 'update';
 		const key = `${verb} ${collection}`;

@@ -15,7 +15,7 @@ export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence'> {
 	current: CurrentRecords;
 	/** Whether the credential may see only some of the records: a deletion in the log may then mean that a record became invisible. */
 	isSightLimited: boolean;
-	/** By collection. */
+	/** The writable fields, by collection. */
 	writableFields: ReadonlyMap<string, WritableFields>;
 	/** Replaces the ids of records that were created again. */
 	withNewIds(value: unknown): unknown;
@@ -45,7 +45,7 @@ export function planRecreation(history: RecordHistory, rules: UndoRules): Record
 	return { ...withoutWrite(history, 'undone'), changes, action: 'create' };
 }
 
-/** The deleted record, with the values from before the workflow's changes. */
+/** Returns the deleted record with the values from before the workflow's changes. */
 function recordBeforeChanges(history: RecordHistory, writable: WritableFields, { takesPrecedence }: UndoRules): IDataObject {
 	const record = { ...history.deletion!.record };
 	const othersFields = withTiedFields(fieldsOfOthers(history, writable), history, writable);
@@ -58,7 +58,7 @@ function recordBeforeChanges(history: RecordHistory, writable: WritableFields, {
 	return record;
 }
 
-/** Plans to restore what a record lacks that an undo has created in place of a deleted one. */
+/** Plans to restore the values that are missing in a record that an undo has created in place of a deleted one. */
 function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreation: LivingRecreation): RecordUndo {
 	const { withNewIds, takesPrecedence } = rules;
 	const writable = rules.writableFields.get(history.collection)!;
@@ -85,7 +85,7 @@ function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreati
 	};
 }
 
-/** The links of a record to others that were created again after it. */
+/** Finds the links of a record to records that were created again after it. */
 function missingLinks(
 	history: RecordHistory,
 	writable: WritableFields,
@@ -101,7 +101,7 @@ function missingLinks(
 }
 
 /**
- * The fields that someone else has changed since, and those tied to a field that someone else has changed after the
+ * Finds the fields that someone else has changed since, and the fields tied to a field that someone else has changed after the
  * workflow's first change. In a list of links, each entry is judged by itself.
  */
 function fieldsOfOthers(history: RecordHistory, writable: WritableFields): string[] {
@@ -115,7 +115,7 @@ function fieldsOfOthers(history: RecordHistory, writable: WritableFields): strin
 	return [...new Set([...changedSince, ...tied])];
 }
 
-/** Keeps the fields that are tied to a kept one, or to one of the others'. */
+/** Keeps the fields that are tied to a kept field, or to a field of others. */
 function withTiedFieldsKept(changes: FieldUndo[], othersFields: string[], history: RecordHistory, writable: WritableFields): FieldUndo[] {
 	const keptNames = changes.flatMap(({ field, kept }) => (kept ? [field] : []));
 	const tiedFields = withTiedFields([...othersFields, ...keptNames], history, writable);
@@ -142,7 +142,7 @@ export function planUpdate(history: RecordHistory, rules: UndoRules, record: IDa
 	};
 }
 
-/** What to do with each field that is not as it was. */
+/** Decides what to do with each field that differs from its former value. */
 function fieldChanges(
 	history: RecordHistory,
 	{ takesPrecedence, withNewIds }: UndoRules,

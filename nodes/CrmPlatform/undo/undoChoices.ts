@@ -24,11 +24,11 @@ import {
 export interface UndoChoices {
 	/** Whether an event is to be undone. @throws Error in the user's words if the service does not report who caused it */
 	isChosen(event: CrmEvent): boolean;
-	/** Who made the changes, for a message. */
+	/** The originator of the changes, for messages. */
 	causerLabel: string;
-	/** What to try if nothing is found. */
+	/** Advice to add to the message if nothing is found. */
 	hint: string;
-	/** Unix epoch milliseconds. */
+	/** The time from which to undo changes (Unix epoch ms). */
 	since?: number;
 	allowsPartialUndo: boolean;
 	isPreview: boolean;
@@ -44,7 +44,7 @@ export interface UndoChoices {
 export function readUndoChoices(execution: Execution, item: number, kinds: Resource[]): UndoChoices {
 	const { n8n } = execution;
 	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
-	/** Reads what narrows an undo. It may be left empty, but an expression must return a value. */
+	/** Reads a parameter that limits the undo. It may be left empty, but an expression must return a value. */
 	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
 		const value: unknown = n8n.getNodeParameter(path, item, '');
 		if (!isBlank(value)) return value;

@@ -77,7 +77,7 @@ export const until: INodeProperties = {
 	description: 'Changes made after this time are kept, as if someone else had made them',
 };
 
-/** Unlike the filters of Get Many, ids also choose records that are gone. */
+/** Chooses records by id: unlike the filters of Get Many, ids also choose deleted records. */
 export const onlyRecords: INodeProperties = {
 	displayName: 'Only These Records',
 	name: 'onlyRecords',

@@ -54,7 +54,7 @@ export class UndoRun {
 	}
 
 	/**
-	 * @returns what became of each planned undo, and of duplicates that were found on the way
+	 * @returns the outcome of each planned undo, and of each duplicate that was found on the way
 	 * @throws NodeApiError if the service stops answering; the next undo continues
 	 */
 	async run(): Promise<RecordUndo[]> {

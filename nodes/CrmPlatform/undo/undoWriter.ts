@@ -73,7 +73,7 @@ export class UndoWriter {
 	 */
 	async write(undos: RecordUndo[], isLastAttempt = false): Promise<void> {
 		let attempts = undos.map((undo) => ({ undo, attempt: resolveLinks(undo, this.links, this.fields) }));
-		// This ends: each repetition leaves out a value, or is the second and last one.
+		// The loop ends: each repetition leaves out a value, or is the second and last one.
 		while (attempts.length > 0) {
 			await this.writeOnce(attempts);
 			attempts = attempts.flatMap(({ undo }) => {
@@ -102,7 +102,7 @@ export class UndoWriter {
 		throw error;
 	}
 
-	/** Writes what created records still lack: a link to a record that was created later, or a value that has become free. */
+	/** Writes the values that are missing in created records: links to records that were created later, and values that have become free. */
 	async complete(undos: RecordUndo[]): Promise<void> {
 		for (const undo of undos) {
 			const [resolved, outcome, current] = [resolveLinks(undo, this.links, this.fields), this.outcomeOf(undo), this.writtenRecords.get(undo)];

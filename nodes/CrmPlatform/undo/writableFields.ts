@@ -12,7 +12,7 @@ import { topLevelName } from './changedField';
 export interface WritableFields {
 	canUpdate(name: string): boolean;
 	canCreate(name: string): boolean;
-	/** Whether a client can write a field in any way; takes the name that events give it. */
+	/** Whether a client can write a field in any way. The name is the one that events use. */
 	canWrite(name: string): boolean;
 	/** Whether a field links to other records. */
 	isLink(name: string): boolean;

@@ -28,7 +28,7 @@ interface AbandonedGroup {
 /**
  * Reports open groups that only an earlier beginning could read, unless this one reads their events.
  *
- * @returns those groups, none of which is to be started, and whether each has had an execution
+ * @returns the open groups of earlier beginnings; none of them is to be started
  */
 export async function reportAbandonedGroups({ n8n, position, isRunning, options, clock, signal }: AbandonedGroupOptions): Promise<AbandonedGroup[]> {
 	const open = position.open.filter((group) => isAbandoned(group, position) && !isRunning(group));
@@ -52,10 +52,10 @@ function isAbandoned({ kind, start }: Group, position: Position): boolean {
 	return start !== position.start && (kind === 'records' || start.startsWith('records '));
 }
 
-/** Records of a group whose events the position is not going to read. */
+/** Records of a group whose events will not be read from the position. */
 function recordsNotRead({ kind, ids, records, sequences, timestamps, types }: Group, position: Position): string[] {
 	const { choice, past, since, seen } = position;
-	// The group does not tell whether a filter lets an event pass.
+	// The group does not show whether an event passes the filter.
 	const isUnfiltered = choice.filter.changedFields.length === 0 && Object.values(choice.filter.equal).every((values) => values.length === 0);
 	const isChosen = (type: string) => choice.events.some((pattern) => matchesEventPattern(pattern, type));
 	if (kind === 'records' || !isUnfiltered || past.length > 0 || !types.every(isChosen)) return records;

@@ -31,7 +31,7 @@ interface SourceOptions {
 	look(): Promise<SharedLook>;
 	/** Maximum number of events or records in a group. */
 	size: number;
-	/** Absent for events. */
+	/** The reader of the records; absent for events. */
 	records?: RecordReader | undefined;
 	/** Events that this process has read, even if the position does not show it. */
 	wasRead: RecentIds;
@@ -42,7 +42,7 @@ interface SourceOptions {
 /** Maximum number of events per reading, filtered ones included. */
 const maxRead = 10_000;
 
-/** Maximum lag, in sequence numbers, for sharing events with other triggers, since shared events stay in memory until the next look. */
+/** Maximum lag, in sequence numbers, of a trigger that shares events with others: shared events stay in memory until the next look. */
 const maxShared = 1_000;
 
 /** Page size of a backfill; constant, since some services bind a cursor to the page size. */
@@ -52,7 +52,7 @@ const backfillPage = 100;
 export class ChangeSource {
 	/** Events of open groups, by identity, so that a group just read is not read again. */
 	readonly events = new Map<string, CrmEvent>();
-	/** Items of groups of a backfill, by name, for the same reason. Events report later what changes meanwhile. */
+	/** Items of groups of a backfill, by name, so that they are not read again. Changes meanwhile are reported by later events. */
 	readonly pages = new Map<string, IDataObject[]>();
 
 	private readonly options: SourceOptions;
@@ -64,10 +64,10 @@ export class ChangeSource {
 	}
 
 	/**
-	 * Reads groups, opens them and moves the position past them, both at once: the position may be stored
+	 * Reads groups. Opens them and moves the position past them in one step, since the position may be stored
 	 * at any time.
 	 *
-	 * @param limit how many groups are wanted
+	 * @param limit maximum number of groups
 	 * @param isCanceled whether the reading is no longer wanted; the position then stays
 	 */
 	async read(position: Position, limit: number, now: number, isCanceled: () => boolean): Promise<Group[]> {
@@ -98,7 +98,7 @@ export class ChangeSource {
 		let isWhole = true;
 		const isNear = (look.newest?.sequence ?? 0) - position.sequence <= maxShared;
 		const share = isNear ? look.share : unshared;
-		// Not from the floor, so that triggers published at different times share one query.
+		// The query does not begin at the floor, so that triggers published at different times share it.
 		const above = Math.max(0, position.sequence - overlap);
 		const types = typesToRead(position);
 		// Triggers share a response only if they have read the same events before.
@@ -116,7 +116,7 @@ export class ChangeSource {
 			isWhole = chosen < limit * size && unseen.length < maxRead;
 			if (!isWhole) break;
 		}
-		// A late event, or one of another log.
+		// The event is late, or belongs to another log.
 		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= position.sequence);
 		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now, afterwards) : { isSure: true };
 		if (isCanceled() || !isSure) return [];
@@ -137,7 +137,7 @@ export class ChangeSource {
 
 	private openGroups(found: Array<{ event: CrmEvent; choice: Choice }>, position: Position): Group[] {
 		for (const { event } of found) {
-			// Copied, since other triggers share it and an execution may change its input.
+			// Other triggers share the event, and an execution may change its input.
 			this.events.set(eventIdentity(event), structuredClone(event));
 			this.options.wasRead.add(eventIdentity(event));
 		}

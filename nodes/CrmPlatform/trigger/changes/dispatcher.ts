@@ -8,7 +8,7 @@ import { reportAbandonedGroups } from './abandonedGroups';
 import { DeferredGroups } from './deferredGroups';
 import { identitiesOf, splitOff } from './group';
 import type { Loaded, LoadFailure } from './loadGroup';
-import { advance, delayAfter, firstOfRecords, isBehind, maxRefusals } from './startOrder';
+import { advanceGroup, delayAfter, firstOfRecords, isBehind, maxRefusals } from './startOrder';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import type { Group, Position } from './position';
 import { ReadAhead } from './readAhead';
@@ -31,7 +31,7 @@ export class Dispatcher {
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
-	/** Executions under way. */
+	/** The executions under way. */
 	private readonly running: Starts;
 	private readonly deferred = new DeferredGroups();
 	private storedRevision = 0;
@@ -63,7 +63,7 @@ export class Dispatcher {
 		return this.storedRevision;
 	}
 
-	/** Aborted once this opening is over: by its end, or by a later one. */
+	/** Aborted when the trigger is closed, or opened again. */
 	get signal(): AbortSignal {
 		return this.opening.signal;
 	}
@@ -106,7 +106,7 @@ export class Dispatcher {
 	 *
 	 * @param load reads the items of a group, and is passed how often that has failed before; an empty list
 	 * closes the group without an execution
-	 * @param signal that of the opening, which another may follow meanwhile
+	 * @param signal the signal of the opening; another opening may follow meanwhile
 	 */
 	async startDue(load: (group: Group, tries: number) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
@@ -120,7 +120,7 @@ export class Dispatcher {
 			if (this.running.size >= this.options.atOnce) return;
 			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, deferred.failedReadings)) return;
 			const { items, failures } = await load(group, deferred.failedReadings.get(group.name) ?? 0);
-			// Published again meanwhile, the trigger may have started it already.
+			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
 			deferred.endWait(group.name, failures.length === 0);
 			const rest = failures.length === 0 ? group : await this.without(group, failures, signal);
@@ -137,7 +137,7 @@ export class Dispatcher {
 		return firstOfRecords(this.position.open, isDue);
 	}
 
-	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
+	/** Has n8n store the position if nothing is under way; otherwise, the next start stores it. */
 	storeWhenIdle(): void {
 		if (this.running.size === 0) this.store();
 	}
@@ -156,7 +156,7 @@ export class Dispatcher {
 	}
 
 	/**
-	 * Puts off what could not be read, and sets it aside where the service keeps refusing it.
+	 * Defers what could not be read, and sets it aside if the service keeps refusing it.
 	 *
 	 * @returns the group of what could be read; undefined if there is none
 	 */
@@ -173,9 +173,9 @@ export class Dispatcher {
 			deferred.deferReading(group.name, tries, clock.now() + delayAfter(tries));
 			return undefined;
 		}
-		// It may have been started before n8n was killed, with everything readable at that time.
+		// The group may have been started before n8n was killed, when all of it was readable.
 		const isStarted = await hasExecution(n8n, executionKey(n8n, group), clock);
-		// Published again meanwhile: whoever reads now decides.
+		// If the trigger was published again meanwhile, the later opening decides.
 		if (signal.aborted) return undefined;
 		if (isStarted) {
 			this.settle(group, 'unknown', group.isEmitted);
@@ -201,7 +201,7 @@ export class Dispatcher {
 		this.isStored = true;
 		const wasEmitted = group.isEmitted;
 		group.isEmitted = true;
-		// Stored by `emit`, together with the group.
+		// `emit` stores the position together with the group.
 		this.putInStaticData();
 		const isDoneWhenBegun = this.options.doneWhen === 'started';
 		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome, wasEmitted) });
@@ -209,7 +209,7 @@ export class Dispatcher {
 
 	private settle(group: Group, outcome: Outcome, wasEmitted: boolean | undefined): void {
 		this.isStored = false;
-		const next = advance(group, outcome, wasEmitted === true, this.options);
+		const next = advanceGroup(group, outcome, wasEmitted === true, this.options);
 		if (next === 'finish') {
 			this.finish(group);
 		} else if (next === 'set aside') {

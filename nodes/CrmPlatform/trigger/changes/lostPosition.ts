@@ -3,7 +3,7 @@ import { passesFilter } from '../eventFilter';
 import type { EventLog } from '../../api/eventLog';
 import { overlap, type Choice } from './position';
 
-/** Distances from the newest chosen event at which to look for one that has started the workflow. */
+/** Distances from the newest chosen event at which to look for an event that has started the workflow. */
 const distances = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 
 /** Maximum number of events to look at. */

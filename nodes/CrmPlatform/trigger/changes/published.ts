@@ -68,7 +68,7 @@ export async function openDispatcher(
 		existingDispatcher.reopen(n8n, options);
 	}
 	dispatchers.set(name, dispatcher);
-	// n8n stores it at the end of the activation.
+	// n8n stores the position at the end of the activation.
 	dispatcher.putInStaticData();
 	return dispatcher;
 }

@@ -38,7 +38,7 @@ const maxPause = 5 * 60_000;
  * Reads until the trigger is closed.
  *
  * @param reopen called when the service refuses the credential, since n8n does not report that its key was
- * replaced. Returns whether another reading has taken over
+ * replaced; returns whether another reading has taken over
  */
 export async function startReading(
 	n8n: ITriggerFunctions,
@@ -65,7 +65,7 @@ class ReadingLoop {
 	private readonly choice: TriggerChoice;
 	private readonly dispatcher: Dispatcher;
 	private readonly source: ChangeSource;
-	/** Aborted when an execution has ended, or with `signal`. */
+	/** Aborted when an execution has ended, or when `signal` is aborted. */
 	private awake = new AbortController();
 	private isReading = false;
 	/** When to read next (Unix epoch ms). */
@@ -124,11 +124,11 @@ class ReadingLoop {
 		}
 	}
 
-	/** @returns milliseconds to wait */
+	/** @returns milliseconds to wait before the next step */
 	private async step(): Promise<number> {
 		const { dispatcher, signal, choice, service: { clock } } = this;
 		const begun = clock.now();
-		// Before reading, which takes time: a start also stores finished groups.
+		// Starts come before reading, which takes time: a start also stores finished groups.
 		await dispatcher.startDue(this.load, signal);
 		if (signal.aborted) return 0;
 		this.storeOutcomes();
@@ -144,7 +144,7 @@ class ReadingLoop {
 	/**
 	 * Reads new groups if it is time to.
 	 *
-	 * @returns whether it has found that there are none
+	 * @returns whether there are none
 	 */
 	private async read(): Promise<boolean> {
 		const { dispatcher, signal, choice, service: { clock } } = this;
@@ -159,7 +159,7 @@ class ReadingLoop {
 		if (signal.aborted) return false;
 		const hasMore = backfill !== undefined || groups.length >= room;
 		this.nextRead = hasMore ? -Infinity : clock.now() + untilNextLook(choice.interval, clock.now());
-		// So that a stored position never looks older than the service's log.
+		// A stored position must never look older than the service's log.
 		if (clock.now() - this.storedAt > maxTimeUnstored) {
 			this.storedAt = clock.now();
 			dispatcher.changed();

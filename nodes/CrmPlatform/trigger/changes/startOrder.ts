@@ -9,7 +9,7 @@ const maxDelay = 5 * 60_000;
 /** Maximum number of executions of a group that n8n ends before they begin. */
 const maxUnbegun = 10;
 
-/** Number of reads before a refusal is final; they take longer than a replica may lag. */
+/** Number of reads before a refusal is final; so many reads take longer than a replica may lag. */
 export const maxRefusals = 4;
 
 export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);
@@ -22,7 +22,7 @@ type NextStep = 'finish' | 'set aside' | number;
  *
  * @param wasEmitted whether n8n had been asked to start it before, so that an existing execution may be this one
  */
-export function advance(
+export function advanceGroup(
 	group: Group,
 	outcome: Outcome,
 	wasEmitted: boolean,
@@ -52,7 +52,7 @@ export function firstOfRecords(open: Group[], isDue: (group: Group) => boolean):
 	});
 }
 
-/** Whether an earlier group has to end first to keep the sequence. Only unreadable groups let later ones pass. */
+/** Whether an earlier group has to end first to keep the sequence. Only an unreadable group lets later groups pass. */
 export function isBehind(group: Group, open: Group[], unread: ReadonlyMap<string, number>): boolean {
 	const busyRecords = new Set<string>();
 	for (const openGroup of open) {

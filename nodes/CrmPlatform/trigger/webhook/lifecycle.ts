@@ -82,14 +82,14 @@ export function inactive(n8n: TriggerFunctions, { id, status }: Subscription): N
 	);
 }
 
-/** @throws Error in the user's words where n8n has no address for the trigger */
+/** @throws Error in the user's words if n8n has no address for the trigger */
 function addressOf(n8n: IHookFunctions): string {
 	const url = n8n.getNodeWebhookUrl('default');
 	if (url !== undefined) return url;
 	throw new Error('This trigger has no webhook URL yet. Save the workflow first.');
 }
 
-/** @throws Error in the user's words where n8n has no address, or no event is chosen */
+/** @throws Error in the user's words if n8n has no address, or if no event is chosen */
 function requestOf(n8n: IHookFunctions): SubscriptionRequest {
 	return { url: addressOf(n8n), events: readEventChoice(n8n).events };
 }

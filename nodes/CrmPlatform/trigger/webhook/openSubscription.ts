@@ -14,7 +14,7 @@ import {
 } from './subscription';
 
 /**
- * Finds the trigger's subscription and updates it, or subscribes. A paused one stays paused. One whose address
+ * Finds the trigger's subscription and updates it, or subscribes. A paused subscription stays paused. One whose address
  * somebody has changed is replaced: the service counts events accepted there as delivered, and would not
  * recover them.
  *
@@ -34,7 +34,7 @@ export async function openSubscription(
 	const updated = found && isOurs ? await updateSubscription(api, found.subscription, request) : undefined;
 	const isReused = updated !== undefined && (updated.status === 'paused' || isFor(updated, request));
 	const baseState = { ...state };
-	// Events accepted at n8n's old address were accepted by n8n.
+	// n8n has accepted the events that were accepted at its old address.
 	if (isOurs && !isReused) baseState.deliveredUntil = await deliveredUntil(api, found, state);
 	const opened = isReused
 		? { subscription: updated, secret: currentSecret(updated, state), hint: undefined }

@@ -20,7 +20,7 @@ import {
  * Updates a subscription to the request, if the service supports it. A subscription that the service has
  * disabled is enabled again; one that somebody has paused stays paused.
  *
- * @returns the subscription as the service has it now, unchanged where it refuses
+ * @returns the subscription as the service has it now; unchanged if the service refuses
  */
 export async function updateSubscription(
 	api: Connection,
@@ -48,7 +48,7 @@ async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined
  * Replaces a subscription that the service does not change. The old one is deleted last, since the service may
  * refuse n8n's address.
  *
- * @throws NodeOperationError where the service refuses it
+ * @throws NodeOperationError if the service refuses the replacement
  */
 export async function replaceSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
@@ -103,7 +103,7 @@ export async function renewSecret(
 	throw new Error('The CRM returned no signing secret, so deliveries could not be verified.');
 }
 
-/** @throws NodeOperationError where the service refuses a subscription in another one's place, otherwise the error itself */
+/** @throws NodeOperationError if the service refuses a replacement, otherwise the error itself */
 function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subscription, error: unknown): never {
 	if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
 	throw new NodeOperationError(
