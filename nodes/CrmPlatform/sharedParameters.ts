@@ -74,7 +74,7 @@ function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Var
 	return [...variants.values()];
 }
 
-/** Merges collections: each part is shown in the forms that have it. */
+/** Builds a collection, each part of which is shown in the forms that have it. */
 function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
 	const having = variants.flatMap((variant) => variant.forms);
 	const partsOf = ({ parameters }: Form, name: string) =>
@@ -132,7 +132,8 @@ function where(forms: Form[], all: Form[]): IDisplayOptions {
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
 	const formSet = new Set(forms);
 	const others = all.filter((form) => !formSet.has(form));
-	const [sameOperation, sameResource] = [others.filter((form) => operation.includes(form.operation)), others.filter((form) => resource.includes(form.resource))];
+	const sameOperation = others.filter((form) => operation.includes(form.operation));
+	const sameResource = others.filter((form) => resource.includes(form.resource));
 	const hidden = unique(sameOperation, 'resource');
 	const ways: IDisplayOptions[] = [
 		...(others.length === 0 ? [{}] : []),

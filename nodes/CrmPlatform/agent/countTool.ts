@@ -62,7 +62,8 @@ export async function countTool(run: ToolRun, args: ModelArguments): Promise<Too
 		for (const record of records) {
 			const value = sum && valueOf(record, sum.path);
 			// Texts that look like numbers may be phone numbers.
-			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum)))) {
+			const isText = typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum));
+			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || isText) {
 				throw notNumbers();
 			}
 			const key = Object.assign({}, ...keyFields.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
@@ -123,5 +124,6 @@ async function groupNames({ api }: ToolRun, fields: Field[], rows: CountedGroup[
 	if (!group) return [];
 	const named = (await forReading(api, fields, rows.map(({ key }) => key))).map((key) => valueOf(key, group.path) ?? '(none)');
 	const ids = rows.map(({ key }) => valueOf(key, group.path));
-	return named.map((name, i) => (named.some((other, k) => other === name && ids[k] !== ids[i] && typeof name === 'string') ? `${String(name)} (${String(ids[i])})` : name));
+	const isShared = (name: unknown, i: number) => named.some((other, k) => other === name && ids[k] !== ids[i] && typeof name === 'string');
+	return named.map((name, i) => (isShared(name, i) ? `${String(name)} (${String(ids[i])})` : name));
 }

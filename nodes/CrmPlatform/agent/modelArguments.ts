@@ -25,7 +25,8 @@ export class ModelArguments {
 
 	/** Refuses arguments of other actions, which would otherwise be ignored. */
 	only(action: string, allowed: readonly string[]): void {
-		const others = Object.keys(this.values).filter((name) => !['kind', 'action', 'token', ...allowed].includes(name) && !isUnset(this.values[name]));
+		const accepted = ['kind', 'action', 'token', ...allowed];
+		const others = Object.keys(this.values).filter((name) => !accepted.includes(name) && !isUnset(this.values[name]));
 		if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);
 	}
 

@@ -57,7 +57,8 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	const reviewedNodes = (n8n as unknown as { getConnectedNodes(type: string): INode[] }).getConnectedNodes(NodeConnectionTypes.AiTool);
 	const name = (['change', 'act'] as const).find((toolName) => tool.endsWith(`_${toolName}`));
 	const prefix = tool.slice(0, -(name?.length ?? 0) - 1);
-	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === ((parameters.options as IDataObject | undefined)?.prefix ?? 'crm'));
+	const prefixOf = (parameters: IDataObject) => (parameters.options as IDataObject | undefined)?.prefix ?? 'crm';
+	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === prefixOf(parameters));
 	// In another account, the names would belong to other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
 	const { token: _, ...argsWithoutToken } = rawArgs as IDataObject;

@@ -34,7 +34,8 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 	const exact = all.find(({ name }) => name === requestedName || name === `custom_fields.${requestedName}`);
 	if (exact) return exact;
 	const words = wordsOf(requestedName);
-	const matches = all.filter(({ name, label }) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')].some((alias) => wordsOf(alias) === words));
+	const aliasesOf = ({ name, label }: Entry) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')];
+	const matches = all.filter((entry) => aliasesOf(entry).some((alias) => wordsOf(alias) === words));
 	const [only] = matches;
 	if (only && matches.length === 1) return only;
 	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
@@ -83,8 +84,9 @@ function fieldCalled(requestedName: string, fields: Field[]): string {
 	const bare = (name: string) => wordsOf(name.replace(/^custom_fields\./, ''));
 	const words = bare(requestedName);
 	const matches = fields.filter(({ name, label }) => [bare(name), bare(shortName(name)), wordsOf(label)].includes(words));
-	const exact = fields.find(({ name }) => name === requestedName) ?? matches.find(({ name }) => bare(name) === words) ?? (matches.length === 1 ? matches[0] : undefined);
-	return exact?.name ?? words;
+	const onlyMatch = matches.length === 1 ? matches[0] : undefined;
+	const field = fields.find(({ name }) => name === requestedName) ?? matches.find(({ name }) => bare(name) === words) ?? onlyMatch;
+	return field?.name ?? words;
 }
 
 /** The records with names in place of linked ids and without blank values, which saves tokens. */

@@ -34,7 +34,8 @@ export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: L
 	const filterableFields = fields.filter(({ name }) => name !== list.search);
 	for (const [name, value] of Object.entries(args.object('filters'))) {
 		const field = matchByName(filterableFields, name, 'filter');
-		rows.push(...(isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]]).map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
+		const comparisons = isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]];
+		rows.push(...comparisons.map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
 	}
 	return rows;
 }

@@ -43,7 +43,8 @@ export async function describePlannedWrite(
 	isComplete: boolean,
 ): Promise<string> {
 	const summary = `${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
-	const changes = await describeChanges(run, recordType, (request.body ?? {}) as IDataObject, target?.record, isComplete ? Infinity : maxShown);
+	const values = (request.body ?? {}) as IDataObject;
+	const changes = await describeChanges(run, recordType, values, target?.record, isComplete ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
 	const content = isComplete && target && operation.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
 	const details = [detail, changes, content].filter(Boolean).join('; ');
@@ -115,7 +116,10 @@ async function describeChanges(
 	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
 	const zone = run.n8n.getTimezone();
 	const isInstantAt = (path: string[]) => fieldKinds[fieldAt(path)?.kind ?? 'any'].order === 'instant';
-	const valueAt = (values: unknown, path: string[]) => (isInstantAt(path) ? momentIn(zone, memberAtPath(values, path)) : memberAtPath(values, path));
+	const valueAt = (values: unknown, path: string[]) => {
+		const value = memberAtPath(values, path);
+		return isInstantAt(path) ? momentIn(zone, value) : value;
+	};
 	return leavesOf(body)
 		.flatMap(([path, value]) => {
 			const label = fieldAt(path)?.label ?? labelFor(path.join('.').replace(/^custom_fields\./, ''));

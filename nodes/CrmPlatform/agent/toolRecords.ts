@@ -136,8 +136,9 @@ async function candidates(run: ToolRun, recordType: RecordType, filter: string):
 	return { results: first.map(({ name, value }) => `${name} (${value})`), records };
 }
 
-const searchIn = async (api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> =>
-	await searchList(api, { resource, collection }, { filter, cursor: undefined }).catch(() => ({ results: [] }));
+async function searchIn(api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> {
+	return await searchList(api, { resource, collection }, { filter, cursor: undefined }).catch(() => ({ results: [] }));
+}
 
 /** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */
 async function nearest(api: Connection, resource: string, collection: string, name: string): Promise<INodeListSearchResult> {

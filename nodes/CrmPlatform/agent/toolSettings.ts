@@ -45,7 +45,8 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const recordTypes = recordTypesNamed(chosen('kinds'));
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
 	const selectedTools = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
-	const offeredTools = (selectedTools.length > 0 ? toolNames.filter((name) => selectedTools.includes(name)) : toolNames).filter((name) => isOffered(name, recordTypes, verbs));
+	const isSelected = (name: ToolName) => selectedTools.length === 0 || selectedTools.includes(name);
+	const offeredTools = toolNames.filter((name) => isSelected(name) && isOffered(name, recordTypes, verbs));
 	if (offeredTools.length === 0) {
 		throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 	}

@@ -68,7 +68,8 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 	};
 	const descriptions = await descriptionsOf(false);
 	if (!asksFirst) return await send(run, requestedWrites, plannedWrites, descriptions);
-	const previewUnlessUnchanged = async (reason?: string) => (plannedWrites.every(changesNothing) ? unchanged(descriptions) : await preview(reason));
+	const previewUnlessUnchanged = async (reason?: string) =>
+		(plannedWrites.every(changesNothing) ? unchanged(descriptions) : await preview(reason));
 	if (token === undefined) return await previewUnlessUnchanged();
 	const checked = checkedToken(run, plannedWrites, token, now);
 	const missing = plannedWrites.find(({ target }) => target?.notFound)?.target?.notFound;
@@ -197,11 +198,13 @@ async function send(
 		const sending = sendOne(run, write, plannedWrites[i]!, i, versions?.[i]);
 		const failed = await errorOf(sending);
 		if (failed) {
-			throw done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, descriptions, i)) : failed;
+			const isPartlyDone = done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed));
+			throw isPartlyDone ? new PartlyDone(partlyDone(failed, descriptions, i)) : failed;
 		}
 		const { record, isRepeated } = await sending;
 		const { id, name, title, subject } = record;
-		const nameFields = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
+		const names = Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== '');
+		const nameFields = Object.fromEntries(names);
 		const outcomeText = isRepeated ? await describeRepeatedWrite(run, plannedWrites[i]!, String(write.target?.id ?? id)) : descriptions[i]!;
 		done.push({
 			done: outcomeText,

@@ -69,7 +69,8 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	const settings = toolSettings(n8n, 0);
 	const { tool, toolCallId: _, ...rawArgs } = argumentsOf(n8n);
 	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
-	const name = settings.tools.find((toolName) => toolName === calledName) ?? (settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined);
+	const onlyTool = settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined;
+	const name = settings.tools.find((toolName) => toolName === calledName) ?? onlyTool;
 	const answer = name === undefined
 		? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }]
 		: await answerCall(n8n, settings, name, rawArgs);
@@ -97,7 +98,8 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
-		const args = new ModelArguments(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
+		const argNames = Object.keys(toolTexts(name, settings).schema.shape);
+		const args = new ModelArguments(`${settings.prefix}_${name}`, rawArgs, argNames, settings.recordTypes);
 		const api = withGate(await connect(view), (request) => {
 			hasSentWrite = true;
 			return request;
@@ -127,5 +129,6 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 /** Whether the service itself refused the write: its errors have a code. */
 function isRefusal({ context, ...failure }: NodeFailure): boolean {
 	const { code = '' } = (context.data ?? {}) as { code?: unknown };
-	return context.mayBeDone !== true && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && code !== '' && !String(code).startsWith('idempotency');
+	const isByService = code !== '' && !String(code).startsWith('idempotency');
+	return context.mayBeDone !== true && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && isByService;
 }

@@ -44,7 +44,12 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	// An error of this promise is thrown below.
 	if (await making.then(() => false, () => true)) await endApprovalSubscription(api, webhookId);
 	const task = await making;
-	const request: ApprovalRequest = { taskId: String(task.id), ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest: textDigest(task) };
+	const request: ApprovalRequest = {
+		taskId: String(task.id),
+		...(webhookId !== undefined && { webhookId }),
+		until: until.toISOString(),
+		digest: textDigest(task),
+	};
 	// When the time is over, n8n outputs the node's input (n8n-core 2.41, handleDisabledNode): an earlier
 	// node's approval, or a model's arguments, would be mistaken for an approval.
 	n8n.getExecuteData().data.main = [[{ json: waitingItem(request), pairedItem: { item: 0 } }]];
@@ -86,7 +91,11 @@ interface TaskParts {
 	isCalled: boolean;
 }
 
-async function taskBody({ n8n, api }: Execution, { title, message, collection }: ApprovalQuestion, { approver, about, until, link, isCalled }: TaskParts): Promise<IDataObject> {
+async function taskBody(
+	{ n8n, api }: Execution,
+	{ title, message, collection }: ApprovalQuestion,
+	{ approver, about, until, link, isCalled }: TaskParts,
+): Promise<IDataObject> {
 	const fields = ((await api.describe('/tasks'))?.create?.fields ?? []).map(({ name }) => name);
 	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('This CRM cannot assign its tasks to anyone.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
@@ -104,7 +113,8 @@ async function taskBody({ n8n, api }: Execution, { title, message, collection }:
 		due_at: until.toISOString(),
 		links: about ? [{ resource: collection, id: about.id }] : undefined,
 	};
-	return Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== undefined && (fields.includes(name) || name === 'title')));
+	const isSent = ([name, value]: [string, unknown]) => value !== undefined && (fields.includes(name) || name === 'title');
+	return Object.fromEntries(Object.entries(all).filter(isSent));
 }
 
 async function approverOf(execution: Execution, { approver }: ApprovalQuestion, about: IDataObject | undefined): Promise<string> {

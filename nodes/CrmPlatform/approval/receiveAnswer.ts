@@ -62,7 +62,9 @@ const html = (text: string): string => `<!doctype html><html lang="en"><meta cha
 
 /** Answers the call; the execution continues to wait. */
 function page(n8n: IWebhookFunctions, status: number, text: string): IWebhookResponseData {
-	const response = n8n.getResponseObject() as unknown as { writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown } };
+	const response = n8n.getResponseObject() as unknown as {
+		writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown };
+	};
 	const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': 'sandbox', ...(status === 503 && { 'retry-after': '5' }) };
 	response.writeHead(status, headers).end(html(text));
 	return { noWebhookResponse: true };

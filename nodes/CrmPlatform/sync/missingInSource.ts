@@ -68,4 +68,6 @@ export const maxDeletionsShare: INodeProperties = {
 };
 
 /** What to do with records of the CRM that the source does not have, and how many of them at most. */
-export const missingInSourceProperties = [missingInSource, missingFieldsNotice('missingValues', { missingInSource: ['set'] }), missingValues, maxDeletions, maxDeletionsShare];
+const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });
+
+export const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare];

@@ -59,7 +59,8 @@ export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]
 }
 
 function isLetThrough(record: IDataObject, { field, comparison, expectedValues }: ScopedField): boolean {
-	const values = allValuesIn(record, field).flat().flatMap((entry) => (isUnset(entry) ? [] : isObject(entry) ? (entry.id ?? entry.value) : entry));
+	const entries = allValuesIn(record, field).flat().filter((entry) => !isUnset(entry));
+	const values = entries.map((entry) => (isObject(entry) ? (entry.id ?? entry.value) : entry)).flat();
 	// A boolean that was never set counts as false.
 	if (comparison === 'is' && expectedValues.every((expected) => typeof expected === 'boolean')) {
 		return expectedValues.includes(values.some((value) => !isNo(value)));
@@ -74,7 +75,8 @@ function meets(field: Field, comparison: Comparison, value: unknown, expected: u
 	if (comparison === 'starts_with') return plain(value).startsWith(plain(expected));
 	const [valueSpan, expectedSpan] = [spanOf(field, value), spanOf(field, expected)];
 	if (!valueSpan || !expectedSpan) {
-		return comparison !== 'is' || text(field, value) === text(field, expected) || (field.choices !== undefined && plain(value) === plain(expected));
+		const isSameChoice = field.choices !== undefined && plain(value) === plain(expected);
+		return comparison !== 'is' || text(field, value) === text(field, expected) || isSameChoice;
 	}
 	switch (comparison) {
 		case 'is':
@@ -92,7 +94,7 @@ function meets(field: Field, comparison: Comparison, value: unknown, expected: u
 	}
 }
 
-/** Reads a number, or the time that a value may stand for; undefined for texts. */
+/** Reads a number, or the time that a value may stand for, as a span; undefined for texts. */
 function spanOf({ kind }: Field, value: unknown): { from: number; to: number } | undefined {
 	const { order } = fieldKinds[kind];
 	const number = order && exactNumber(String(value));

@@ -98,4 +98,5 @@ const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 });
 
 export const undoProperties = [undoPreview, undoOf, undoId, since];
-export const undoOptions = (kinds: Resource[]): INodeProperties[] => [allowPartialUndo, kindsProperty(kinds), maxUndone, onlyRecords, takesPrecedence, until];
+export const undoOptions = (kinds: Resource[]): INodeProperties[] =>
+	[allowPartialUndo, kindsProperty(kinds), maxUndone, onlyRecords, takesPrecedence, until];

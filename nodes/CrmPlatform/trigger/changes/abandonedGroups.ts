@@ -30,7 +30,9 @@ interface AbandonedGroup {
  *
  * @returns the open groups of earlier beginnings; none of them is to be started
  */
-export async function reportAbandonedGroups({ n8n, position, isRunning, options, clock, signal }: AbandonedGroupOptions): Promise<AbandonedGroup[]> {
+export async function reportAbandonedGroups(
+	{ n8n, position, isRunning, options, clock, signal }: AbandonedGroupOptions,
+): Promise<AbandonedGroup[]> {
 	const open = position.open.filter((group) => isAbandoned(group, position) && !isRunning(group));
 	const hasLastExecution = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
 	const abandoned = await Promise.all(open.map(async (group) => ({ group, isExecuted: await hasLastExecution(group) })));

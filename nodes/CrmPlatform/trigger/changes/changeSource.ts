@@ -102,7 +102,8 @@ export class ChangeSource {
 		const above = Math.max(0, position.sequence - overlap);
 		const types = typesToRead(position);
 		// Triggers share a response only if they have read the same events before.
-		const afterwards: Share = async (question, ask) => await share(`${above} ${types.join()} ${unseen.length} ${unseen.at(-1)?.id} ${question}`, ask);
+		const readBefore = `${above} ${types.join()} ${unseen.length} ${unseen.at(-1)?.id}`;
+		const afterwards: Share = async (question, ask) => await share(`${readBefore} ${question}`, ask);
 		for await (const event of log.after(above, types, undefined, share)) {
 			if (event.sequence <= position.floor) continue;
 			if (eventIdentity(event) in position.seen) {

@@ -108,7 +108,10 @@ export class LogWatch {
 	async other({ newest: storedNewest, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
 		let events: Array<CrmEvent | undefined> = [];
 		const shareAt = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
-		if (storedNewest) events = [await this.at(storedNewest.sequence, shareAt('first')), await this.at(storedNewest.sequence, shareAt('second'))];
+		if (storedNewest) {
+			const { sequence } = storedNewest;
+			events = [await this.at(sequence, shareAt('first')), await this.at(sequence, shareAt('second'))];
+		}
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
 			if (now - this.unsure < maxLag + maxCommitTime) return { isSure: false };
@@ -136,7 +139,8 @@ export function noteNewest(position: Position, marks: Array<Mark | undefined>): 
 /** Settles the sequence from which on only the new choice counts. */
 function settlePast({ past }: Position, newest: Mark, now: number): void {
 	for (const pastChoice of past) {
-		if (pastChoice.until === undefined && !pastChoice.byTime && now - pastChoice.at >= maxLag) pastChoice.until = Math.max(pastChoice.upTo, newest.sequence);
+		const isSettled = pastChoice.until !== undefined || pastChoice.byTime;
+		if (!isSettled && now - pastChoice.at >= maxLag) pastChoice.until = Math.max(pastChoice.upTo, newest.sequence);
 	}
 }
 

@@ -47,7 +47,8 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Grou
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	const isUnknown = outcome === 'unknown';
 	const notBegun = `n8n ended ${unbegun} executions before they began`;
-	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : outcome === 'ended before its first node' ? notBegun : failed;
+	const reason = outcome === 'ended before its first node' ? notBegun : failed;
+	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : reason;
 	const advice = isUnknown
 		? 'Check what the execution has done, and retry it if it has not finished'
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';

@@ -119,7 +119,10 @@ const choice = z.object({
 	filter: z.object({
 		changedFields: z.array(z.string()),
 		equal: z.record(z.array(z.string())),
-		ignored: z.object({ keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional() })), users: z.array(z.string()) }).optional(),
+		ignored: z.object({
+			keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional() })),
+			users: z.array(z.string()),
+		}).optional(),
 	}),
 	shape: z.enum(outputShapes),
 });
@@ -156,7 +159,13 @@ const schema: z.ZodType<Position> = z.object({
 	start: z.string(),
 	since: z.string(),
 	choice,
-	past: z.array(z.object({ choice, at: z.number(), upTo: z.number().int(), until: z.number().int().optional(), byTime: z.boolean().optional() })),
+	past: z.array(z.object({
+		choice,
+		at: z.number(),
+		upTo: z.number().int(),
+		until: z.number().int().optional(),
+		byTime: z.boolean().optional(),
+	})),
 	floor: z.number().int(),
 	sequence: z.number().int(),
 	reread: z.object({ above: z.number().int(), upTo: z.number().int() }).optional(),

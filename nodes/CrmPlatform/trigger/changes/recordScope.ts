@@ -46,7 +46,8 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields({ n8n: execution.n8n }, description)(0);
 	const query: Query = { ...filters };
 	if (output && list.fields !== undefined) {
-		query[list.fields] = [...new Set(['id', ...[list.created, list.changed].flatMap((time) => time?.field ?? []), ...output.map(({ path: [name] }) => name)])];
+		const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
+		query[list.fields] = [...new Set(['id', ...times, ...output.map(({ path: [name] }) => name)])];
 	}
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(parameter, key)),

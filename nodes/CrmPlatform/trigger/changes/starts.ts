@@ -83,7 +83,8 @@ export class Starts {
 	}
 
 	begin(n8n: ITriggerFunctions, start: StartRequest): void {
-		const open = { ...start, emissions: [], otherOutcomes: new Map(), lastEmission: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
+		const unsettled = { lastEmission: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
+		const open = { ...start, ...unsettled, emissions: [], otherOutcomes: new Map() };
 		this.open.set(start.group.name, open);
 		this.emit(n8n, open);
 	}

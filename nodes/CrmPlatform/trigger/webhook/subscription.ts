@@ -101,11 +101,12 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 export async function subscribe(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	subscriptionRequest: SubscriptionRequest,
+	request: SubscriptionRequest,
 ): Promise<SecretOf> {
 	// For people who read the service's list of subscriptions.
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
-	const body = await createSubscription(api, { ...subscriptionRequest, description }).catch((error) => explainRefusal(n8n, subscriptionRequest.url, error));
+	const creating = createSubscription(api, { ...request, description });
+	const body = await creating.catch((error) => explainRefusal(n8n, request.url, error));
 	return { subscription: parseSubscription(body), ...secretIn(body) };
 }
 

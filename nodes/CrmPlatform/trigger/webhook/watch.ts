@@ -193,10 +193,10 @@ class SubscriptionWatch {
 	}
 }
 
-function describeRestored(id: string, subscription: Subscription | undefined, subscriptionRequest: SubscriptionRequest, state: SubscriptionState): string {
+function describeRestored(id: string, subscription: Subscription | undefined, request: SubscriptionRequest, state: SubscriptionState): string {
 	if (!subscription) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
-	if (isMoved(subscription, subscriptionRequest, state)) {
-		return `n8n has a new address. The webhook ${id} now delivers to ${subscriptionRequest.url} instead of ${subscription.url}. Events that another program accepted at the old address are not delivered again`;
+	if (isMoved(subscription, request, state)) {
+		return `n8n has a new address. The webhook ${id} now delivers to ${request.url} instead of ${subscription.url}. Events that another program accepted at the old address are not delivered again`;
 	}
 	const change = subscription.status === 'active' ? 'changed' : subscription.status;
 	return `The webhook ${id} was ${change} in the CRM Platform. The trigger has restored it`;
