@@ -13,7 +13,7 @@ export class ModelArguments {
 	private readonly recordTypes: RecordType[];
 
 	/**
-	 * @param names of the tool's arguments
+	 * @param names the names of the tool's arguments
 	 * @throws Error if there is an argument that the tool does not have
 	 */
 	constructor(tool: string, rawArgs: IDataObject, names: string[], recordTypes: RecordType[]) {

@@ -47,7 +47,7 @@ const maxListed = 2 * maxCandidates;
 /**
  * Finds the record with an id or a name. The node never guesses between several records of one name.
  *
- * @param token of a preview, which contains the id of a record that its write renames
+ * @param token the token of a preview, which contains the id of a record that its write renames
  * @throws Error in the model's words, with the candidates
  */
 export async function namedRecord(

@@ -91,7 +91,7 @@ const isOffered = (tool: ToolName, recordTypes: RecordType[], verbs: ReadonlySet
 /** The changes that crm_change offers. */
 export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'untag';
 
-/** @param recordType of the changed records; any type if absent */
+/** @param recordType the type of the changed records; any type if absent */
 export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, recordType?: RecordType): ToolChange[] =>
 	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter(
 		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (recordType === undefined || (hasChange(change, recordType) && (verbs.has('send') || !leavesByChange(change, recordType)))),

@@ -77,7 +77,7 @@ const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, valu
 const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
 
 /**
- * @param token of an earlier attempt, which may have deleted some of the records
+ * @param token the token of an earlier attempt, which may have deleted some of the records
  * @throws Error in the model's words, unless each of the records is identified unambiguously
  */
 async function deletions(run: ToolRun, recordType: RecordType, args: ModelArguments, token: string | undefined): Promise<RequestedWrite[]> {

@@ -141,7 +141,7 @@ function refuseInactive(user: IDataObject | undefined): void {
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
 }
 
-/** Until when an answer counts. All attempts of a run share it: under its key, the service only accepts an equal task. */
+/** The deadline of an answer. All attempts of a run share it: under its key, the service only accepts an equal task. */
 function deadline({ n8n, identity: { run } }: Execution, limit: number, now: number): Date {
 	const context = nodeContext(n8n);
 	const earlier = context.approval as { run: unknown; until: number } | undefined;

@@ -8,7 +8,7 @@ import { endApprovalSubscription } from './approvalSubscription';
 
 const shared = { name: 'default', responseMode: 'onReceived', responseData: '', path: '={{ $nodeId }}', restartWebhook: true, isFullPath: true } as const;
 
-/** Where n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
+/** The webhooks at which n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
 export const approvalWebhooks: IWebhookDescription[] = [
 	{ ...shared, httpMethod: 'GET' },
 	{ ...shared, httpMethod: 'POST' },

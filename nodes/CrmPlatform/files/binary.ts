@@ -63,9 +63,9 @@ const chunkSize = 64 * 1024;
 
 /** A file that is stored while it is written, so that memory holds at most one chunk. */
 export interface OutputFile {
-	/** Adds text; waits while the store is behind. @throws Error where n8n cannot store it */
+	/** Adds text; waits while the store is behind. @throws Error if n8n cannot store it */
 	write(text: string): Promise<void>;
-	/** Ends the file. @throws Error where n8n cannot store it */
+	/** Ends the file. @throws Error if n8n cannot store it */
 	end(): Promise<IBinaryData>;
 }
 

@@ -64,7 +64,7 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<TextLine[
  * Reads a JSON array of records. An element that is not an object is reported and reading continues.
  *
  * @returns the records that end in each chunk
- * @throws Error in the user's words where the file is not one JSON array
+ * @throws Error in the user's words if the file is not one JSON array
  */
 export async function* readJsonArray(
 	chunks: AsyncIterable<string>,
@@ -96,7 +96,7 @@ class JsonArrayParser {
 
 	/** @returns false where the text is not a JSON array */
 	read(chunk: string, rows: Array<FileRow<IDataObject>>): boolean {
-		// Local variables: members take 12 % longer.
+		// This loop runs for each character, so it uses local variables instead of members.
 		let { depth, isInText, isEscaped } = this;
 		let from = 0;
 		for (let at = 0; at < chunk.length; at++) {

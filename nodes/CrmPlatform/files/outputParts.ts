@@ -20,7 +20,7 @@ interface OutputPart {
 interface OutputParts {
 	/** @throws Error if n8n cannot store the rows */
 	add(rows: string[]): Promise<void>;
-	/** Ends the last file; without rows, there is one file. @throws Error where n8n cannot store it */
+	/** Ends the last file; without rows, there is one file. @throws Error if n8n cannot store it */
 	end(): Promise<OutputPart[]>;
 }
 

@@ -19,7 +19,7 @@ const maxMarkLength = 4;
  * Decodes a file chunk by chunk. A byte-order mark is removed.
  *
  * @param bytes the file, in chunks of any size
- * @throws Error in the user's words where the bytes are not text in that encoding, or begin with the mark
+ * @throws Error in the user's words if the bytes are not text in that encoding, or begin with the mark
  * of another one
  */
 export async function* decodeText(
@@ -92,7 +92,7 @@ const withNulls = (): UnreadableFile =>
 		'The file has NUL characters, so it is not text in this encoding. If it is UTF-16 without a byte-order mark, choose UTF-16 in the options; otherwise, save it as UTF-8.',
 	);
 
-/** @throws Error in the user's words where the mark and the choice contradict each other */
+/** @throws Error in the user's words if the mark and the choice contradict each other */
 function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'auto'> {
 	const [marked] = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
 	if (marked === 'utf-32') throw new UnreadableFile('The file is UTF-32, which is not supported. Save it as UTF-8.');

@@ -28,7 +28,7 @@ import { readSource, type Source } from './syncSource';
  * them unless it is a preview.
  *
  * @returns the items of each output
- * @throws NodeApiError or NodeOperationError where the CRM cannot be read (nothing is written then), and for
+ * @throws NodeApiError or NodeOperationError if the CRM cannot be read (nothing is written then), and for
  * the first record that fails; if the node is set to continue on fail, these are items of Conflict
  */
 export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {

@@ -29,7 +29,7 @@ interface CallCounts {
 	failed: Record<string, number>;
 }
 
-/** @throws NodeOperationError where an agent calls the operation as a tool: its answer cannot wait */
+/** @throws NodeOperationError if an agent calls the operation as a tool: its answer cannot wait */
 export function refuseAsTool(n8n: IExecuteFunctions): void {
 	if (!isToolCall(n8n)) return;
 	throw new NodeOperationError(n8n.getNode(), 'A tool cannot wait for an approval, so no one was asked', {
@@ -98,7 +98,7 @@ function nameOf(n8n: IExecuteFunctions): string {
 /**
  * Names a call. The name leaves out the node's ID: n8n's own agents give each call a new one.
  *
- * @param callContent what the call consists of beside the node
+ * @param callContent the content of the call, besides the node
  */
 export function nameOfCall(n8n: IExecuteFunctions, callContent: unknown[]): string {
 	const { name, parameters, credentials = {} } = n8n.getNode();

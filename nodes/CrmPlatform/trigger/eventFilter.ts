@@ -6,7 +6,7 @@ export interface EventFilter {
 	changedFields: string[];
 	/** The values a field of the record may have; any if empty. */
 	equal: Record<string, string[]>;
-	/** Whose changes to ignore; all changes count if absent. */
+	/** The originators whose changes are ignored; all changes count if absent. */
 	ignored?: IgnoredOrigins | undefined;
 }
 

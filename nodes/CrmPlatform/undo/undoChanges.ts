@@ -20,7 +20,7 @@ import { writableFieldsOf } from './writableFields';
 import { warnIfUnprotected } from './writeUndo';
 
 /**
- * Takes back what an execution, a workflow or a user has written: reads the log, compares it with the current records,
+ * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
  * and writes the former values unless it is a preview.
  *
  * @param kinds the record types whose changes can be undone

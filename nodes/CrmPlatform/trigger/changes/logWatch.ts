@@ -26,7 +26,7 @@ const maxDoubtTime = 60_000;
 export class LogWatch {
 	/** The newest event that was shown, and when it was first shown. */
 	private latestMark: (Mark & { since: number }) | undefined;
-	/** How old the newest event was, since it was first shown, when the log was last read (ms). */
+	/** Milliseconds between the first look that showed the newest event and the last reading of the log. */
 	private readAge: number | undefined;
 	/** The newest event below which nothing can be new. */
 	private settled: Mark | undefined;

@@ -61,7 +61,8 @@ export async function resume(
 	}
 	const { backfill } = stored;
 	if (backfill && scope !== undefined && backfill.scope !== scope) {
-		// It may include skipped records. After a restart, the position is older than the publish, so it is unknown which of them were started.
+		// The new scope may include skipped records. After a restart, the position is older than the publish, so it is unknown
+		// which of them were started.
 		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
 		const { begun, ready } = backfill;
 		position.backfill = { cursor: '', scope, begun, ready, reread };

@@ -32,7 +32,7 @@ export const subscriptionLifecycle = {
 		return found !== undefined && matchesRequest(found.subscription, request, state);
 	},
 
-	/** @throws NodeApiError or NodeOperationError where the trigger would end up without an active subscription */
+	/** @throws NodeApiError or NodeOperationError if the trigger would end up without an active subscription */
 	async create(this: IHookFunctions): Promise<boolean> {
 		return await serialized(this, async () => {
 			const api = await connect(this);
