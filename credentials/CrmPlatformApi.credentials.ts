@@ -36,7 +36,7 @@ export class CrmPlatformApi implements ICredentialType {
 		leaveRoom,
 	];
 
-	/** A function, since n8n evaluates the declarative form anew for each request. */
+	/** This is a function, since n8n evaluates the declarative form anew for each request. */
 	authenticate = async (
 		credentials: ICredentialDataDecryptedObject,
 		request: IHttpRequestOptions,

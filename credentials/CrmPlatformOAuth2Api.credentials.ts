@@ -3,7 +3,7 @@ import type { Icon, ICredentialType, INodeProperties } from 'n8n-workflow';
 import offered from '../contract/scopes.json';
 import { baseUrl, apiDescriptionUrl, leaveRoom } from './serviceProperties';
 
-/** The base URL as `serviceAddress` of the nodes reads it, where n8n allows nothing but expressions. */
+/** Reads the base URL as `serviceAddress` of the nodes does; n8n allows only an expression here. */
 const address = String.raw`$self["baseUrl"].trim().replace(/(\/+v1)?\/*$/i, "")`;
 
 const scopes = Object.keys(offered).sort();

@@ -48,7 +48,8 @@ export class CrmPlatform implements INodeType {
 		builderHint: everydayHint,
 		inputs: [NodeConnectionTypes.Main],
 		outputs: [NodeConnectionTypes.Main],
-		// As `credentials` in actionProperties: n8n's verification reads `testedBy` in the source of a node.
+		// The same as `credentials` in actionProperties, written out because n8n's verification looks for `testedBy` in the
+		// source of a node; a test compares the two.
 		credentials: [
 			{
 				name: 'crmPlatformApi',

@@ -30,7 +30,7 @@ export class CrmPlatformSync implements INodeType {
 		subtitle: '={{ ($parameter["preview"] ? "preview: " : "sync: ") + $parameter["resource"] }}',
 		description: 'Keep the records of a CRM Platform account in sync with a table, a spreadsheet or another system',
 		defaults: { name: 'CRM Platform Sync' },
-		// n8n would name it after its hidden operation: Upsert contact.
+		// Otherwise, n8n would name the node after its hidden operation: Upsert contact.
 		skipNameGeneration: true,
 		usableAsTool: true,
 		builderHint: syncHint,

@@ -35,7 +35,7 @@ export class CrmPlatformTrigger implements INodeType {
 		// parseRequestBody), which takes longer than everything else it does with one.
 		version: 2,
 		subtitle: '={{ $parameter["events"].join(", ") }}',
-		// n8n 2.41 shows it for the action node as well: both are one entry of its list, which takes this text.
+		// n8n 2.41 also shows this text for the action node: its list has one entry for both.
 		description: 'Work with contacts, deals, tickets and other CRM Platform records, or start workflows within seconds of an event. The trigger needs a public address.',
 		defaults: { name: 'CRM Platform Trigger' },
 		inputs: [],
@@ -60,12 +60,12 @@ export class CrmPlatformTrigger implements INodeType {
 
 	webhookMethods = { default: subscriptionLifecycle };
 
-	/** Beside the webhook, so that a subscription that was deleted or changed in the CRM is noticed. */
+	/** Runs beside the webhook, so that a subscription that was deleted or changed in the CRM is noticed. */
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
 		return watchSubscription(this);
 	}
 
-	/** Without it, n8n would call `trigger` in a test run instead of taking the event (workflow-execute, runNode). */
+	/** Without this method, n8n would call `trigger` in a test run instead of using the event (workflow-execute, runNode). */
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return [this.getInputData()];
 	}

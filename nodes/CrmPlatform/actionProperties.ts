@@ -9,7 +9,7 @@ type OfferedOperation = Pick<Operation, 'option' | 'options'> & {
 	properties(resource: Resource): INodeProperties[];
 };
 
-/** Which credential signs the node's requests. */
+/** The choice of the credential that signs the node's requests. */
 export const authentication: INodeProperties = {
 	displayName: 'Authentication',
 	name: 'authentication',
@@ -38,7 +38,7 @@ export const credentials: INodeCredentialDescription[] = [
 ];
 
 /**
- * The parameters that n8n shows for these kinds of records.
+ * The parameters that n8n shows for these record types.
  *
  * @param first the entry chosen in a new node
  */

@@ -4,7 +4,7 @@ import { asObject, describeFields } from './parameters/fieldParameters';
 import type { MenuEntry } from './model';
 import { administration, adminMenu, everyday, everydayMenu } from './resources';
 
-/** Parameters of a usual task, as a builder of workflows writes them. A test runs each. */
+/** The parameters of a usual task, as a builder of workflows writes them. A test runs each example. */
 export const builderExamples: Array<{ task: string; parameters: IDataObject }> = [
 	{
 		task: 'create or update contacts from items of other names',
@@ -41,7 +41,7 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 	},
 ];
 
-/** Parameters as builders write them: expressions by `expr()`. */
+/** Formats parameters as builders write them: expressions with `expr()`. */
 export const asCode = (parameters: IDataObject): string =>
 	JSON.stringify(parameters).replace(/"=((?:[^"\\]|\\.)*)"/g, 'expr("$1")');
 

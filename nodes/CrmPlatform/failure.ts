@@ -7,7 +7,7 @@ import { listed } from './values/listed';
 /** An error as n8n shows it. */
 export type NodeFailure = NodeApiError | NodeOperationError;
 
-/** The error as n8n shows it, linked to the input item it is about. */
+/** Converts an error to the one that n8n shows, linked to its input item. */
 export function nodeFailure(n8n: IExecuteFunctions, error: Error, item: number | undefined): NodeFailure {
 	const isKnown = error instanceof NodeApiError || error instanceof NodeOperationError;
 	const failure = isKnown ? error : new NodeOperationError(n8n.getNode(), inWords(error));
@@ -28,7 +28,7 @@ export interface ItemFailure {
 }
 
 /**
- * The outcome of the other items, some of which may be written already. Items are numbered as n8n numbers them,
+ * Describes the outcome of the other items, some of which may be written already. Items are numbered as n8n numbers them,
  * from 0.
  */
 export function failureSummary(failures: ItemFailure[], done: number, count: number): string[] {
@@ -51,7 +51,7 @@ function affectsAllItems(failure: NodeFailure): boolean {
 }
 
 /**
- * The failure as an output item. It has exactly these three members: n8n takes an item with no others
+ * Converts a failure to an output item. The item has exactly these three members: n8n takes an item with no others
  * for an error (n8n-core 2.41, handleNodeErrorOutput).
  */
 export function failureJson({ message, description, context }: NodeFailure): IDataObject {

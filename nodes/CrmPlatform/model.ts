@@ -26,7 +26,7 @@ export interface Resource {
 	parents?: INodeProperties[];
 	/** Whether its records refer to others, which the user can pick from lists. */
 	isLinked?: boolean;
-	/** Whether *Undo* takes changes of its records back. */
+	/** Whether *Undo* can undo changes of its records. */
 	isUndoable: boolean;
 	/** Whether the Poll Trigger offers it, which needs *Get Many*. */
 	isPolled: boolean;
@@ -34,7 +34,7 @@ export interface Resource {
 	operations: Operation[];
 }
 
-/** An entry of a node's menu of resources: a record type, or operations for which the user picks the type. */
+/** An entry of a node's menu of resources: a record type, or operations for which the user picks the record type. */
 export interface MenuEntry extends Omit<Resource, 'path' | 'isUndoable' | 'isPolled'> {
 	/** The record types to pick from, by name. */
 	kinds?: Resource[];
@@ -46,28 +46,28 @@ export interface Operation {
 	properties(resource: Resource): INodeProperties[];
 	/** Parameters under Options. */
 	options?: INodeProperties[];
-	/** Schema of the output where it is not the record; null where it is not known beforehand. */
+	/** Schema of the output if it is not the record; null if it is not known beforehand. */
 	output?: OutputSchema | null;
-	/** The description of the write it does, which names the fields to fill in. */
+	/** Finds the description of the operation's write, which names the fields to fill in. */
 	write?(description: ResourceDescription): WriteDescription | undefined;
-	/** Of an action such as winning a deal: whether it sends something to people outside the CRM. */
+	/** Whether an action such as winning a deal sends something to people outside the CRM. */
 	leavesTheCrm?: boolean;
-	/** Whether it is done once for all items where no parameter depends on the item: it would give the same each time. */
+	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns the function that handles one item. */
 	prepare(execution: Execution): Run | Sliced | Promise<Run | Sliced>;
 }
 
-/** JSON Schema, as much as n8n shows of a node's output before it has run. */
+/** The part of JSON Schema that n8n shows of a node's output before it has run. */
 export interface OutputSchema {
 	type: string;
 	properties?: Record<string, OutputSchema>;
 }
 
-/** Does the operation for one input item, by its index; items are done one after another. */
+/** Runs the operation for one input item, by its index; the items run one after another. */
 export type Run = (item: number) => Promise<Result>;
 
-/** Does the operation for slices of the items, a few at a time. */
+/** Runs the operation for slices of the items, a few at a time. */
 export interface Sliced {
 	/** Number of items in one slice. */
 	size: number;
@@ -83,7 +83,7 @@ export interface Slice {
 	 * A result for each item, in their order; none for those that were not tried. If it throws, every item
 	 * fails with that error.
 	 *
-	 * @param goesOn asked between two requests with the results so far
+	 * @param goesOn called between two requests with the results so far
 	 */
 	send(goesOn: GoesOn): Promise<Results>;
 }

@@ -5,7 +5,7 @@ import { failureJson, type ItemFailure } from './failure';
 import { ItemWithFiles } from './files/itemWithFiles';
 import type { OutputItem } from './model';
 
-/** Gathers what the node outputs, in the order of the input items. */
+/** Collects the node's output in the order of the input items. */
 interface Output {
 	add(item: number, result: OutputItem): void;
 	fail(failure: ItemFailure): void;
@@ -13,7 +13,7 @@ interface Output {
 	items(done: number): INodeExecutionData[];
 }
 
-/** Each result and each failure as an item, linked to its input. */
+/** Outputs each result and each failure as an item that is linked to its input. */
 export function allItems(): Output {
 	const items: INodeExecutionData[] = [];
 	return {
@@ -28,7 +28,7 @@ export function allItems(): Output {
 }
 
 /**
- * One item, however many records there are. It is linked to the first and the last input item: if both come
+ * Outputs one item, however many records there are. It is linked to the first and the last input item: if both come
  * from one item of an earlier node, n8n finds that item; otherwise n8n reports that there are several.
  *
  * @param count number of input items
@@ -72,7 +72,7 @@ export function summaryItem(n8n: IExecuteFunctions, count: number): Output {
 const failedItem = ({ item, failure }: ItemFailure): INodeExecutionData => ({ json: failureJson(failure), pairedItem: { item } });
 
 /**
- * A record without `error`: under Retry On Fail, n8n takes a first item that has one for a failure and
+ * Renames the member `error` of a record: under Retry On Fail, n8n takes a first item that has one for a failure and
  * runs the node again (n8n-core 2.41, WorkflowExecute, checkFailure). The value moves to `error_info`.
  */
 function withoutError(record: IDataObject): IDataObject {

@@ -9,7 +9,7 @@ export interface ItemResult {
 /** Slices in flight at the same time: more gain little, as the service handles one after another. */
 const slicesAtOnce = 4;
 
-/** Names in expressions that have the same value for each item. */
+/** The names in expressions that have the same value for each item. */
 const constantNames = /\$(now|today|vars|env|secrets|workflow|execution|max|min|if|ifEmpty)\b/g;
 
 /** Whether any parameter may differ between items. An expression that the node does not understand counts as such. */
@@ -20,13 +20,13 @@ export function dependsOnItem(parameters: unknown): boolean {
 }
 
 /**
- * Does what an operation has prepared for each of `count` items, and yields the results in the order of the
+ * Runs what an operation has prepared for each of `count` items, and yields the results in the order of the
  * items: one after another, or in slices, a few at a time. Slices that change the same record go one after
  * another, so that of two items for one record the later one wins, as it would one by one.
  *
  * After `goesOn` returns false, nothing further is sent, and requests in flight are awaited.
  *
- * @param goesOn asked before each request, with the results that are new
+ * @param goesOn called before each request with the new results
  */
 export function runAll(work: Run | Sliced, count: number, goesOn: GoesOn): AsyncGenerator<ItemResult[], void> {
 	if (typeof work !== 'function') return inOrder(work, slicesAtOnce, count, goesOn);
@@ -41,7 +41,7 @@ async function* inOrder(
 	goesOn: GoesOn,
 ): AsyncGenerator<ItemResult[], void> {
 	const running: Array<{ items: number[]; slice: Slice; results: Promise<Results> }> = [];
-	// A slice of no items would never end.
+	// A loop over slices of no items would never end.
 	const sliceSize = Math.max(1, Math.floor(size) || 1);
 	let next = 0;
 	let isStopped = false;

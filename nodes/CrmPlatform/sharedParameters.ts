@@ -1,6 +1,6 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 
-/** An operation on a kind of record, and its parameters in the order of the form. */
+/** An operation on a record type, and its parameters in the order of the form. */
 interface Form {
 	resource: string;
 	operation: string;
@@ -14,7 +14,7 @@ interface Variant {
 }
 
 /**
- * The parameters of all forms, each once, with the forms that show it. n8n 2.41 hands the list to AI builders as it
+ * Merges the parameters of all forms: each appears once, with the forms that show it. n8n 2.41 passes the list to AI builders as it
  * is, so what is written once is read once.
  */
 export function sharedParameters(forms: Form[]): INodeProperties[] {
@@ -28,10 +28,10 @@ export function sharedParameters(forms: Form[]): INodeProperties[] {
 	});
 }
 
-/** By character: the names are English, and to load a locale's rules takes 7 ms when n8n loads the node. */
+/** Compares by character: the names are English, and loading a locale's rules would take 7 ms when n8n loads the node. */
 export const alphabetically = (a: string, b: string): number => (a.toLowerCase() < b.toLowerCase() ? -1 : 1);
 
-/** Names of parameters, so that each form has its own in its order: n8n shows them in the order of the list. */
+/** Orders the names of parameters so that each form has its parameters in its order: n8n shows them in the order of the list. */
 function namesInOrder(forms: Form[]): string[] {
 	const before = new Map<string, Set<string>>();
 	for (const { parameters } of forms) {
@@ -74,7 +74,7 @@ function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Var
 	return [...variants.values()];
 }
 
-/** One collection, each part of which is shown where a form has it. */
+/** Builds a collection, each part of which is shown in the forms that have it. */
 function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
 	const having = variants.flatMap((variant) => variant.forms);
 	const partsOf = ({ parameters }: Form, name: string) =>
@@ -132,7 +132,8 @@ function where(forms: Form[], all: Form[]): IDisplayOptions {
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
 	const formSet = new Set(forms);
 	const others = all.filter((form) => !formSet.has(form));
-	const [sameOperation, sameResource] = [others.filter((form) => operation.includes(form.operation)), others.filter((form) => resource.includes(form.resource))];
+	const sameOperation = others.filter((form) => operation.includes(form.operation));
+	const sameResource = others.filter((form) => resource.includes(form.resource));
 	const hidden = unique(sameOperation, 'resource');
 	const ways: IDisplayOptions[] = [
 		...(others.length === 0 ? [{}] : []),

@@ -48,7 +48,7 @@ export const design: Record<string, Part> = {
 	// The tools of CRM Platform Tools: what a model sends becomes an operation of the node.
 	agent: {
 		files: ['nodes/CrmPlatform/agent/*.ts'],
-		imports: ['values', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'pickers', 'writing', 'reading', 'mapping', 'lookUp', 'files', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
+		imports: ['values', 'resources', 'actionProperties', 'failure', 'toolAnswer', 'toolCall', 'parameters', 'writing', 'reading', 'mapping', 'lookUp', 'files', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow', 'zod', 'node:crypto'],
 		types: ['model'],
 	},
 	schedule: {
@@ -132,7 +132,7 @@ export const design: Record<string, Part> = {
 	},
 	pickers: {
 		files: ['nodes/CrmPlatform/pickers/*.ts'],
-		imports: ['resources', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow'],
+		imports: ['resources', 'lookUp', 'api', 'lists', 'base', 'http', 'openapi', 'fields', 'n8n-workflow'],
 		types: ['model'],
 	},
 	webhookTrigger: {

@@ -9,7 +9,7 @@ import type { Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
 import { outputValue, type OutputField } from '../reading/simplify';
 import { listOfRecordType, toolQueryOf, type ToolAnswer } from './readingTools';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { dataNotice } from './toolSchemas';
@@ -18,7 +18,7 @@ import type { RecordType } from './toolSettings';
 /** Maximum number of records read for groups and sums. Plain counts are unlimited. */
 const maxCounted = 10_000;
 
-/** What records are grouped by, or what is added up; its kind where the service tells. */
+/** A field to group by or to add up, with its kind if the service states it. */
 type CountedField = Pick<Field, 'name' | 'label' | 'path'> & Partial<Field>;
 
 const hasNumbersToSum = ({ kind }: CountedField): boolean => kind !== undefined && fieldKinds[kind].order === 'number';
@@ -26,11 +26,11 @@ const hasNumbersToSum = ({ kind }: CountedField): boolean => kind !== undefined 
 interface CountedGroup {
 	key: IDataObject;
 	count: number;
-	/** In millionths, so that adding is exact. */
+	/** The sum in millionths, so that adding is exact. */
 	sum: bigint;
 }
 
-export async function countTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function countTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const { list, names } = await listOfRecordType(run, recordType);
 	const fields = await fieldsOfRecordType(run, recordType);
@@ -62,7 +62,8 @@ export async function countTool(run: ToolRun, args: CallArguments): Promise<Tool
 		for (const record of records) {
 			const value = sum && valueOf(record, sum.path);
 			// Texts that look like numbers may be phone numbers.
-			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || (typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum)))) {
+			const isText = typeof value === 'string' && value !== '' && !(sum && hasNumbersToSum(sum));
+			if (Number.isNaN(Number(value ?? 0)) || typeof value === 'boolean' || isText) {
 				throw notNumbers();
 			}
 			const key = Object.assign({}, ...keyFields.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
@@ -101,7 +102,7 @@ function millionths(number: string): bigint {
 	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
 }
 
-/** The fields of a record, the account's own one by one. */
+/** The fields of a record, with each custom field as one of them. */
 async function countedFields({ api }: ToolRun, recordType: RecordType, names: string[], fields: Field[]): Promise<CountedField[]> {
 	const plain = names.filter((name) => name !== 'custom_fields');
 	const standardFields = plain.flatMap((name): CountedField[] => {
@@ -123,5 +124,6 @@ async function groupNames({ api }: ToolRun, fields: Field[], rows: CountedGroup[
 	if (!group) return [];
 	const named = (await forReading(api, fields, rows.map(({ key }) => key))).map((key) => valueOf(key, group.path) ?? '(none)');
 	const ids = rows.map(({ key }) => valueOf(key, group.path));
-	return named.map((name, i) => (named.some((other, k) => other === name && ids[k] !== ids[i] && typeof name === 'string') ? `${String(name)} (${String(ids[i])})` : name));
+	const isShared = (name: unknown, i: number) => named.some((other, k) => other === name && ids[k] !== ids[i] && typeof name === 'string');
+	return named.map((name, i) => (isShared(name, i) ? `${String(name)} (${String(ids[i])})` : name));
 }

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { readParts } from '../lookUp/recordParts';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, matchByName } from './toolFields';
 import { toolFiltersOf } from './toolFilters';
 import { toolDescription, type ToolRun } from './toolRun';
@@ -17,7 +17,7 @@ const maxChoices = 12;
  * Describes a record type: the permitted actions first, then one row per field, so that a shortened answer
  * still has complete rows. A prefix such as `custom_fields.x` returns the fields that were left out.
  */
-export async function describeTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function describeTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const fields = await fieldsOfRecordType(run, recordType);
 	const fieldName = args.text('field');
@@ -26,7 +26,8 @@ export async function describeTool(run: ToolRun, args: CallArguments): Promise<T
 	if (fieldName !== undefined && !isBeginning) {
 		return { data: [await fieldDetails(run, matchByName(fields, fieldName, 'field'))], notes: [] };
 	}
-	const rows = await Promise.all(matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(run, field) })));
+	const describing = matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(run, field) }));
+	const rows = await Promise.all(describing);
 	const data = isBeginning ? rows : [await describeRecordType(run, recordType, fields), ...rows];
 	const isCut = JSON.stringify(data).length > run.settings.maxLength;
 	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [] };
@@ -60,10 +61,17 @@ async function choicesOf({ api }: ToolRun, { choices, reference, part }: Field):
 
 async function describeField(run: ToolRun, field: Field): Promise<string> {
 	const choices = await choicesOf(run, field);
-	const choicesText = choices.slice(0, maxChoices).join('|') + (choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '');
-	const valueDescription = choicesText || (field.reference !== undefined ? `name or id (${field.reference})` : field.linksTo ? `[{resource: ${field.linksTo.join('|')}, id}]` : field.kind);
-	const parts = [valueShape(field) === 'list' ? `list of ${valueDescription.replace(/^list$/, 'texts')}` : valueDescription, ...(field.required ? ['required'] : [])];
-	return parts.join(', ');
+	const more = choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '';
+	const choicesText = choices.slice(0, maxChoices).join('|') + more;
+	const valueDescription = choicesText || describeValue(field);
+	const isList = valueShape(field) === 'list';
+	const description = isList ? `list of ${valueDescription.replace(/^list$/, 'texts')}` : valueDescription;
+	return field.required ? `${description}, required` : description;
+}
+
+function describeValue({ reference, linksTo, kind }: Field): string {
+	if (reference !== undefined) return `name or id (${reference})`;
+	return linksTo ? `[{resource: ${linksTo.join('|')}, id}]` : kind;
 }
 
 async function fieldDetails(run: ToolRun, field: Field): Promise<IDataObject> {

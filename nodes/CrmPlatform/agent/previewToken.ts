@@ -34,7 +34,7 @@ export function tokenFor(run: ToolRun, writes: PlannedWrite[], now: number): str
 
 /** The contents of a token made for exactly these writes; otherwise, why the token is invalid. */
 export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string, now: number): Token | string {
-	// A full stop behind it ends a sentence.
+	// A model may end a sentence with the token.
 	const text = token.trim().replace(/\.$/, '');
 	const parts = text.split('.');
 	const [timestamp = '', joined = ''] = parts;
@@ -50,7 +50,7 @@ export function checkedToken(run: ToolRun, writes: PlannedWrite[], token: string
 /** Whether the record is as it was when the token was made. */
 export const isUnchanged = (write: PlannedWrite, version: string | undefined): boolean => stateOf(write) === version;
 
-/** The version as the service writes it; a digest of the record where it has none; 0 where there is no record. */
+/** The service's version of the record; a digest if the service has no versions; 0 if there is no record. */
 function stateOf({ target }: PlannedWrite): string {
 	if (!target) return '0';
 	const { version } = target.record;
@@ -60,7 +60,7 @@ function stateOf({ target }: PlannedWrite): string {
 
 const digest = (record: IDataObject): string => `x${createHash('sha256').update(JSON.stringify(record)).digest('hex').slice(0, 10)}`;
 
-/** Whether the version comes from the service, which can then compare it. */
+/** Whether the version comes from the service, so that the service can compare it. */
 export const isServiceVersion = (write: PlannedWrite, version: string): boolean =>
 	String(write.target?.record.version) === version || /^\d+$/.test(version);
 

@@ -6,7 +6,7 @@ import { isBlank } from '../values/blank';
 import { readFilters } from '../mapping/filterValues';
 import { withFields } from '../lookUp/lookUp';
 import type { ListDescription } from '../api/openapi/listing';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName } from './toolFields';
 import { filterRowsOf } from './toolFilters';
 import { namedRecord } from './toolRecords';
@@ -18,16 +18,16 @@ import type { RecordType } from './toolSettings';
 export interface ToolAnswer {
 	data: IDataObject[];
 	notes: string[];
-	/** A note to add if all data fits into the answer. */
+	/** A note that is added if all data fits into the answer. */
 	noteIfComplete?: string;
 }
 
 const usualLimit = 10;
 
-export async function searchTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function searchTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const { list, summary, names } = await listOfRecordType(run, recordType);
-	// Otherwise a deleted record would look like any other.
+	// Without this field, a deleted record would look like any other.
 	const summaryFields = summary.length > 0
 		? [...new Set([...summary, ...names.filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])]
 		: [];
@@ -50,11 +50,11 @@ export async function searchTool(run: ToolRun, args: CallArguments): Promise<Too
 	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${page.next}, or narrow the search.` };
 }
 
-export async function getTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const { record } = await namedRecord(run, recordType, args.text('record'));
 	const [named = {}] = await forReading(run.api, await fieldsOfRecordType(run, recordType), [record]);
-	// Both the name of a linked record and its id: the name may be that of several.
+	// Returns the name and the id of a linked record, since several records may have that name.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
 	const data = [{ ...named, ...both }];
@@ -70,8 +70,8 @@ export async function listOfRecordType(
 	return { list, summary, names: fields.map(({ name }) => name) };
 }
 
-/** The model's words and filters as a query, read as the node reads those of an author. */
-export async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: CallArguments): Promise<Query> {
+/** Converts the model's search text and filters to a query, as the node does with an author's. */
+export async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<Query> {
 	const rows = await filterRowsOf(run, recordType, list, args);
 	const execution = executionFor(run, recordType, operationOfRecordType(recordType, 'getMany'), { 'filters.rows': rows });
 	return (await readFilters(execution, 'filters', list)).query(0) as Query;

@@ -6,7 +6,7 @@ import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import { refuseSetByService } from './setByService';
-import { CallArguments } from './callArguments';
+import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import type { ToolRun } from './toolRun';
 import { toolTexts } from './toolSchemas';
@@ -17,7 +17,7 @@ import { actTool, changeTool } from './writingTools';
 interface ReviewedCall {
 	name: 'change' | 'act';
 	rawArgs: IDataObject;
-	/** Those of the reviewed node, as its parameter has them. */
+	/** The record types of the reviewed node, as its parameter stores them. */
 	recordTypes: string[];
 	prefix: string;
 }
@@ -25,7 +25,7 @@ interface ReviewedCall {
 /** Maximum number of characters in the description of a change, which a person reads. */
 const maxReviewLength = 10_000;
 
-/** A review that a person is asked for, or that is declined at once: there is nothing to approve. */
+/** A review for a person, or a call that is declined at once because there is nothing to approve. */
 type Review = { context: IExecuteFunctions } | { declined: INodeExecutionData[][] };
 
 /**
@@ -57,8 +57,9 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	const reviewedNodes = (n8n as unknown as { getConnectedNodes(type: string): INode[] }).getConnectedNodes(NodeConnectionTypes.AiTool);
 	const name = (['change', 'act'] as const).find((toolName) => tool.endsWith(`_${toolName}`));
 	const prefix = tool.slice(0, -(name?.length ?? 0) - 1);
-	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === ((parameters.options as IDataObject | undefined)?.prefix ?? 'crm'));
-	// With another account, names would be those of other records.
+	const prefixOf = (parameters: IDataObject) => (parameters.options as IDataObject | undefined)?.prefix ?? 'crm';
+	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === prefixOf(parameters));
+	// In another account, the names would belong to other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
 	const { token: _, ...argsWithoutToken } = rawArgs as IDataObject;
 	return { name, rawArgs: argsWithoutToken, recordTypes: [node.parameters.kinds ?? []].flat().map(String), prefix };
@@ -81,7 +82,7 @@ async function describeCall(
 			prefix,
 			tools: toolNames,
 		};
-		const args = new CallArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
+		const args = new ModelArguments(`${prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
 		run = { n8n, api: await connect(n8n), settings, identity: { execution: '', node: 'review', run: '' } };
 		if (name === 'change') await refuseSetByService(run, args);
 		return await (name === 'change' ? changeTool : actTool)(run, args);

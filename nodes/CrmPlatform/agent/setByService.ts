@@ -1,6 +1,6 @@
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import { wordsOf } from '../mapping/fieldNames';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType } from './toolFields';
 import { toolCollection, toolDescription, type ToolRun } from './toolRun';
 import { actionsOf } from './toolSettings';
@@ -10,8 +10,8 @@ import { actionsOf } from './toolSettings';
  *
  * @throws Error in the model's words
  */
-export async function refuseSetByService(run: ToolRun, args: CallArguments): Promise<void> {
-	// An id is refused later, when the values are read, with a hint where it belongs.
+export async function refuseSetByService(run: ToolRun, args: ModelArguments): Promise<void> {
+	// An id is refused later, when the values are read, with a hint about where to send it.
 	const names = Object.keys(args.object('values')).filter((name) => wordsOf(name) !== 'id');
 	if (names.length === 0) return;
 	const recordType = args.recordType();

@@ -14,7 +14,7 @@ import type { RecordType } from './toolSettings';
 /** The writable fields of a record type, custom fields one by one. */
 export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): Promise<Field[]> {
 	const { create, update } = await toolDescription(run, recordType);
-	// A field that a new record requires is required there only.
+	// Only a new record requires such a field.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
 	if (!distinctFields.some(({ name }) => name === 'custom_fields')) return distinctFields;
@@ -22,11 +22,11 @@ export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): 
 	return [...distinctFields.filter(({ name }) => name !== 'custom_fields'), ...(custom?.fields ?? [])];
 }
 
-/** `company_id` is called `company`, too. */
+/** The names of a field: `company_id` is also called `company`. */
 const shortName = (name: string): string => name.replace(/_ids?$/, '');
 
 /**
- * The entry that a name refers to: its name in the API, or its label.
+ * Finds the entry that a name refers to, by its name in the API or by its label.
  *
  * @throws Error in the model's words, with the available names
  */
@@ -34,7 +34,8 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 	const exact = all.find(({ name }) => name === requestedName || name === `custom_fields.${requestedName}`);
 	if (exact) return exact;
 	const words = wordsOf(requestedName);
-	const matches = all.filter(({ name, label }) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')].some((alias) => wordsOf(alias) === words));
+	const aliasesOf = ({ name, label }: Entry) => [name, shortName(name), label, name.replace(/^custom_fields\./, '')];
+	const matches = all.filter((entry) => aliasesOf(entry).some((alias) => wordsOf(alias) === words));
 	const [only] = matches;
 	if (only && matches.length === 1) return only;
 	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
@@ -44,7 +45,7 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 }
 
 /**
- * Values under the names that the service writes, where the model wrote `company` for `company_id`.
+ * Returns the values under the service's names: the model may write `company` for `company_id`.
  *
  * @throws Error in the model's words, where a field has two names in it, or an id would be left out
  */
@@ -63,7 +64,7 @@ export function withServiceNames(values: IDataObject, fields: Field[]): IDataObj
 	);
 }
 
-/** @throws Error in the model's words, where two names mean the same */
+/** @throws Error in the model's words if two names mean one field */
 export function refuseRepeatedNames(names: string[], meaning: (name: string) => string): void {
 	for (const name of names) {
 		const same = names.filter((other) => meaning(other) === meaning(name));
@@ -71,20 +72,21 @@ export function refuseRepeatedNames(names: string[], meaning: (name: string) => 
 	}
 }
 
-/** The names of all values, those in objects with the names of these. */
+/** The names of all values; a value in an object has the object's name before its own. */
 const namesIn = (values: IDataObject, before = ''): string[] =>
 	Object.entries(values).flatMap(([name, value]) => {
 		const inner = isPlainObject(value) ? namesIn(value as IDataObject, `${before}${name}.`) : [];
 		return inner.length > 0 ? inner : [before + name];
 	});
 
-/** The only field with this name in any spelling; otherwise, the words of the name. */
+/** Finds the only field with this name, in any spelling; without one, returns the words of the name. */
 function fieldCalled(requestedName: string, fields: Field[]): string {
 	const bare = (name: string) => wordsOf(name.replace(/^custom_fields\./, ''));
 	const words = bare(requestedName);
 	const matches = fields.filter(({ name, label }) => [bare(name), bare(shortName(name)), wordsOf(label)].includes(words));
-	const exact = fields.find(({ name }) => name === requestedName) ?? matches.find(({ name }) => bare(name) === words) ?? (matches.length === 1 ? matches[0] : undefined);
-	return exact?.name ?? words;
+	const onlyMatch = matches.length === 1 ? matches[0] : undefined;
+	const field = fields.find(({ name }) => name === requestedName) ?? matches.find(({ name }) => bare(name) === words) ?? onlyMatch;
+	return field?.name ?? words;
 }
 
 /** The records with names in place of linked ids and without blank values, which saves tokens. */

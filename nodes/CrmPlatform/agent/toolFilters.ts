@@ -7,24 +7,24 @@ import type { ListDescription } from '../api/openapi/listing';
 import { customFilters } from '../api/customFields';
 import { customFieldsOnce } from '../mapping/acceptedFields';
 import type { FilterRow } from '../mapping/filterRows';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { matchByName } from './toolFields';
 import { toolCollection, type ToolRun } from './toolRun';
 import { maxQuery } from './toolSchemas';
 import type { RecordType } from './toolSettings';
 
-/** The fields that a list can be filtered by, the account's own included. */
+/** The fields that a list can be filtered by, including custom fields. */
 export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, list: ListDescription): Promise<FilteredField[]> {
 	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(recordType)) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, [...(custom?.fields ?? []), ...(custom?.unwritable ?? [])])]);
 }
 
 /**
- * The model's query and filters as rows, as a workflow stores them.
+ * Converts the model's query and filters to the rows that a workflow stores.
  *
- * @throws Error in the model's words for a field or a comparison that there is not
+ * @throws Error in the model's words if a field or a comparison does not exist
  */
-export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: CallArguments): Promise<FilterRow[]> {
+export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<FilterRow[]> {
 	const fields = await toolFiltersOf(run, recordType, list);
 	const query = args.text('query', maxQuery);
 	if (query !== undefined && list.search === undefined) {
@@ -34,7 +34,8 @@ export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: L
 	const filterableFields = fields.filter(({ name }) => name !== list.search);
 	for (const [name, value] of Object.entries(args.object('filters'))) {
 		const field = matchByName(filterableFields, name, 'filter');
-		rows.push(...(isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]]).map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
+		const comparisons = isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]];
+		rows.push(...comparisons.map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
 	}
 	return rows;
 }

@@ -14,7 +14,7 @@ import type { NamedRecord } from './toolRecords';
 import { toolCollection, type ToolRun } from './toolRun';
 import type { RecordType } from './toolSettings';
 
-/** A write as it would be sent, and the record that it changes, if there is one. */
+/** A write as it would be sent, with the record that it changes, if there is one. */
 export interface PlannedWrite {
 	recordType: RecordType;
 	operation: Operation;
@@ -33,7 +33,7 @@ const maxShown = 200;
 const around = 40;
 
 /**
- * What a write does, in words: `Update deal Altamira (dea_…): Amount: 1,200 → 12,000`.
+ * Describes a write in words: `Update deal Altamira (dea_…): Amount: 1,200 → 12,000`.
  *
  * @param isComplete whether to show all values in full, for a person to approve
  */
@@ -43,7 +43,8 @@ export async function describePlannedWrite(
 	isComplete: boolean,
 ): Promise<string> {
 	const summary = `${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
-	const changes = await describeChanges(run, recordType, (request.body ?? {}) as IDataObject, target?.record, isComplete ? Infinity : maxShown);
+	const values = (request.body ?? {}) as IDataObject;
+	const changes = await describeChanges(run, recordType, values, target?.record, isComplete ? Infinity : maxShown);
 	// A person has to see the contents of whatever leaves the CRM.
 	const content = isComplete && target && operation.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
 	const details = [detail, changes, content].filter(Boolean).join('; ');
@@ -115,7 +116,10 @@ async function describeChanges(
 	const fieldAt = (path: string[]) => fields.find((field) => field.name === path.join('.'));
 	const zone = run.n8n.getTimezone();
 	const isInstantAt = (path: string[]) => fieldKinds[fieldAt(path)?.kind ?? 'any'].order === 'instant';
-	const valueAt = (values: unknown, path: string[]) => (isInstantAt(path) ? momentIn(zone, memberAtPath(values, path)) : memberAtPath(values, path));
+	const valueAt = (values: unknown, path: string[]) => {
+		const value = memberAtPath(values, path);
+		return isInstantAt(path) ? momentIn(zone, value) : value;
+	};
 	return leavesOf(body)
 		.flatMap(([path, value]) => {
 			const label = fieldAt(path)?.label ?? labelFor(path.join('.').replace(/^custom_fields\./, ''));
@@ -140,7 +144,7 @@ const leavesOf = (values: IDataObject, before: string[] = []): Array<[string[], 
 
 const fieldsSetByActions = ['status', 'stage_id', 'assignee_id', 'tag_ids'];
 
-/** A moment as people of the workflow's time zone say it: in UTC it may be another day. */
+/** Formats an instant in the workflow's time zone: in UTC, it may be another day. */
 function momentIn(zone: string, value: unknown): unknown {
 	const moment = typeof value === 'string' ? parseMoment(value, 'utc')?.setZone(zone) : undefined;
 	return !moment?.isValid || moment.offset === 0 ? value : `${moment.toFormat('yyyy-MM-dd HH:mm:ss')} (${zone})`;
@@ -148,7 +152,7 @@ function momentIn(zone: string, value: unknown): unknown {
 
 const bare = (json: string): string => json.replace(/^"|"$/g, '');
 
-/** The parts in which two long texts differ, with some context. */
+/** Finds the parts in which two long texts differ, with some context. */
 function differingParts(from: unknown, to: unknown): [unknown, unknown] {
 	if (typeof from !== 'string' || typeof to !== 'string' || Math.max(from.length, to.length) <= maxShown) return [from, to];
 	const shorterLength = Math.min(from.length, to.length);

@@ -5,11 +5,12 @@ import type { Connection } from '../api/connection';
 import { findRecord } from '../api/fetchRecord';
 import { path } from '../api/http/path';
 import { recordName } from '../api/recordName';
+import { errorOf } from '../base/errorOf';
 import { idField } from '../fields/field';
 import { lookUpNames, type NamedId } from '../lookUp/nameLookUp';
 import { isName, parseName } from '../lookUp/nameSyntax';
-import { distinctListItems } from '../pickers/recordLabels';
-import { searchList } from '../pickers/searchRecords';
+import { distinctListItems } from '../lookUp/recordLabels';
+import { searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { idBehindName } from './namedIds';
 import { toolCollection, connectionFor, type ToolRun } from './toolRun';
@@ -27,7 +28,7 @@ export interface NamedRecord {
 	notFound?: Error;
 }
 
-/** No record has this id. */
+/** Thrown when no record has this id. */
 export class NoSuchRecord extends Error {
 	readonly id: string;
 
@@ -44,9 +45,9 @@ const maxCandidates = 5;
 const maxListed = 2 * maxCandidates;
 
 /**
- * The record with an id or a name. The node never guesses between several records of one name.
+ * Finds the record with an id or a name. The node never guesses between several records of one name.
  *
- * @param token of a preview, which contains the id of a record that its write renames
+ * @param token the token of a preview, which contains the id of a record that its write renames
  * @throws Error in the model's words, with the candidates
  */
 export async function namedRecord(
@@ -56,7 +57,7 @@ export async function namedRecord(
 	token?: string,
 ): Promise<NamedRecord> {
 	const finding = findByNameOrId(run, recordType, nameOrId);
-	const failed = await finding.then(() => undefined, (error: Error) => error);
+	const failed = await errorOf(finding);
 	if (!failed) return { ...(await finding), ...(nameOrId !== undefined && { nameOrId }) };
 	const id = failed instanceof NodeApiError || nameOrId === undefined ? undefined : idBehindName(token, nameOrId);
 	if (id === undefined) throw failed;
@@ -66,10 +67,15 @@ export async function namedRecord(
 
 async function findByNameOrId(run: ToolRun, recordType: RecordType, nameOrId: string | undefined): Promise<NamedRecord> {
 	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${recordType.name}.`);
-	const { field, name } = parseName(nameOrId);
-	const isId = field === 'id' || (field === undefined && !isName(idField, nameOrId));
-	const record = (field === 'id' ? await findByTitle(run, recordType, nameOrId) : undefined) ?? (isId ? await recordWithId(run, recordType, name, field === undefined) : await findByName(run, recordType, nameOrId));
+	const record = await recordOf(run, recordType, nameOrId);
 	return { id: String(record.id), title: titleOf(record), record };
+}
+
+async function recordOf(run: ToolRun, recordType: RecordType, nameOrId: string): Promise<IDataObject> {
+	const { field, name } = parseName(nameOrId);
+	if (field === 'id') return (await findByTitle(run, recordType, nameOrId)) ?? (await recordWithId(run, recordType, name));
+	const isId = field === undefined && !isName(idField, nameOrId);
+	return isId ? await recordWithId(run, recordType, name, true) : await findByName(run, recordType, nameOrId);
 }
 
 const titleOf = (record: IDataObject): string => {
@@ -125,12 +131,14 @@ async function candidates(run: ToolRun, recordType: RecordType, filter: string):
 	const api = connectionFor(run, recordType);
 	const { results } = await nearest(api, recordType.resource.path, toolCollection(recordType), filter);
 	const first = results.slice(0, maxCandidates);
-	const records = await Promise.all(first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`)));
-	return { results: first.map(({ name, value }) => `${name} (${value})`), records: records.filter((record) => record !== undefined) };
+	const reading = first.map(async ({ value }) => await findRecord(api, toolCollection(recordType) + path`/${String(value)}`));
+	const records = (await Promise.all(reading)).filter((record) => record !== undefined);
+	return { results: first.map(({ name, value }) => `${name} (${value})`), records };
 }
 
-const searchIn = async (api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> =>
-	await searchList(api, { resource, collection }, { filter, cursor: undefined }).catch(() => ({ results: [] }));
+async function searchIn(api: Connection, resource: string, collection: string, filter: string | undefined): Promise<INodeListSearchResult> {
+	return await searchList(api, { resource, collection }, { filter, cursor: undefined }).catch(() => ({ results: [] }));
+}
 
 /** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */
 async function nearest(api: Connection, resource: string, collection: string, name: string): Promise<INodeListSearchResult> {
@@ -142,22 +150,29 @@ async function nearest(api: Connection, resource: string, collection: string, na
 	return { results: [] };
 }
 
-/** Distinguishes records of one name; only names for a record type that the author has not chosen. */
+/** Lists records of one name so that a model can tell them apart: of a record type that the author has not chosen, only names. */
 async function candidateText(run: ToolRun, collection: string, name: string, ids: unknown[]): Promise<string> {
 	const results = ids.length > 0
 		? await recordsWithIds(run, collection, ids.slice(0, maxListed))
 		: await similarRecords(run, collection, name);
 	const isChosen = run.settings.recordTypes.some((recordType) => toolCollection(recordType) === collection);
 	const listedNames = results.slice(0, maxListed).map((result) => {
-		const displayName = isChosen ? result.name : result.name.split(' – ').filter((part, i) => i === 0 && !part.includes('@')).join('');
+		const displayName = isChosen ? result.name : nameIn(result.name);
 		return displayName === '' || displayName === result.value ? String(result.value) : `${displayName} (${result.value})`;
 	});
 	return [...listedNames, ...(ids.length > listedNames.length ? [`and ${ids.length - listedNames.length} more`] : [])].join('; ');
 }
 
-/** Reads all of them: a search may return many others first. */
+/** The name at the beginning of a label; empty if the label begins with an address. */
+function nameIn(label: string): string {
+	const [name = ''] = label.split(' – ');
+	return name.includes('@') ? '' : name;
+}
+
+/** Reads each record by its id: a search may return many others first. */
 async function recordsWithIds({ api }: ToolRun, collection: string, ids: unknown[]): Promise<INodeListSearchItems[]> {
-	const records = await Promise.all(ids.map(async (id) => await findRecord(api, collection + path`/${String(id)}`).catch(() => undefined)));
+	const reading = ids.map(async (id) => await findRecord(api, collection + path`/${String(id)}`).catch(() => undefined));
+	const records = await Promise.all(reading);
 	return distinctListItems(records.map((record, i) => record ?? ({ id: ids[i] } as IDataObject)), 'id', new Map());
 }
 
@@ -170,7 +185,7 @@ async function similarRecords({ api }: ToolRun, collection: string, name: string
 	return all.paginationToken === undefined && all.results.length <= maxListed ? all.results : [];
 }
 
-/** The error with the records that an unclear name of a linked record may mean. */
+/** Adds the records that an unclear name of a linked record may mean to the error. */
 export async function withCandidates(run: ToolRun, error: Error): Promise<Error> {
 	if (!(error instanceof UnclearName)) return error;
 	const near = await candidateText(run, `/v1/${error.collection}`, error.text, error.ids);

@@ -39,7 +39,7 @@ export function executionFor(
 	const overrides = {
 		getNodeParameter: (name: string, _item: number, otherwise: unknown) => all[name] ?? otherwise,
 		getInputData: () => [{ json: {} }],
-		// Otherwise constant paths such as $json.id would be read without the engine.
+		// Keeps the mapping from reading constant paths such as $json.id without n8n's expression engine.
 		isToolExecution: () => true,
 		evaluateExpression: (expression: string) => (expression === modelsFields ? fields : `=${expression}`),
 		continueOnFail: () => false,
@@ -85,7 +85,7 @@ export function operationOfRecordType({ resource, name }: RecordType, value: str
 	throw new Error(`This action is not available for a ${name} (${value}). Use another action or kind.`);
 }
 
-/** The connection with a gate, which sees each write before it is sent, and its response. */
+/** Adds a gate to the connection: the gate receives each write before it is sent, and its response. */
 export function withGate(
 	api: Connection,
 	gate: (request: ApiRequest) => ApiRequest,

@@ -6,17 +6,17 @@ import { readBoolean } from '../values/readers';
 import type { Operation, Resource } from '../model';
 import { resourceNamed } from '../resources';
 
-/** What the workflow’s author lets a model do; without any, it reads. */
+/** What the workflow’s author lets a model do beyond reading. */
 export const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
 type ToolVerb = (typeof toolVerbs)[number];
 
-/** The tools, without the beginning of their names. */
+/** The tools, by their names without the prefix. */
 export const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
 export type ToolName = (typeof toolNames)[number];
 
 /** A type of record: a resource, or one custom object. Models call it `kind`. */
 export interface RecordType {
-	/** `contact`; of a custom object its key: `cars`. */
+	/** `contact`; for a custom object, its key: `cars`. */
 	name: string;
 	resource: Resource;
 	/** The key of a custom object. */
@@ -30,13 +30,13 @@ export interface ToolSettings {
 	asksFirst: boolean;
 	/** Maximum characters of an answer. */
 	maxLength: number;
-	/** What the names of the tools begin with. */
+	/** The beginning of the names of the tools. */
 	prefix: string;
 	/** The tools that are offered. */
 	tools: readonly ToolName[];
 }
 
-const customObjectValue = 'customObjectRecord';
+const customObjectRecords = 'customObjectRecord';
 
 /** @throws Error in the user's words */
 export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
@@ -45,7 +45,8 @@ export function toolSettings(n8n: IExecuteFunctions, item = 0): ToolSettings {
 	const recordTypes = recordTypesNamed(chosen('kinds'));
 	const verbs = new Set(chosen('writes').map((verb) => oneOf(toolVerbs, verb, 'May Write')));
 	const selectedTools = chosen('tools').map((tool) => oneOf(toolNames, tool, 'Tools'));
-	const offeredTools = (selectedTools.length > 0 ? toolNames.filter((name) => selectedTools.includes(name)) : toolNames).filter((name) => isOffered(name, recordTypes, verbs));
+	const isSelected = (name: ToolName) => selectedTools.length === 0 || selectedTools.includes(name);
+	const offeredTools = toolNames.filter((name) => isSelected(name) && isOffered(name, recordTypes, verbs));
 	if (offeredTools.length === 0) {
 		throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 	}
@@ -76,7 +77,7 @@ export function recordTypesNamed(values: string[]): RecordType[] {
 function recordTypeNamed(value: string): RecordType {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
-	if (!resource || (name === customObjectValue && !objectKey)) {
+	if (!resource || (name === customObjectRecords && !objectKey)) {
 		throw new Error(`Record Type Names or IDs: there is no record type ${value}.`);
 	}
 	return objectKey === undefined ? { name, resource } : { name: objectKey, resource, objectKey };
@@ -87,10 +88,10 @@ const isOffered = (tool: ToolName, recordTypes: RecordType[], verbs: ReadonlySet
 	return tool !== 'act' || recordTypes.some((recordType) => actionsOf(recordType, verbs).length > 0);
 };
 
-/** What crm_change does. */
+/** The changes that crm_change offers. */
 export type ToolChange = 'create' | 'update' | 'upsert' | 'delete' | 'tag' | 'untag';
 
-/** @param recordType of the changed records; any type if absent */
+/** @param recordType the type of the changed records; any type if absent */
 export const allowedChanges = (verbs: ReadonlySet<ToolVerb>, recordType?: RecordType): ToolChange[] =>
 	(['create', 'update', 'upsert', 'delete', 'tag', 'untag'] as const).filter(
 		(change) => verbs.has(change === 'untag' ? 'tag' : change) && (recordType === undefined || (hasChange(change, recordType) && (verbs.has('send') || !leavesByChange(change, recordType)))),
@@ -106,7 +107,7 @@ export const leavesByChange = (change: ToolChange, recordType: RecordType): bool
 /** Whether records of this type leave the CRM, as messages do. */
 export const leavesTheCrm = ({ resource }: RecordType): boolean => resource.operations.some((operation) => operation.leavesTheCrm);
 
-/** What crm_act does with records of a type: actions such as winning a deal. */
+/** The actions that crm_act offers for a record type, such as winning a deal. */
 export const actionsOf = (recordType: RecordType, verbs: ReadonlySet<ToolVerb>): Operation[] =>
 	verbs.has(leavesTheCrm(recordType) ? 'send' : 'act')
 		? recordType.resource.operations.filter((operation) => operation.leavesTheCrm !== undefined)

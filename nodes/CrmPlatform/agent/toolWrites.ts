@@ -3,6 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import { isAnsweredWith } from '../api/fetchRecord';
 import type { ApiRequest } from '../api/http/request';
 import { outdatedVersion } from '../api/http/statuses';
+import { errorOf } from '../base/errorOf';
 import type { Field } from '../fields/field';
 import { etagOf } from '../writing/replace';
 import type { Execution, Operation } from '../model';
@@ -30,7 +31,7 @@ export interface RequestedWrite {
 	parameters: Record<string, unknown>;
 	fields?: IDataObject;
 	target?: NamedRecord;
-	/** Details beyond the values. */
+	/** What the write does beyond the values: the tag it adds, for example. */
 	detail?: string;
 }
 
@@ -45,7 +46,7 @@ class Planned extends Error {
 }
 
 /**
- * Does the writes: all are prepared before any is sent, so that a value that is refused here leaves nothing
+ * Prepares all writes before it sends the first one, so that a value that is refused here leaves nothing
  * half done. With Ask Before Writing, the first call returns a preview, and the call with its token writes.
  *
  * @throws Error in the model's words; nothing was written unless the error says so
@@ -65,9 +66,10 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 		}
 		return { data, notes: [note] };
 	};
-	const words = await descriptionsOf(false);
-	if (!asksFirst) return await send(run, requestedWrites, plannedWrites, words);
-	const previewUnlessUnchanged = async (reason?: string) => (plannedWrites.every(changesNothing) ? unchanged(words) : await preview(reason));
+	const descriptions = await descriptionsOf(false);
+	if (!asksFirst) return await send(run, requestedWrites, plannedWrites, descriptions);
+	const previewUnlessUnchanged = async (reason?: string) =>
+		(plannedWrites.every(changesNothing) ? unchanged(descriptions) : await preview(reason));
 	if (token === undefined) return await previewUnlessUnchanged();
 	const checked = checkedToken(run, plannedWrites, token, now);
 	const missing = plannedWrites.find(({ target }) => target?.notFound)?.target?.notFound;
@@ -75,14 +77,14 @@ export async function doWrites(run: ToolRun, requestedWrites: RequestedWrite[], 
 		if (missing) throw missing;
 		return await previewUnlessUnchanged(checked);
 	}
-	// Otherwise the writes before a changed record would be carried out.
+	// If the changed record were found only on sending, the writes before it would have been carried out.
 	if (requestedWrites.length > 1 && plannedWrites.some((write, i) => !write.target?.notFound && !isUnchanged(write, checked.versions[i]))) {
 		if (missing) throw new Error(`Another of the records has changed since the preview. ${missing.message}`);
 		return await preview(changed);
 	}
-	// The same token is the same write, in whichever call: the service does it once.
+	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
 	const approved: ToolRun = { ...run, identity: { execution: '', node: 'approved', run: checked.text } };
-	const results = send(approved, requestedWrites, plannedWrites, words, checked.versions);
+	const results = send(approved, requestedWrites, plannedWrites, descriptions, checked.versions);
 	return await results.catch(async (error: Error) => {
 		if (!(error instanceof ChangedSince || isAnsweredWith(error, outdatedVersion))) throw error;
 		return await previewUnlessUnchanged(changed);
@@ -96,15 +98,18 @@ const tooLong = (maxLength: number): string =>
 
 class ChangedSince extends Error {}
 
-/** Some of the writes were carried out before one failed. */
+/** Thrown when some of the writes were carried out before one failed. */
 export class PartlyDone extends Error {}
 
-function partlyDone(failed: Error, words: string[], doneCount: number): string {
-	const why = failed instanceof ChangedSince || isAnsweredWith(failed, outdatedVersion) ? 'the record has changed since the preview.' : failed.message;
-	const left = words.length - doneCount - 1;
+function partlyDone(failed: Error, descriptions: string[], failedAt: number): string {
+	const isChanged = failed instanceof ChangedSince || isAnsweredWith(failed, outdatedVersion);
+	const why = isChanged ? 'the record has changed since the preview.' : failed.message;
+	const left = descriptions.length - failedAt - 1;
 	return [
-		...(doneCount > 0 ? [`Done: ${words.slice(0, doneCount).join('. ')}.`] : []),
-		mayBeDone(failed) ? `May have been done; check first: ${words[doneCount]}. The response was: ${inSentences(why)}` : `Not done: ${words[doneCount]}, since ${inSentences(why)}`,
+		...(failedAt > 0 ? [`Done: ${descriptions.slice(0, failedAt).join('. ')}.`] : []),
+		mayBeDone(failed)
+			? `May have been done; check first: ${descriptions[failedAt]}. The response was: ${inSentences(why)}`
+			: `Not done: ${descriptions[failedAt]}, since ${inSentences(why)}`,
 		...(left > 0 ? [left === 1 ? 'One more was not tried.' : `${left} more were not tried.`] : []),
 	].join(' ');
 }
@@ -112,8 +117,8 @@ function partlyDone(failed: Error, words: string[], doneCount: number): string {
 /** Whether a write that failed may have been carried out. */
 const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && error.context.mayBeDone === true;
 
-const unchanged = (words: string[]): ToolAnswer =>
-	({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.join('. ')}`] });
+const unchanged = (descriptions: string[]): ToolAnswer =>
+	({ data: [{ done: 'nothing' }], notes: [`The record has these values already: ${descriptions.join('. ')}`] });
 
 async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite> {
 	const api = withGate(run.api, (request) => {
@@ -121,7 +126,7 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 	});
 	const before = new Set(run.api.notices);
 	const execution = executionOf({ ...run, api }, write);
-	const outcome = await runOperation(execution).then(() => undefined, (error: Error) => error);
+	const outcome = await errorOf(runOperation(execution));
 	const unsent = [...run.api.notices].filter((notice) => !before.has(notice) && notice.startsWith('Not sent'));
 	if (unsent.length > 0) throw new Error(await describeUnsentValues(execution, unsent));
 	if (!(outcome instanceof Planned)) throw outcome ?? new Error('There is nothing to write. Send values.');
@@ -139,7 +144,7 @@ async function dryRun(run: ToolRun, write: RequestedWrite): Promise<PlannedWrite
 }
 
 /**
- * The node sends an unknown name, as it may be an id in some services. From a model it is a name, so it is
+ * The node sends an unknown name, since it may be an id in some services. A model means a name, so the name is
  * refused.
  *
  * @throws UnclearName
@@ -170,7 +175,7 @@ async function refuseNames(
 async function describeUnsentValues(execution: Execution, unsent: string[]): Promise<string> {
 	const { name } = execution.operation.option;
 	const fieldNames = (await describedWrite(execution)).fields.map((field) => field.name);
-	const explanations = unsent.map((notice) => notice.replace(/^Not sent because the service has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
+	const explanations = unsent.map((notice) => notice.replace(/^Not sent because the CRM has no such field: (.*)\. Correct the names.*$/, `${name} does not take $1.`));
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.`;
 }
 
@@ -181,24 +186,26 @@ async function send(
 	run: ToolRun,
 	requestedWrites: RequestedWrite[],
 	plannedWrites: PlannedWrite[],
-	words: string[],
+	descriptions: string[],
 	versions?: string[],
 ): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [i, write] of requestedWrites.entries()) {
 		if (write.target?.notFound) {
-			done.push({ done: `${words[i]!} has already been deleted` });
+			done.push({ done: `${descriptions[i]!} has already been deleted` });
 			continue;
 		}
 		const sending = sendOne(run, write, plannedWrites[i]!, i, versions?.[i]);
-		const failed = await sending.then(() => undefined, (error: Error) => error);
+		const failed = await errorOf(sending);
 		if (failed) {
-			throw done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed)) ? new PartlyDone(partlyDone(failed, words, i)) : failed;
+			const isPartlyDone = done.length > 0 || (requestedWrites.length > 1 && mayBeDone(failed));
+			throw isPartlyDone ? new PartlyDone(partlyDone(failed, descriptions, i)) : failed;
 		}
 		const { record, isRepeated } = await sending;
 		const { id, name, title, subject } = record;
-		const nameFields = Object.fromEntries(Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== ''));
-		const outcomeText = isRepeated ? await describeRepeatedWrite(run, plannedWrites[i]!, String(write.target?.id ?? id)) : words[i]!;
+		const names = Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== '');
+		const nameFields = Object.fromEntries(names);
+		const outcomeText = isRepeated ? await describeRepeatedWrite(run, plannedWrites[i]!, String(write.target?.id ?? id)) : descriptions[i]!;
 		done.push({
 			done: outcomeText,
 			...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
@@ -232,7 +239,7 @@ async function sendOne(
 	});
 	const execution = executionOf({ ...run, api, identity: numbered }, write);
 	const records = runOperation(execution);
-	const failed = await records.then(() => undefined, (error: Error) => error);
+	const failed = await errorOf(records);
 	if (!failed) return { record: (await records)[0] ?? {}, isRepeated };
 	if (failed instanceof ChangedSince) throw failed;
 	throw await nameExisting(execution)(nodeFailure(run.n8n, failed, 0), 0);

@@ -17,7 +17,7 @@ import { nameOfCall, namedCall } from '../toolCalls/toolCall';
 import { countTool } from './countTool';
 import { describeTool } from './describeTool';
 import { getTool, searchTool, type ToolAnswer } from './readingTools';
-import { CallArguments } from './callArguments';
+import { ModelArguments } from './modelArguments';
 import { withCandidates } from './toolRecords';
 import { refuseSetByService } from './setByService';
 import { withGate, type ToolRun } from './toolRun';
@@ -27,7 +27,7 @@ import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { PartlyDone } from './toolWrites';
 import { actTool, changeTool } from './writingTools';
 
-const tools: Record<ToolName, (run: ToolRun, args: CallArguments) => Promise<ToolAnswer>> = {
+const tools: Record<ToolName, (run: ToolRun, args: ModelArguments) => Promise<ToolAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
@@ -36,7 +36,7 @@ const tools: Record<ToolName, (run: ToolRun, args: CallArguments) => Promise<Too
 	act: actTool,
 };
 
-/** A tool as n8n's agents take it: they check no class, only that these members are there (n8n 2.41, isTool). */
+/** A tool for n8n's agents, which do not check its class, only that it has these members (n8n 2.41, isTool). */
 interface OfferedTool extends ToolTexts {
 	name: string;
 	invoke(input: unknown): Promise<string>;
@@ -69,17 +69,18 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	const settings = toolSettings(n8n, 0);
 	const { tool, toolCallId: _, ...rawArgs } = argumentsOf(n8n);
 	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
-	const name = settings.tools.find((toolName) => toolName === calledName) ?? (settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined);
+	const onlyTool = settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined;
+	const name = settings.tools.find((toolName) => toolName === calledName) ?? onlyTool;
 	const answer = name === undefined
 		? [{ note: `There is no tool ${String(tool)}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }]
 		: await answerCall(n8n, settings, name, rawArgs);
 	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
 }
 
-/** A model has no editor. */
+/** Replaces advice about n8n's editor, which a model does not have. */
 const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
 
-/** No real call nests this deep, and reading deeper arguments could exhaust the stack. */
+/** Maximum depth of arguments: no real call nests this deep, and reading deeper ones could exhaust the stack. */
 const maxDepth = 50;
 
 const isDeeper = (value: unknown, depth = maxDepth): boolean =>
@@ -97,7 +98,8 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	let hasSentWrite = false;
 	const isWriting = name === 'change' || name === 'act';
 	const answering = async () => {
-		const args = new CallArguments(`${settings.prefix}_${name}`, rawArgs, Object.keys(toolTexts(name, settings).schema.shape), settings.recordTypes);
+		const argNames = Object.keys(toolTexts(name, settings).schema.shape);
+		const args = new ModelArguments(`${settings.prefix}_${name}`, rawArgs, argNames, settings.recordTypes);
 		const api = withGate(await connect(view), (request) => {
 			hasSentWrite = true;
 			return request;
@@ -114,7 +116,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 		const nothingWritten = isBlank(rawArgs.token)
 			? ' Nothing was written.'
 			: ' This call wrote nothing; an earlier call with this token may have.';
-		// For a person who reports it to the service; a model has no use for it.
+		// People send the request ID to the service's support; a model has no use for it.
 		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };
 	});
@@ -127,5 +129,6 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 /** Whether the service itself refused the write: its errors have a code. */
 function isRefusal({ context, ...failure }: NodeFailure): boolean {
 	const { code = '' } = (context.data ?? {}) as { code?: unknown };
-	return context.mayBeDone !== true && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && code !== '' && !String(code).startsWith('idempotency');
+	const isByService = code !== '' && !String(code).startsWith('idempotency');
+	return context.mayBeDone !== true && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && isByService;
 }

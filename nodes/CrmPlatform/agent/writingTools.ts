@@ -7,7 +7,7 @@ import { wordsOf } from '../mapping/fieldNames';
 import { lookUpNames } from '../lookUp/nameLookUp';
 import { isName } from '../lookUp/nameSyntax';
 import { resourceNamed } from '../resources';
-import type { CallArguments } from './callArguments';
+import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, matchByName, refuseRepeatedNames, withServiceNames } from './toolFields';
 import { namedRecord, NoSuchRecord, type NamedRecord } from './toolRecords';
 import { toolDescription, operationOfRecordType, type ToolRun } from './toolRun';
@@ -21,7 +21,7 @@ const maxDeleted = 20;
 /** A token contains a version of up to 20 characters per record, and the ids of records identified by name. */
 const maxToken = 3_000;
 
-/** Arguments of each change besides kind and token. */
+/** The arguments of each change, besides kind and token. */
 const acceptedArgs: Record<ToolChange, string[]> = {
 	create: ['values'],
 	update: ['record', 'values'],
@@ -31,7 +31,7 @@ const acceptedArgs: Record<ToolChange, string[]> = {
 	untag: ['record', 'tag'],
 };
 
-export async function changeTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function changeTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const change = args.choice('action', allowedChanges(run.settings.verbs));
 	if (!run.settings.verbs.has('send') && leavesByChange(change, recordType)) throw needsSend(recordType, change);
@@ -64,7 +64,7 @@ function changingOperation(recordType: RecordType, change: 'create' | 'update' |
 	throw new Error(`${change} cannot write a ${recordType.name}. Use one of its actions, such as send.`);
 }
 
-async function chosenMatch(run: ToolRun, recordType: RecordType, args: CallArguments): Promise<string> {
+async function chosenMatch(run: ToolRun, recordType: RecordType, args: ModelArguments): Promise<string> {
 	const { upsert } = await toolDescription(run, recordType);
 	const possible = (upsert?.match?.values ?? []).map((name) => ({ name, label: name }));
 	const fieldName = args.text('match_on');
@@ -77,10 +77,10 @@ const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, valu
 const pickedRecord = ({ id }: NamedRecord) => ({ recordId: picked(id, 'id') });
 
 /**
- * @param token of an earlier attempt, which may have deleted some of the records
+ * @param token the token of an earlier attempt, which may have deleted some of the records
  * @throws Error in the model's words, unless each of the records is identified unambiguously
  */
-async function deletions(run: ToolRun, recordType: RecordType, args: CallArguments, token: string | undefined): Promise<RequestedWrite[]> {
+async function deletions(run: ToolRun, recordType: RecordType, args: ModelArguments, token: string | undefined): Promise<RequestedWrite[]> {
 	const nameOrId = args.text('record');
 	const names = [...(nameOrId === undefined ? [] : [nameOrId]), ...args.texts('records')];
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
@@ -104,7 +104,7 @@ async function deletions(run: ToolRun, recordType: RecordType, args: CallArgumen
 	return [...targets.values()].map((target) => ({ recordType, operation, parameters: pickedRecord(target), target }));
 }
 
-/** @throws the error unless it says that the record does not exist */
+/** @throws the error, unless the error says that the record does not exist */
 function goneRecord(error: Error, nameOrId: string): NamedRecord {
 	if (!(error instanceof NoSuchRecord)) throw error;
 	return { id: error.id, title: error.id, record: {}, nameOrId, notFound: error };
@@ -114,7 +114,7 @@ async function tagging(
 	run: ToolRun,
 	recordType: RecordType,
 	change: 'tag' | 'untag',
-	args: CallArguments,
+	args: ModelArguments,
 	token: string | undefined,
 ): Promise<RequestedWrite> {
 	const operation = operationOfRecordType(recordType, change === 'tag' ? 'addTag' : 'removeTag');
@@ -134,7 +134,7 @@ async function namedTag(run: ToolRun, tag: string): Promise<NamedRecord> {
 	return await namedRecord(run, recordType, tag);
 }
 
-export async function actTool(run: ToolRun, args: CallArguments): Promise<ToolAnswer> {
+export async function actTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const recordType = args.recordType();
 	const actions = actionsOf(recordType, run.settings.verbs);
 	if (actions.length === 0 && leavesTheCrm(recordType)) throw needsSend(recordType, 'acting on it');

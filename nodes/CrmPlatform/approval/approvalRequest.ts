@@ -45,16 +45,16 @@ export const tasks = '/v1/tasks';
 /** The current state of a request in the CRM; undefined while it is open. */
 export interface ApprovalAnswer {
 	outcome?: ApprovalOutcome;
-	/** Who answered, where the service tells. */
+	/** The user who answered, if the service states it. */
 	by?: IDataObject;
 	/** Why a completed task does not count. */
 	refusal?: string;
 }
 
 /**
- * Reads the task, which alone decides.
+ * Reads the task: its state alone is the decision.
  *
- * @throws NodeApiError where it cannot be read
+ * @throws NodeApiError if the task cannot be read
  */
 export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
 	if (now >= Date.parse(request.until)) return { outcome: 'expired' };
@@ -77,12 +77,12 @@ const doubts = {
 	unreadable: 'the node’s credential cannot read the event log of the CRM, which shows whether a person or a workflow completed the task. Give it permission to read events, then open this page again',
 };
 
-/** Who last completed the task. */
+/** The last completion of the task. */
 interface Completion {
 	by: IDataObject | undefined;
-	/** Why it may not have been a person. */
+	/** Why the task may not have been completed by a person. */
 	doubt: string | undefined;
-	/** The task as it was then, if the log has its text. */
+	/** The task at the time of its completion, if the log has its text. */
 	completed?: IDataObject;
 }
 
@@ -90,7 +90,7 @@ async function completion(api: Connection, { taskId }: ApprovalRequest, task: ID
 	const { event, isUnreadable, isMissing } = await latestCompletion(api, taskId, task);
 	if (isUnreadable) return { by: undefined, doubt: doubts.unreadable };
 	const { object } = event?.data ?? {};
-	// What others have changed since says nothing of who completed it.
+	// Later changes by others do not show who completed the task.
 	if (isMissing || (object && isEarlier(object.completed_at, task.completed_at))) return { by: undefined, doubt: doubts.late };
 	const completed = object && ['title', 'description'].every((name) => Object.hasOwn(object, name)) ? { completed: object } : {};
 	const by = (event && actorOf(event) !== undefined ? event.actor : task.updated_by) as IDataObject | undefined;
@@ -104,11 +104,11 @@ const isEarlier = (first: unknown, second: unknown): boolean =>
 	typeof first === 'string' && typeof second === 'string' && compareInstants(first, second) < 0;
 
 interface LatestCompletion {
-	/** Absent where the log has none. */
+	/** The event of the completion; absent if the log has none. */
 	event?: CrmEvent;
 	/** Whether this credential cannot read the log. */
 	isUnreadable?: true;
-	/** Whether the log would have it, and does not have it yet. */
+	/** Whether the log should have the event, and does not have it yet. */
 	isMissing?: boolean;
 }
 
@@ -122,7 +122,7 @@ async function latestCompletion(api: Connection, taskId: string, task: IDataObje
 	const reading = async (): Promise<LatestCompletion> => {
 		for await (const event of log.newestFirst([completedEvent])) {
 			if (idText(event.data.object.id) === taskId) return { event };
-			// Both by the service's clock.
+			// Both times are from the service's clock.
 			if (Date.parse(event.timestamp) < Date.parse(String(task.created_at))) break;
 		}
 		const { types } = await api.describeEvents();

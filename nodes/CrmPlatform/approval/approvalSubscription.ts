@@ -9,7 +9,7 @@ import { createSubscription, deleteSubscription, listSubscriptions } from '../ap
 import type { Execution } from '../model';
 import { completedEvent } from './approvalRequest';
 
-/** Begins the description of the subscriptions, which ends with the time they are needed until. */
+/** The beginning of the description of a subscription; the end is the time until which it is needed. */
 const ownPrefix = 'n8n approval: ';
 
 /** @returns the id of the subscription; undefined if the service refuses to call this n8n */
@@ -34,7 +34,7 @@ export async function subscribeToAnswer(execution: Execution, url: string, until
 }
 
 /**
- * Ends the subscriptions of expired requests, since n8n does not tell a node that its wait has expired, and those of
+ * Ends the subscriptions of expired requests, since n8n does not tell a node that its wait has expired, and of
  * earlier attempts.
  */
 export async function endOldSubscriptions(execution: Execution, ownUrl: string, now: number): Promise<void> {
@@ -45,7 +45,7 @@ export async function endOldSubscriptions(execution: Execution, ownUrl: string, 
 			if (until !== '' && (url === ownUrl || Date.parse(until) < now - 60_000)) await endApprovalSubscription(api, String(id));
 		}
 	};
-	// A service that does not list subscriptions, or does not let this user read them, has none to end.
+	// If the service does not list subscriptions, or does not let this user read them, there is nothing to end.
 	await reading().catch(() => undefined);
 }
 
@@ -53,7 +53,7 @@ export async function endApprovalSubscription(api: Connection, id: string | unde
 	if (id !== undefined) await deleteSubscription(api, id).catch(() => undefined);
 }
 
-/** Equal for each attempt of Retry On Fail, so that no attempt creates a second task. */
+/** A key that is equal for each attempt of Retry On Fail, so that no attempt creates a second task. */
 export function keyForStep({ identity }: Execution, write: WriteDescription | undefined, step: string) {
 	if (write?.idempotencyHeader === undefined) return {};
 	const key = idempotencyKey({ ...identity, run: `${identity.run}/${step}`, items: [0] }, write.idempotencyKey);

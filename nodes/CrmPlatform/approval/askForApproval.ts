@@ -12,15 +12,15 @@ import { nodeContext } from '../writing/runState';
 import { tasks, textDigest, waitingItem, type ApprovalRequest } from './approvalRequest';
 import { endApprovalSubscription, endOldSubscriptions, keyForStep, subscribeToAnswer } from './approvalSubscription';
 
-/** What the user has entered. */
+/** The user's entries. */
 interface ApprovalQuestion {
 	title: string;
 	message: string;
-	/** ID or name of a user; of the record's owner if empty. */
+	/** ID or name of the approver; the record's owner if empty. */
 	approver: string;
-	/** Collection of the record it is about, such as `deals`; empty if it is about none. */
+	/** Collection of the record that the task is about, such as `deals`; empty if there is no record. */
 	collection: string;
-	/** Its ID or name. */
+	/** ID or name of that record. */
 	record: string;
 	/** Milliseconds within which an answer counts. */
 	limit: number;
@@ -41,10 +41,15 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	await endOldSubscriptions(execution, link, now);
 	const webhookId = await subscribeToAnswer(execution, link, until);
 	const making = createTask(execution, question, { approver, about, until, link, isCalled: webhookId !== undefined });
-	// The error is thrown below.
+	// An error of this promise is thrown below.
 	if (await making.then(() => false, () => true)) await endApprovalSubscription(api, webhookId);
 	const task = await making;
-	const request: ApprovalRequest = { taskId: String(task.id), ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest: textDigest(task) };
+	const request: ApprovalRequest = {
+		taskId: String(task.id),
+		...(webhookId !== undefined && { webhookId }),
+		until: until.toISOString(),
+		digest: textDigest(task),
+	};
 	// When the time is over, n8n outputs the node's input (n8n-core 2.41, handleDisabledNode): an earlier
 	// node's approval, or a model's arguments, would be mistaken for an approval.
 	n8n.getExecuteData().data.main = [[{ json: waitingItem(request), pairedItem: { item: 0 } }]];
@@ -86,7 +91,11 @@ interface TaskParts {
 	isCalled: boolean;
 }
 
-async function taskBody({ n8n, api }: Execution, { title, message, collection }: ApprovalQuestion, { approver, about, until, link, isCalled }: TaskParts): Promise<IDataObject> {
+async function taskBody(
+	{ n8n, api }: Execution,
+	{ title, message, collection }: ApprovalQuestion,
+	{ approver, about, until, link, isCalled }: TaskParts,
+): Promise<IDataObject> {
 	const fields = ((await api.describe('/tasks'))?.create?.fields ?? []).map(({ name }) => name);
 	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('This CRM cannot assign its tasks to anyone.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
@@ -104,7 +113,8 @@ async function taskBody({ n8n, api }: Execution, { title, message, collection }:
 		due_at: until.toISOString(),
 		links: about ? [{ resource: collection, id: about.id }] : undefined,
 	};
-	return Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== undefined && (fields.includes(name) || name === 'title')));
+	const isSent = ([name, value]: [string, unknown]) => value !== undefined && (fields.includes(name) || name === 'title');
+	return Object.fromEntries(Object.entries(all).filter(isSent));
 }
 
 async function approverOf(execution: Execution, { approver }: ApprovalQuestion, about: IDataObject | undefined): Promise<string> {
@@ -131,7 +141,7 @@ function refuseInactive(user: IDataObject | undefined): void {
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
 }
 
-/** Until when an answer counts. All attempts of a run share it: under its key, the service only accepts an equal task. */
+/** The deadline of an answer. All attempts of a run share it: under its key, the service only accepts an equal task. */
 function deadline({ n8n, identity: { run } }: Execution, limit: number, now: number): Date {
 	const context = nodeContext(n8n);
 	const earlier = context.approval as { run: unknown; until: number } | undefined;
@@ -140,7 +150,7 @@ function deadline({ n8n, identity: { run } }: Execution, limit: number, now: num
 	return new Date(until);
 }
 
-/** @throws Error in the user's words where it is not clear which record is meant */
+/** @throws Error in the user's words if it is not clear which record is meant */
 async function recordNamed({ api }: Execution, label: string, collection: string, nameOrId: string): Promise<IDataObject> {
 	if (nameOrId === '') throw new Error(`${label}: enter an ID or a name.`);
 	const { field, name } = parseName(nameOrId);

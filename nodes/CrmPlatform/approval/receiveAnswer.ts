@@ -8,7 +8,7 @@ import { endApprovalSubscription } from './approvalSubscription';
 
 const shared = { name: 'default', responseMode: 'onReceived', responseData: '', path: '={{ $nodeId }}', restartWebhook: true, isFullPath: true } as const;
 
-/** Where n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
+/** The webhooks at which n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
 export const approvalWebhooks: IWebhookDescription[] = [
 	{ ...shared, httpMethod: 'GET' },
 	{ ...shared, httpMethod: 'POST' },
@@ -60,9 +60,11 @@ function isAboutAnother(n8n: IWebhookFunctions, { taskId }: ApprovalRequest): bo
 
 const html = (text: string): string => `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Approval</title><body style="font-family:sans-serif;margin:3em auto;max-width:32em"><p>${text}</p></body></html>`;
 
-/** A response after which the execution continues to wait. */
+/** Answers the call; the execution continues to wait. */
 function page(n8n: IWebhookFunctions, status: number, text: string): IWebhookResponseData {
-	const response = n8n.getResponseObject() as unknown as { writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown } };
+	const response = n8n.getResponseObject() as unknown as {
+		writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown };
+	};
 	const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': 'sandbox', ...(status === 503 && { 'retry-after': '5' }) };
 	response.writeHead(status, headers).end(html(text));
 	return { noWebhookResponse: true };

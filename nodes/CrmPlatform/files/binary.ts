@@ -3,19 +3,19 @@ import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 import { gzipped, unpacked } from './gzip';
 
 /**
- * The bytes of a file in an input item, unpacked, chunk by chunk where n8n keeps files outside of memory.
- * The file is opened when it is first read, and closed with the loop that reads it.
+ * Reads the bytes of a file in an input item, unpacked, chunk by chunk if n8n keeps files outside of memory.
+ * Opens the file when it is first read, and closes it with the loop that reads it.
  *
  * @param field the binary field
- * @throws NodeOperationError where the item has no such file; Error in the user's words where it is damaged
+ * @throws NodeOperationError if the item has no such file; Error in the user's words if the file is damaged
  */
 export const readBinary = (n8n: IExecuteFunctions, item: number, field: string): AsyncGenerator<Uint8Array, void> =>
 	unpacked(storedBytes(n8n, item, field));
 
 /**
- * The binary field of an item that holds its file: the named one or, where the default name was kept, the only one.
+ * Finds the binary field with the file of an item: the named field or, if the name is the default, the only one.
  *
- * @throws Error in the user's words where there is none, or it is not clear which
+ * @throws Error in the user's words if there is none or several
  */
 export function fileField(n8n: IExecuteFunctions, item: number, { name, displayName, default: usual }: INodeProperties): string {
 	const requestedField = String(n8n.getNodeParameter(name, item, usual) ?? '').trim();
@@ -63,15 +63,15 @@ const chunkSize = 64 * 1024;
 
 /** A file that is stored while it is written, so that memory holds at most one chunk. */
 export interface OutputFile {
-	/** Adds text; waits while the store is behind. @throws Error where n8n cannot store it */
+	/** Adds text; waits while the store is behind. @throws Error if n8n cannot store it */
 	write(text: string): Promise<void>;
-	/** Ends the file. @throws Error where n8n cannot store it */
+	/** Ends the file. @throws Error if n8n cannot store it */
 	end(): Promise<IBinaryData>;
 }
 
 /** The name and media type of a file. */
 export interface FileKind {
-	/** Such as `done.csv`. */
+	/** The name, such as `done.csv`. */
 	name: string;
 	/** Media type of the content. */
 	type: string;
@@ -142,7 +142,7 @@ async function store(
 	}
 	const carrier = await helpers.getBinaryStream(id);
 	const stream = carrier.compose(async function* (source: AsyncIterable<unknown>) {
-		// Reading to the end closes it.
+		// Reading to the end closes the stream.
 		const reading = source[Symbol.asyncIterator]();
 		while (!(await reading.next()).done);
 		yield* chunks;

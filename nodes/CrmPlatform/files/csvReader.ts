@@ -4,7 +4,7 @@ import { UnreadableFile } from './unreadableFile';
 /** Recognized delimiters; the first one wins a tie. */
 const delimiters = [',', ';', '\t', '|'] as const;
 
-/** Characters of one row; a longer one is a missing quote or not a table. */
+/** Maximum characters of a row: in a longer one, a quote is missing, or the file is not a table. */
 const maxRowLength = 1024 * 1024;
 
 /** Reading stops after this many unreadable rows. */
@@ -39,7 +39,7 @@ export async function* readCsv(
 	yield* parser.rows(true);
 }
 
-/** What has been read of a file, and what of it is not yet a row. */
+/** Splits text into rows, and holds the text that is not a row yet. */
 class CsvParser {
 	private text = '';
 	private start = 0;
@@ -103,7 +103,7 @@ class CsvParser {
 		return true;
 	}
 
-	/** @returns false where the line goes on beyond the text */
+	/** @returns false if the line continues beyond the text */
 	private skipLine(isEnd: boolean): boolean {
 		const next = afterLine(this.text, this.start, isEnd);
 		this.start = next ?? this.text.length;
@@ -128,9 +128,9 @@ class CsvParser {
 	}
 }
 
-/** What Excel reads and writes before the header. */
+/** A line before the header with which Excel names the delimiter. */
 const delimiterLine = /^"?sep=([^"\r\n])"?(?:\r\n?|\n|$)/i;
-/** Characters. */
+/** Maximum characters of that line. */
 const maxDelimiterLineLength = 10;
 
 /** The text of a row, without its line end. */
@@ -212,7 +212,7 @@ function lineEndAt(text: string, at: number): number | undefined {
 	return text.charCodeAt(at + 1) === lineFeed ? at + 2 : at + 1;
 }
 
-/** Where the next line begins; undefined where it is not there yet. */
+/** Where the next line begins; undefined if its beginning has not been read yet. */
 function afterLine(text: string, start: number, isEnd: boolean): number | undefined {
 	for (let at = start; at < text.length; at++) {
 		if (text.charCodeAt(at) === carriageReturn && at + 1 >= text.length && !isEnd) return undefined;
@@ -222,7 +222,7 @@ function afterLine(text: string, start: number, isEnd: boolean): number | undefi
 	return undefined;
 }
 
-/** The most frequent delimiter of the first line, quoted text aside; undefined where more is needed. */
+/** The most frequent delimiter outside of quotes in the first line; undefined if more text is needed. */
 function delimiterOf(text: string, start: number, isEnd: boolean): string | undefined {
 	const counts = new Map<string, number>();
 	let isInside = false;

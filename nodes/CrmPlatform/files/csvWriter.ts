@@ -1,6 +1,6 @@
-/** The beginning of a text that a spreadsheet runs as a formula (OWASP: CSV Injection), or of our own escape of one. */
+/** The beginning of a text that a spreadsheet runs as a formula (OWASP: CSV Injection), or that is already escaped. */
 const formula = /^'*[=+\-@\t\r]/;
-/** A phone number or a number: calculating with it does no harm. */
+/** A phone number or a number: a spreadsheet may calculate with it without harm. */
 const harmless = /^[+-][\d\s().,/-]*$/;
 
 /**
@@ -18,7 +18,7 @@ export const csvBeginning = (header: readonly string[]): string => `\uFEFF${csvR
 export const csvCells = (cells: readonly unknown[], delimiter = ','): string =>
 	cells.map((cell) => csvCell(cell, delimiter)).join(delimiter);
 
-/** Texts that need neither quotes nor an apostrophe with any delimiter: most cells. */
+/** Texts, such as most cells, that need neither quotes nor an apostrophe with any delimiter. */
 const plain = /^\w[\w.@:/+-]*(?: [\w.@:/+-]+)*$/;
 
 function csvCell(value: unknown, delimiter: string): string {

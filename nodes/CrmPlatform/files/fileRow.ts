@@ -1,5 +1,5 @@
 /**
- * A row of a file: its cells, or why it cannot be read, with its text. Rows are counted from 1, the header
+ * A row of a file: its cells, or its text and why it cannot be read. Rows are counted from 1, the header
  * included.
  */
 export type FileRow<Content> = { row: number } & (

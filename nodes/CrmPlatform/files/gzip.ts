@@ -11,9 +11,9 @@ export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 }
 
 /**
- * The bytes of a file, unpacked if they are compressed with gzip.
+ * Unpacks the bytes of a file if they are compressed with gzip.
  *
- * @throws Error in the user's words where they are damaged, or a ZIP file
+ * @throws Error in the user's words if the file is damaged or a ZIP file
  */
 export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): AsyncGenerator<Uint8Array, void> {
 	let beginning: Uint8Array = new Uint8Array();
@@ -70,7 +70,7 @@ async function* through(
 			for await (const chunk of chunks) await writer.write(chunk);
 			await writer.close();
 		} catch (error) {
-			// The reader gets it.
+			// The reader of the stream receives the error.
 			await writer.abort(error);
 		}
 	};

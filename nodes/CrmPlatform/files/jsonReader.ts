@@ -5,7 +5,7 @@ import { checkDepth, maxLevels } from '../base/numbers';
 import { shortened, type FileRow } from './fileRow';
 import { UnreadableFile } from './unreadableFile';
 
-/** Characters of one record. */
+/** Maximum characters of a record. */
 const maxRecordLength = 1024 * 1024;
 
 const tooLong = (row: number, beginning: string): FileRow<IDataObject> => ({
@@ -33,7 +33,7 @@ export async function* readNdjson(
 }
 
 interface TextLine {
-	/** The beginning of a record that is too long to be held. */
+	/** Only the beginning, if the record is too long to be held in memory. */
 	line: string;
 	isTooLong: boolean;
 }
@@ -64,7 +64,7 @@ async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<TextLine[
  * Reads a JSON array of records. An element that is not an object is reported and reading continues.
  *
  * @returns the records that end in each chunk
- * @throws Error in the user's words where the file is not one JSON array
+ * @throws Error in the user's words if the file is not one JSON array
  */
 export async function* readJsonArray(
 	chunks: AsyncIterable<string>,
@@ -96,48 +96,48 @@ class JsonArrayParser {
 
 	/** @returns false where the text is not a JSON array */
 	read(chunk: string, rows: Array<FileRow<IDataObject>>): boolean {
+		// This loop runs for each character, so it uses local variables instead of members.
+		let { depth, isInText, isEscaped } = this;
 		let from = 0;
 		for (let at = 0; at < chunk.length; at++) {
 			const character = chunk[at]!;
-			if (this.isInText) {
-				this.readInText(character);
+			if (isInText) {
+				if (isEscaped) isEscaped = false;
+				else if (character === '\\') isEscaped = true;
+				else if (character === '"') isInText = false;
 				continue;
 			}
-			if (this.depth < 0) {
+			if (depth < 0) {
 				if (/\s/.test(character)) continue;
-				if (this.hasEnded || character !== '[') return false;
-				this.depth = 0;
+				if (depth === -2 || character !== '[') return false;
+				depth = 0;
 				from = at + 1;
 				continue;
 			}
-			const isClosing = character === ']' && this.depth === 0;
-			if (!isClosing) this.countBracket(character);
-			if (this.depth < 0) return false;
-			if (!isClosing && !(character === ',' && this.depth === 0)) continue;
+			const isClosing = character === ']' && depth === 0;
+			if (character === '"') isInText = true;
+			else if (character === '{' || character === '[') depth += 1;
+			else if (!isClosing && (character === '}' || character === ']')) depth -= 1;
+			if (depth < 0) return false;
+			if (!isClosing && !(character === ',' && depth === 0)) continue;
 
 			if (!this.isTooLong) this.element += chunk.slice(from, at);
 			from = at + 1;
 			if (!this.endElement(character, rows)) return false;
-			if (isClosing) this.depth = -2;
+			if (isClosing) depth = -2;
 		}
-		if (this.depth >= 0 && !this.isTooLong) this.element += chunk.slice(from);
-		if (this.element.length > maxRecordLength) {
-			this.isTooLong = true;
-			this.element = shortened(this.element);
-		}
+		this.depth = depth;
+		this.isInText = isInText;
+		this.isEscaped = isEscaped;
+		if (depth >= 0) this.addToElement(chunk.slice(from));
 		return true;
 	}
 
-	private readInText(character: string): void {
-		if (this.isEscaped) this.isEscaped = false;
-		else if (character === '\\') this.isEscaped = true;
-		else if (character === '"') this.isInText = false;
-	}
-
-	private countBracket(character: string): void {
-		if (character === '"') this.isInText = true;
-		else if (character === '{' || character === '[') this.depth += 1;
-		else if (character === '}' || character === ']') this.depth -= 1;
+	private addToElement(text: string): void {
+		if (!this.isTooLong) this.element += text;
+		if (this.element.length <= maxRecordLength) return;
+		this.isTooLong = true;
+		this.element = shortened(this.element);
 	}
 
 	/** @returns false where there is no element, though there must be one */

@@ -2,9 +2,9 @@ import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
 import { outputFile, type FileKind, type OutputFile } from './binary';
 
-/** Common properties of files of rows. */
+/** The properties that the parts of an output share. */
 export interface PartsKind extends FileKind {
-	/** The text each of them begins with. */
+	/** The beginning of each file. */
 	beginning: string;
 	/** Maximum number of rows per file; Infinity for a single file. */
 	rowsPerFile: number;
@@ -18,9 +18,9 @@ interface OutputPart {
 
 /** Rows that are written into as many files as they need, one after another. */
 interface OutputParts {
-	/** @throws Error where n8n cannot store them */
+	/** @throws Error if n8n cannot store the rows */
 	add(rows: string[]): Promise<void>;
-	/** Ends the last file; without rows, there is one file. @throws Error where n8n cannot store it */
+	/** Ends the last file; without rows, there is one file. @throws Error if n8n cannot store it */
 	end(): Promise<OutputPart[]>;
 }
 

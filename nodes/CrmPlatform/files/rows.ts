@@ -11,7 +11,7 @@ export type FileFormat = 'csv' | 'ndjson' | 'json';
 export interface FileSettings {
 	format: FileFormat;
 	encoding: Encoding;
-	/** Of CSV; recognized where absent. */
+	/** The delimiter of a CSV file; recognized if absent. */
 	delimiter?: string;
 }
 
@@ -33,14 +33,14 @@ export interface FileRecords {
 	columns: string[] | undefined;
 	/** Columns without a name, counted from 1, that have a value in any row read so far. */
 	unnamed: Set<number>;
-	/** The rows after the header, some at a time, each by the names of its columns; empty names are left out. */
+	/** The rows after the header, several at a time. Each has its cells by column name; cells without a name are left out. */
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>;
 	/** Closes a file that is not read to its end. */
 	close(): Promise<void>;
 }
 
 /**
- * Reads a file chunk by chunk, holding little more than the records of one of them.
+ * Reads a file chunk by chunk, and holds little more than the records of one chunk.
  *
  * @throws Error in the user's words, also while the rows are read, where the file is empty, its
  * header cannot be used, or it is not text in that encoding and format
@@ -111,7 +111,7 @@ async function* namedCells(
 	for await (const rows of others) yield rows.map(namedRow);
 }
 
-/** Files that were joined have the header of each. */
+/** Files that were joined have several headers. */
 const isRepeated = (cells: string[], header: string[]): boolean =>
 	cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
 

@@ -1,9 +1,9 @@
 import { UnreadableFile } from './unreadableFile';
 
-/** Encodings a file can be read in; `auto` is what its byte-order mark says, otherwise UTF-8. */
+/** The encodings of files; `auto` uses the byte-order mark, and UTF-8 without one. */
 export type Encoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
-/** Byte-order marks (Unicode 16, section 23.8); that of UTF-32 begins with that of UTF-16. */
+/** Byte-order marks (Unicode 16, section 23.8). The mark of UTF-32 begins with the mark of UTF-16. */
 const marks: Array<[encoding: Exclude<Encoding, 'auto'> | 'utf-32', bytes: number[]]> = [
 	['utf-32', [0xff, 0xfe, 0, 0]],
 	['utf-32', [0, 0, 0xfe, 0xff]],
@@ -12,14 +12,14 @@ const marks: Array<[encoding: Exclude<Encoding, 'auto'> | 'utf-32', bytes: numbe
 	['utf-16be', [0xfe, 0xff]],
 ];
 
-/** Bytes of the longest mark. */
+/** Length of the longest mark, in bytes. */
 const maxMarkLength = 4;
 
 /**
  * Decodes a file chunk by chunk. A byte-order mark is removed.
  *
  * @param bytes the file, in chunks of any size
- * @throws Error in the user's words where the bytes are not text in that encoding, or begin with the mark
+ * @throws Error in the user's words if the bytes are not text in that encoding, or begin with the mark
  * of another one
  */
 export async function* decodeText(
@@ -92,7 +92,7 @@ const withNulls = (): UnreadableFile =>
 		'The file has NUL characters, so it is not text in this encoding. If it is UTF-16 without a byte-order mark, choose UTF-16 in the options; otherwise, save it as UTF-8.',
 	);
 
-/** @throws Error in the user's words where the mark and the choice contradict each other */
+/** @throws Error in the user's words if the mark and the choice contradict each other */
 function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'auto'> {
 	const [marked] = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
 	if (marked === 'utf-32') throw new UnreadableFile('The file is UTF-32, which is not supported. Save it as UTF-8.');

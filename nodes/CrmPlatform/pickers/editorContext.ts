@@ -5,6 +5,7 @@ import { describeResource, type ResourceDescription } from '../api/openapi/descr
 import { packagedDocument } from '../api/openapi/document';
 import { readEventCatalog } from '../api/openapi/eventTypes';
 import { filledPath } from '../api/http/path';
+import { errorOf } from '../base/errorOf';
 import type { Operation, Resource } from '../model';
 import { chosenResource } from '../resources';
 
@@ -59,7 +60,7 @@ function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
  */
 export async function editorConnection(n8n: ILoadOptionsFunctions): Promise<Connection> {
 	const connecting = connect(n8n);
-	const reason = await connecting.then(() => undefined, (error: Error) => error);
+	const reason = await errorOf(connecting);
 	return reason ? withoutService(n8n, reason) : await connecting;
 }
 

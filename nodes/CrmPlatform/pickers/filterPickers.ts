@@ -11,7 +11,7 @@ import { editorContext, type EditorContext } from './editorContext';
 import { choiceOptions } from './mapperField';
 import { referencesOf } from './referenceFields';
 
-/** The filters of a list, those on custom fields included. */
+/** The filters of a list, including those on custom fields. */
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
 	if (!list) return [];
 	const custom = list.takesCustomFields ? await customFieldsOf(api, collection) : undefined;
@@ -24,7 +24,7 @@ export async function getFilterFields(this: ILoadOptionsFunctions): Promise<INod
 	return [{ name: 'Choose a Field', value: '' }, ...fields.map(({ name, label }) => ({ name: label, value: name }))];
 }
 
-/** The operators that the field of the same row allows; all of them if the field is not known yet. */
+/** The operators that the field in the same row allows; all operators if the field is not known yet. */
 export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const context = await editorContext(this);
 	const field = await chosenField(this, context);
@@ -42,7 +42,7 @@ export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<I
 	return isListed ? options : [{ name: 'Choose an Operator', value: 'is' }, ...options];
 }
 
-/** The values of the field of the same row, where they are few. */
+/** The values of the field in the same row, if there are few. */
 export async function getFilterChoices(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const context = await editorContext(this);
 	const field = await chosenField(this, context);
@@ -66,7 +66,7 @@ function option({ name, value, filters }: FilterOperator, field: FilteredField, 
 	const [first, ...others] = filters;
 	const [comparison, source] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;
-	// The service says whether case matters; for a whole day or a constant, its text does not apply.
+	// The service's description says whether case matters; it does not apply to a whole day or a constant.
 	const isSaid = source === 'first' && others.length === 0 && !isInstant(field);
 	const choices = value === 'is' && field.filters.get('is')?.choices;
 	if (choices) return { ...baseOption, description: choices.map(({ label }) => label).join(', ') };
@@ -80,7 +80,7 @@ async function chosenField(n8n: ILoadOptionsFunctions, context: EditorContext): 
 	return (await offeredFields(context)).find((field) => field.name === name);
 }
 
-/** The offered fields; beside the other parameters of a list, without those that Changed Since covers. */
+/** The fields to offer: beside the other parameters of a list, fields that Changed Since covers are left out. */
 async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 	const { description, operation } = context;
 	const { changed, deleted } = description.list ?? {};

@@ -25,7 +25,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 		.sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** Set by the service with every change, so useless as a filter. */
+/** Fields that the service sets with every change, so filtering by them is useless. */
 const always = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
 
 async function fieldOptions(api: Connection, collection: string): Promise<Array<{ name: string; label: string }>> {

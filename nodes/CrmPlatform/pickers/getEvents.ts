@@ -3,7 +3,7 @@ import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n
 import type { EventCatalog, EventType } from '../api/openapi/eventTypes';
 import { labelFor } from '../fields/field';
 import { editorConnection } from './editorContext';
-import { firstRecords } from './recordLabels';
+import { firstRecords } from '../lookUp/recordLabels';
 
 /** The events to choose from: all events, then all of each resource and each by itself. */
 export async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
@@ -32,7 +32,7 @@ function eventOptions(
 
 const isTemplate = ({ type }: EventType): boolean => type.includes('{');
 
-/** `deal.won` and `deal.*` belong together. */
+/** The resource of an event: `deal.won` and `deal.*` belong together. */
 const groupOf = (type: string): string => type.split('.').slice(0, -1).join('.');
 
 function patternOption(pattern: string): INodePropertyOptions {

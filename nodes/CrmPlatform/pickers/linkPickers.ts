@@ -11,7 +11,7 @@ import { linksOf } from '../api/openapi/linkFields';
 import { editorContext } from './editorContext';
 import { writableFields } from './mapperFields';
 import { filtersOf } from './filterPickers';
-import { searchList } from './searchRecords';
+import { searchList } from '../lookUp/searchList';
 import { searchParts } from './stages';
 
 /** The fields of the chosen resource that refer to other records. */

@@ -4,7 +4,7 @@ import { customFieldsOf } from './customFieldsOf';
 import { labelFor } from '../fields/field';
 import { editorContext } from './editorContext';
 
-/** The fields of a record that can be output, the account's custom fields one by one. */
+/** The fields of a record that can be output, with each custom field as one of them. */
 export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { api, description, collection } = await editorContext(this);
 	const options = description.fields.map(({ name, label }) => ({ name: label, value: name }));
@@ -13,14 +13,14 @@ export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INod
 	return [...options, ...custom.map(({ name, label }) => ({ name: label, value: name }))];
 }
 
-/** The orders a list can have, after the one it has unless told otherwise: n8n marks an unlisted value as wrong. */
+/** The orders of a list, the default first: n8n marks a value that is not listed as wrong. */
 export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { description } = await editorContext(this);
 	const orders = description.list?.sort?.values ?? [];
 	return [{ name: 'Default Order', value: '' }, ...orders.map((value) => ({ name: orderLabel(value), value }))];
 }
 
-/** A minus sign before a field is the widespread way to say descending (JSON:API); others stay as they are. */
+/** Labels an order: many services mark descending by a minus sign (JSON:API). Other notations are shown as they are. */
 function orderLabel(value: string): string {
 	return value.startsWith('-') ? `${labelFor(value.slice(1))} (Descending)` : labelFor(value);
 }

@@ -15,10 +15,10 @@ const maxNamed = 8;
 const maxShown = 26;
 
 /**
- * A field as n8n's resource mapper shows it.
+ * Converts a field to an entry of n8n's resource mapper.
  *
  * @param options the values to choose from, if there is a list of them
- * @param more whether the form leaves it out at first
+ * @param more whether the form hides the field at first
  * @param isTool whether a model fills it in, which sees labels only, and all of them
  */
 export function mapperField(
@@ -58,7 +58,7 @@ export function acceptingStored(field: ResourceMapperField, stored: unknown): Re
 	return { ...field, options: [...options, { name: String(stored) || 'Empty', value: stored }] };
 }
 
-/** The values a field names itself. */
+/** The values that the description of a field lists. */
 export function choiceOptions({ choices }: Field): INodePropertyOptions[] | undefined {
 	return choices?.map(({ label, value }) => ({ name: label, value }));
 }
@@ -78,7 +78,7 @@ function formOf({ kind, reference }: Field, isTool: boolean): string {
 	return fieldKinds[kind].formatHint ?? (reference === undefined || !isTool ? '' : 'Name or ID');
 }
 
-/** The format of several values: with commas, as far as there is room. */
+/** The format of several values: with commas, if the label has room. */
 function severalOf({ choices = [] }: Field, room: number): string {
 	if (choices.length === 0) return 'comma-separated';
 	const named = choices.slice(0, maxNamed).map(({ label }) => label);

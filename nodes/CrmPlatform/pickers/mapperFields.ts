@@ -84,7 +84,7 @@ const firstFields = 8;
 /**
  * The fields a form shows at first; n8n's mapper adds the others with one click each.
  *
- * @param needed those that are required, or that identify the record
+ * @param needed the fields that are required or that identify the record
  */
 function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 	// One JSON object for all custom fields is only needed if they are not listed one by one.
@@ -132,7 +132,7 @@ export async function orNotice(read: () => Promise<ResourceMapperFields>): Promi
 }
 
 /**
- * The fields as they are, or, if not all of them come from the service, with those the user has mapped:
+ * Adds the fields that the user has mapped, if not all fields come from the service:
  * n8n 2.41 drops the values of fields that are not listed. n8n asks again when the node is opened and a
  * stored field lacks `readOnly` (`refreshIncompleteSchemaOnOpen`), so it is left out of such fields.
  */
@@ -151,20 +151,20 @@ function completed(
 	return [...fields, ...mapped];
 }
 
-/** What the user has entered, by field. */
+/** The user's entries, by field. */
 function storedValues(n8n: ILoadOptionsFunctions, parameter: string): Record<string, unknown> {
 	const stored = n8n.getCurrentNodeParameter(parameter) as { value?: Record<string, unknown> | null } | undefined;
 	return stored?.value ?? {};
 }
 
-/** Above the fields of a form, one line that says where they come from, if not from the service. */
+/** Adds a line above the fields of a form that says where they come from, if not from the service. */
 function withSource({ notices }: Connection, fields: ResourceMapperField[]): ResourceMapperFields {
 	const [notice] = notices;
 	if (notice === undefined) return { fields };
 	return { fields: [notice === beforeCredential ? sourceMark : sourceLine(notice), ...fields] };
 }
 
-/** The fields preceded by another one, but after the line on their source. */
+/** Puts a field before the others, but after the line about their source. */
 export const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
 	fields[0] === sourceMark ? [sourceMark, first, ...fields.slice(1)] : [first, ...fields];
 
@@ -181,7 +181,7 @@ const sourceMark: ResourceMapperField = {
 	canBeUsedToMatch: false,
 };
 
-/** n8n's own entry, in the menu above the fields. */
+/** The entry in n8n's own menu above the fields. */
 const howToRefresh = 'Custom fields and lists: ⋮ → Refresh Field List';
 
 /** A disabled choice, which n8n does not store: its mapper cannot show a notice beside fields. */

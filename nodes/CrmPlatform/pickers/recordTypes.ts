@@ -4,7 +4,7 @@ import { isAnsweredWith } from '../api/fetchRecord';
 import { notReadable, unauthorized } from '../api/http/statuses';
 import { resources } from '../resources';
 import { editorConnection } from './editorContext';
-import { firstRecords } from './recordLabels';
+import { firstRecords } from '../lookUp/recordLabels';
 
 const customObjects = '/custom-objects';
 
@@ -15,7 +15,7 @@ export async function getRecordTypes(this: ILoadOptionsFunctions): Promise<INode
 		return values.includes('getMany') && values.includes('get') && parents === undefined;
 	});
 	const api = await editorConnection(this);
-	// Without a credential, or the permission to read them, there are none.
+	// Without a credential or the permission to read custom objects, none are offered.
 	const objects = await firstRecords(api, customObjects).catch((error: Error) => {
 		if (api.account === '' || isAnsweredWith(error, unauthorized, ...notReadable)) return [];
 		throw error;

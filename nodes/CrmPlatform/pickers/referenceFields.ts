@@ -3,7 +3,7 @@ import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8
 import type { Connection } from '../api/connection';
 import type { Field } from '../fields/field';
 import { readPages } from '../api/lists/pages';
-import { listItem } from './recordLabels';
+import { listItem } from '../lookUp/recordLabels';
 
 /** The longest list to choose from without a search. */
 const maxListLength = 100;
@@ -12,7 +12,7 @@ const maxListLength = 100;
 type References = Map<string, INodePropertyOptions[]>;
 
 /**
- * Reads the records that fields can refer to, if they are few. Each kind of record is requested once,
+ * Reads the records that fields can refer to, if they are few. Each record type is requested once,
  * all at the same time. If a request fails, the fields that refer to it are filled in by id.
  */
 export async function referencesOf(api: Connection, fields: Field[]): Promise<References> {
@@ -48,7 +48,7 @@ async function fewRecords(api: Connection, resource: string): Promise<IDataObjec
 }
 
 /**
- * A record as an option; or its parts, each with the record's name, as parts of two records may have
+ * Converts a record to an option; or its parts, each with the record's name, since parts of two records may have
  * the same name.
  *
  * @param part the member of the record that lists its parts, such as a pipeline's `stages`

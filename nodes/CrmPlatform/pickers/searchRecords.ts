@@ -1,23 +1,11 @@
-import type {
-	IDataObject,
-	ILoadOptionsFunctions,
-	INodeListSearchResult,
-} from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { connect, type Connection } from '../api/connection';
-import { readPage, requestPage } from '../api/lists/page';
-import type { Query } from '../api/http/path';
-import type { Field } from '../fields/field';
-import { fieldKinds } from '../fields/fieldKinds';
-import type { ListDescription } from '../api/openapi/listing';
-import { distinctListItems, matchingName } from './recordLabels';
+import { connect } from '../api/connection';
+import { searchList } from '../lookUp/searchList';
 import { editorContext } from './editorContext';
 
-/** Records that a list loads at a time. */
-const pageSize = 100;
-
 /**
- * The records of the chosen resource whose text matches `filter`, a page at a time.
+ * Finds the records of the chosen resource whose text matches `filter`, one page at a time.
  *
  * @param cursor the paginationToken of the previous page
  */
@@ -49,90 +37,3 @@ export const searchPipelines = searchAt('/pipelines');
 export const searchWebhooks = searchAt('/webhooks');
 /** Custom objects are named by key in paths. */
 export const searchCustomObjects = searchAt('/custom-objects', 'key');
-
-/** The text the user searches for, and the page. */
-interface SearchQuery {
-	filter: string | undefined;
-	cursor: string | undefined;
-	/** The orders that suit the list, the best first; the newest records first if absent. */
-	order?: string[];
-	/** The field that is picked. */
-	value?: string;
-}
-
-/** One page of the records at `collection`, as a list shows them. */
-export async function searchList(
-	api: Connection,
-	{ resource, collection }: { resource: string; collection: string },
-	{ filter, cursor, order, value = 'id' }: SearchQuery,
-): Promise<INodeListSearchResult> {
-	const list = (await api.describe(resource))?.list;
-	if (!list) throw new Error(`The CRM cannot list ${resource}. Enter the ID of the record instead.`);
-
-	const query: Query = {};
-	if (filter && list.search !== undefined) query[list.search] = filter;
-	const orders = order ?? [`-${list.created?.field}`];
-	const possible = orders.find((candidate) => list.sort?.values.includes(candidate));
-	if (list.sort && possible !== undefined) query[list.sort.name] = possible;
-	if (list.pageSize) query[list.pageSize.name] = Math.min(pageSize, list.pageSize.maximum);
-	const page = await readPage(api.send, collection, { list, query, cursor });
-	const isAll = cursor === undefined && page.next === undefined;
-	const more = filter && isAll && list.search !== undefined ? await recordsOfCompanies(api, { list, collection, query }, filter) : [];
-	const records = [...new Map([...page.records, ...more].map((record) => [record[value], record])).values()];
-
-	const companies = await companyNames(api, list, records);
-	const items = distinctListItems(records, value, companies);
-	const results = list.search === undefined ? matchingName(items, filter) : items;
-	return page.next === undefined ? { results } : { results, paginationToken: page.next };
-}
-
-const companyField = 'company_id';
-
-/** Maximum number of companies whose records a search includes. */
-const companiesSearched = 20;
-
-/**
- * The records of the companies that match `filter`: a list shows their names beside a deal, so people search for
- * them, while the service searches the deal's own fields. Empty where they cannot be read.
- */
-async function recordsOfCompanies(
-	{ send, describe }: Connection,
-	{ list, collection, query }: { list: ListDescription; collection: string; query: Query },
-	filter: string,
-): Promise<IDataObject[]> {
-	const { reference, kind } = list.filters.find(({ name }: Field) => name === companyField) ?? {};
-	if (reference === undefined || kind === undefined || fieldKinds[kind].shape !== 'list') return [];
-	try {
-		const companies = (await describe(`/${reference}`))?.list;
-		if (companies?.search === undefined) return [];
-		const size = companies.pageSize && { [companies.pageSize.name]: companiesSearched };
-		const found = await readPage(send, `/v1/${reference}`, { list: companies, query: { [companies.search]: filter, ...size } });
-		const ids = found.records.slice(0, companiesSearched).map(({ id }) => String(id));
-		if (ids.length === 0) return [];
-		const { [list.search ?? '']: _, ...others } = query;
-		return (await readPage(send, collection, { list, query: { ...others, [companyField]: ids } })).records;
-	} catch {
-		return [];
-	}
-}
-
-/** The names of the records' companies, by id, with one request; empty if they cannot be read. */
-async function companyNames(
-	api: Connection,
-	{ filters }: ListDescription,
-	records: IDataObject[],
-): Promise<Map<unknown, string>> {
-	const ids = [...new Set(records.map(({ [companyField]: id }) => id).filter((id) => typeof id === 'string'))];
-	const resource = filters.find(({ name }: Field) => name === companyField)?.reference;
-	if (ids.length === 0 || resource === undefined) return new Map();
-	try {
-		const list = (await api.describe(`/${resource}`))?.list;
-		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
-		const query: Query = { ids };
-		if (list.pageSize) query[list.pageSize.name] = Math.min(ids.length, list.pageSize.maximum);
-		const { page } = await requestPage(api.send, `/v1/${resource}`, { list, query });
-		return new Map(page.records.map(({ id, name }) => [id, String(name ?? '')]));
-	} catch {
-		return new Map();
-	}
-}

@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 
 import { connect, type Connection } from '../api/connection';
-import { firstRecords, matchingName } from './recordLabels';
+import { firstRecords, matchingName } from '../lookUp/recordLabels';
 import { recordOptions } from './referenceFields';
 
 /** The stages of all pipelines. */

@@ -25,10 +25,10 @@ type WriteAction = 'update' | 'create' | 'delete';
 
 /** The outcome of a plan. */
 export interface AppliedPlan {
-	/** In the order of the plan: as planned, or corrected to what the CRM reported. */
+	/** The changes in the order of the plan: as planned, or corrected to what the CRM reported. */
 	done: PlannedChange[];
 	failures: SyncFailure[];
-	/** How many changes were not tried after a failure. */
+	/** Number of changes that were not tried after a failure. */
 	untried: number;
 }
 
@@ -46,7 +46,7 @@ const steps: Array<[action: WriteAction, areMissing: boolean]> = [
 /**
  * The descriptions of the writes that a plan needs.
  *
- * @throws Error in the user's words where the service does not offer one of them
+ * @throws Error in the user's words if the service does not offer one of them
  */
 export async function describedWrites(
 	execution: Execution,
@@ -90,9 +90,9 @@ export async function applyPlan(
 		const description = described.get(action);
 		if (!description || places.length === 0) continue;
 		const changes = places.map((place) => planned[place]!);
-		const plan = writesOf(execution, collection, description, changes, step);
-		for await (const outcomes of runAll(plan, places.length, goesOn)) {
-			for (const { item: index, result } of outcomes) {
+		const work = writesOf(execution, collection, description, changes, step);
+		for await (const itemResults of runAll(work, places.length, goesOn)) {
+			for (const { item: index, result } of itemResults) {
 				const change = changes[index]!;
 				if (result instanceof Error) {
 					failures.push({ item: change.item, error: result });
@@ -113,7 +113,7 @@ export async function applyPlan(
 	return { done: done.filter((change) => change !== undefined), failures, untried: left - failures.length };
 }
 
-/** The record as the service answered it, or why the CRM did not take the change. */
+/** The record as the service returned it, or why the CRM refused the change. */
 type WriteOutcome = { record: IDataObject } | { reason: string; error: Error };
 
 /** The writes of one step, for the writer. */
@@ -131,7 +131,7 @@ function writesOf(
 		description,
 		(index) => writeOf(collection, changes[index]!),
 		({ id, ...record }, _, { status }): IDataObject => {
-			// What is only accepted is answered with a job (RFC 9110, section 15.3.3).
+			// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
 			if (status === 202) return { record: {} };
 			return { record: { ...record, ...(idText(id) !== undefined && { id: idText(id) }) } };
 		},
@@ -161,7 +161,7 @@ function writeOf(collection: string, { record, patch }: PlannedChange): Write {
 function asWritten(change: PlannedChange, answered: IDataObject, changedField: string | undefined): PlannedChange {
 	const { patch = {}, ...changeWithoutPatch } = change;
 	if (change.action === 'delete') return change;
-	// The version and the time that were read are not those of the new values.
+	// The version and the time that were read belong to the former values.
 	const { version, ...read }: IDataObject = change.record ?? {};
 	if (changedField !== undefined) delete read[changedField];
 	const record = { ...mergePatch(read, patch), ...answered } as CrmRecord;

@@ -26,7 +26,7 @@ export function claimsOf(planned: PlannedChange[], unique: UniqueField[]): Claim
 			const key = matchKey(field, value);
 			return key === undefined ? [] : [{ place, field, key, value }];
 		});
-		// A record that has only left the scope must not get a second one.
+		// A record that has only left the scope must not be created a second time.
 		if (seenId !== undefined) claims.push({ place, field: idField, key: seenId, value: seenId });
 		return claims;
 	});

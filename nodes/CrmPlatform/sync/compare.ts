@@ -7,9 +7,9 @@ import { normalized, type ComparedField } from '../fields/keys';
 
 /** One value that differs between the source and the CRM. */
 export interface Change {
-	/** Dotted where it is part of an object: `address.city`. */
+	/** The name of the field, dotted if it is part of an object: `address.city`. */
 	field: string;
-	/** The value in the CRM; null where it has none. */
+	/** The value in the CRM; null if it has none. */
 	from: unknown;
 	/** The value in the source. */
 	to: unknown;
@@ -17,7 +17,7 @@ export interface Change {
 	kept?: true;
 }
 
-/** What has to be written to make a record agree with its source. */
+/** The difference between a record and its source. */
 interface Difference {
 	changes: Change[];
 	/** A merge patch (RFC 7396) with the values that differ, and no others. */
@@ -77,7 +77,7 @@ export function comparison(fields: ComparedField[]): RecordComparison {
 export interface RecordComparison {
 	/** @param isWanted whether a field, by its dotted name, counts */
 	difference(stored: IDataObject, source: IDataObject, isWanted?: (field: string) => boolean): Difference;
-	/** Whether two values of a field, by its dotted name, are the same. */
+	/** Whether two values of a field, by its dotted name, are equal. */
 	isSame(field: string, stored: unknown, source: unknown): boolean;
 }
 
@@ -107,7 +107,7 @@ function isCovered(
 	return normalized(stored, field, within) === normalized(source, field, within);
 }
 
-/** The place of a value within its field: empty for the field's own value, `*.value` in a list of objects. */
+/** The path of a value within its field: empty for the field's own value, `*.value` in a list of objects. */
 function pathWithin(name: string, field: ComparedField | undefined): string {
 	const path = field?.path.join('.') ?? name;
 	return name === path ? '' : name.slice(path.length + 1);

@@ -5,7 +5,7 @@ import type { PlannedChange } from './plannedChange';
 
 /** Values that a rule overwrote in a failed attempt, by record id. */
 interface Decisions {
-	/** Run of the node in this execution. */
+	/** The run index of the node in this execution. */
 	run: number;
 	records: Record<string, Pick<PlannedChange, 'changes' | 'reason'>>;
 }
@@ -20,7 +20,7 @@ const maxReported = 20;
  * Keeps the decisions of When Both Changed for the next attempt at this execution: a failed node has no output,
  * and the next attempt finds equal values.
  *
- * @returns the same for the error: in words, and all of it as data
+ * @returns the decisions for the error: in words, and all of them as data
  */
 export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[]): { lines: string[]; overwritten: IDataObject[] } {
 	const decided = done.filter(isDecision);
@@ -42,7 +42,7 @@ export function rememberDecisions(n8n: IExecuteFunctions, done: PlannedChange[])
 	return { lines, overwritten: overwritten };
 }
 
-/** The changes, with those that an earlier attempt at this execution has made by a rule. */
+/** Adds the changes that an earlier attempt at this execution has made by a rule. */
 export function withEarlierDecisions(n8n: IExecuteFunctions, done: PlannedChange[]): PlannedChange[] {
 	const earlier = nodeContext(n8n)[contextName] as Decisions | undefined;
 	if (earlier?.run !== runOf(n8n)) return done;

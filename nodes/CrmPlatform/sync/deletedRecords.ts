@@ -3,7 +3,10 @@ import { isNo } from '../values/readers';
 import type { CrmRecord } from './matching';
 
 /** Members with a time, or true, in a deleted record that is still listed. */
-const marks = ['deleted_at', 'archived_at', 'deactivated_at', 'deleted', 'archived', 'deactivated', 'is_deleted', 'is_archived', 'is_deactivated', 'trashed', 'is_trashed'];
+const marks = [
+	'deleted_at', 'archived_at', 'deactivated_at', 'deleted', 'archived', 'deactivated',
+	'is_deleted', 'is_archived', 'is_deactivated', 'trashed', 'is_trashed',
+];
 /** Members that state the status of a record in one word. */
 const states = ['status', 'state'];
 

@@ -1,28 +1,28 @@
 import { looseText } from '../fields/keys';
 import { isMissingInSource, asConflict, type PlannedChange } from './plannedChange';
 
-/** How much of the CRM one run may delete or set as missing. */
+/** The maximum of records that one run may delete or set as missing. */
 export interface DeletionLimits {
-	/** Percent of the records in scope. */
+	/** Maximum percentage of the records in scope. */
 	share: number;
-	/** Number of records. */
+	/** Maximum number of records. */
 	number: number;
 }
 
 /** A share of a small list may be less than one record: this many may be deleted as long as at least as many remain. */
 const fewRecords = 3;
 
-/** What was read to find the records that the source does not have. */
+/** The numbers of records that were read to find those that the source does not have. */
 export interface Readings {
-	/** Records in scope that were read. */
+	/** Number of records in scope that were read. */
 	inScope: number;
-	/** Records among them that a source can contain: they have a key, and are not deleted already. */
+	/** Number of these records that a source can contain: they have a key, and are not deleted already. */
 	comparable: number;
-	/** Records in scope as the service counts them; undefined where it does not. */
+	/** Number of records in scope according to the service; undefined if it does not count them. */
 	counted?: number | undefined;
-	/** Readable records of the source. */
+	/** Number of readable records of the source. */
 	inSource: number;
-	/** Items whose record is unknown: they have no key, or an unreadable value. */
+	/** Number of items whose record is unknown: they have no key, or an unreadable value. */
 	unknown: number;
 }
 
@@ -62,7 +62,7 @@ function refusal(
 	if (counted > inScope) {
 		return `${missing}, because the CRM returned only ${inScope} of the ${counted} records it reports.`;
 	}
-	// Written so that a limit of NaN refuses.
+	// The condition is written so that a limit of NaN refuses.
 	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}.`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
 	if (!isFew && !(count * 100 <= share * comparable)) {

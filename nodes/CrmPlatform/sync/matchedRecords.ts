@@ -25,7 +25,7 @@ export function decideMatched(source: SourceRecord, record: CrmRecord, field: nu
 	const seenVersion = isOwn ? source.seenVersion : undefined;
 	if (seenVersion !== undefined && seenVersion === version) return { ...base, action: 'update', patch };
 	if (version === undefined) return { ...base, action: 'conflict', reason: noVersion };
-	// A version the CRM has not reached is of another record or account.
+	// A version that the CRM has not reached belongs to another record or account.
 	if (seenVersion !== undefined && Number(seenVersion) > Number(version)) {
 		return { ...base, action: 'conflict', reason: unknownVersion(seenVersion, version) };
 	}
@@ -66,7 +66,7 @@ function merged(
 	return { action: 'update', item, record, changes: marked, patch, ...(!isPlain && { reason }) };
 }
 
-/** Which side wins if both have changed a value; undefined for a conflict. */
+/** The side that wins if both have changed a value; undefined for a conflict. */
 function ruling(
 	rule: SyncRules['bothChanged'],
 	source: TimeSpan | undefined,
@@ -87,7 +87,7 @@ function ruling(
 	}
 }
 
-/** The value of a field that both agreed on last, null for none; undefined where it is not known. */
+/** The value of a field that both agreed on last: null if it was empty, undefined if it is unknown. */
 function agreedValue(agreed: IDataObject | undefined, field: string): unknown {
 	if (!agreed) return undefined;
 	if (Object.hasOwn(agreed, field)) return agreed[field];

@@ -9,17 +9,17 @@ import type { IdentifiedRecord } from '../lookUp/lookUp';
 export interface SourceRecord {
 	/** Index of the input item. */
 	item: number;
-	/** The mapped values, as the service takes them. */
+	/** The mapped values, as the service accepts them. */
 	values: IDataObject;
-	/** The record's key for each field to match on; undefined where it has no value. */
+	/** The record's key for each field to match on; undefined if the field has no value. */
 	keys: Array<string | undefined>;
-	/** The id of the CRM's record, where records are matched on it. */
+	/** The id of the CRM's record, if records are matched on it. */
 	id?: string;
 	/** Whether the other system has seen the record in the CRM: it carries its version or its id. */
 	wasInCrm: boolean;
 	/** The version of the CRM's record that the other system saw last. */
 	seenVersion?: string;
-	/** What both systems agreed on last, by the names of the fields. */
+	/** The values that both systems agreed on last, by field. */
 	agreed?: IDataObject;
 	/** When the record was changed in the other system. */
 	changedAt?: TimeSpan;
@@ -30,9 +30,9 @@ export type CrmRecord = IdentifiedRecord;
 
 /** The records of the CRM by their keys. */
 export interface CrmIndex {
-	/** The records in scope with that key. */
+	/** Finds the records in scope with a key. */
 	find(field: number, key: string): readonly CrmRecord[];
-	/** All records in scope; only needed where those missing in the source are changed. */
+	/** All records in scope; needed only if records that are missing in the source are changed. */
 	records: readonly CrmRecord[];
 }
 
@@ -73,7 +73,7 @@ export function matchesOf({ keys }: SourceRecord, crm: CrmIndex): Matches {
 	return { field: 0, records: [] };
 }
 
-/** The items that lead to each record of the CRM, whichever field does. */
+/** Finds the items that match each record of the CRM, by any field. */
 export function ownersOf(
 	source: SourceRecord[],
 	crm: CrmIndex,
@@ -91,7 +91,7 @@ export function ownersOf(
 	return owners;
 }
 
-/** The source records that share a key with another, and the reason to leave them alone. */
+/** Finds the source records that share a key with another, with the reason to leave them alone. */
 export function duplicateKeys(source: SourceRecord[], matchLabels: readonly string[]): Map<SourceRecord, string> {
 	const duplicates = new Map<SourceRecord, string>();
 	for (const [field, label] of matchLabels.entries()) {

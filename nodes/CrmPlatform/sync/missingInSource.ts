@@ -67,5 +67,7 @@ export const maxDeletionsShare: INodeProperties = {
 	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. Up to three records may always be deleted or set if at least as many remain. 0 allows none.',
 };
 
-/** What to do with records of the CRM that the source does not have, and how many of them at most. */
-export const missingInSourceProperties = [missingInSource, missingFieldsNotice('missingValues', { missingInSource: ['set'] }), missingValues, maxDeletions, maxDeletionsShare];
+/** What to do with records of the CRM that the source does not have, and the maximum number of them. */
+const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });
+
+export const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare];

@@ -3,7 +3,7 @@ import type { Execution } from '../model';
 import { nodeContext } from '../writing/runState';
 
 /**
- * Refuses to act on records missing in the source if the items are only a part of it: records of a loop's other
+ * Refuses to change records missing in the source if the items are only a part of it: records of a loop's other
  * rounds would be deleted. A loop over several scopes has all records of each.
  *
  * @throws Error in the user's words

@@ -7,15 +7,15 @@ import type { UniqueField } from './presence';
 
 /** The user's choices. */
 export interface SyncRules {
-	/** Records of the source that the CRM does not have. */
+	/** What to do with records of the source that the CRM does not have. */
 	missingInCrm: 'create' | 'leave';
-	/** Records whose values differ. */
+	/** What to do with records whose values differ. */
 	differing: 'update' | 'leave';
-	/** Records in scope that the source does not have. */
+	/** What to do with records in scope that the source does not have. */
 	missingInSource: 'leave' | 'delete' | 'set';
-	/** The values for those, with `set`. */
+	/** The values to set in records that the source does not have. */
 	missingValues?: IDataObject;
-	/** Records that the CRM has changed since the other system saw them. */
+	/** What to do with records that the CRM has changed since the other system saw them. */
 	bothChanged: 'conflict' | 'source' | 'crm' | 'latest';
 	/** Whether the items carry the version that the other system saw last. */
 	checksVersions: boolean;
@@ -30,14 +30,14 @@ export interface PlannedChange {
 	item?: number;
 	/** The CRM's record, if there is one. */
 	record?: CrmRecord;
-	/** The source's values, where the CRM has no record. */
+	/** The source's values, if the CRM has no record. */
 	values?: IDataObject;
 	/** The id that the source has stored for a record that is to be created. */
 	seenId?: string;
-	/** What is sent to create or to update. */
+	/** The body that creates or updates the record. */
 	patch?: IDataObject;
 	changes: Change[];
-	/** Why the action is not what the values alone would suggest. */
+	/** Why the action differs from what the values alone would suggest. */
 	reason?: string;
 }
 
@@ -51,7 +51,7 @@ export interface Context {
 	/** The version and the time of the last change of a record. */
 	versionOf(record: CrmRecord): string | undefined;
 	changedAtOf(record: CrmRecord): TimeSpan | undefined;
-	/** The keys of a record, of each field to match on. */
+	/** The keys of a record, for each field to match on. */
 	keysOf(record: CrmRecord): Array<string | undefined>;
 	/** Why a record is outside the scope although the service returned it. */
 	outside(record: CrmRecord): string | undefined;

@@ -9,28 +9,28 @@ import type { CrmRecord, SourceRecord } from './matching';
 export type UniqueField = ComparedField & { label: string };
 
 /**
- * The unique value that a record gets. Of a list such as `emails`, services keep the main value in a field
+ * Finds the unique value that a record gets. Services keep the main value of a list such as `emails` in a field
  * of its own, `email`.
  */
 export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown {
-	const mainValue = valueIn(values, field);
-	if (mainValue !== undefined) return mainValue;
-	const all = othersIn(values, field);
-	return valueOf(all.find((entry) => isObject(entry) && entry.primary === true) ?? all[0]);
+	const fieldValue = valueIn(values, field);
+	if (fieldValue !== undefined) return fieldValue;
+	const entries = othersIn(values, field);
+	return valueOf(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
 }
 
-/** The list that a unique field has the main value of. */
+/** The name of the list whose main value a unique field has. */
 export const listNameOf = ({ name }: Pick<UniqueField, 'name'>): string => `${name}s`;
 
 /** A value of the source that points to a record no key has found. */
 export interface Pointer {
-	/** The items that have it, the first at the start. */
+	/** The items that have the value, in their order. */
 	items: number[];
 	label: string;
 }
 
 /**
- * The records that a unique value of the source points to, whichever item has it and whatever its outcome: they
+ * Finds the records that a unique value of the source points to, whichever item has it and whatever its outcome: they
  * are not missing in the source.
  *
  * @param isUnmatched whether no record was found for an item, whose key may be in another notation
@@ -44,9 +44,9 @@ export function recordsPointedAt(
 ): Map<string, Pointer> {
 	const found = new Map<string, Pointer>();
 	const ids = new Map<string, string[]>();
-	const namesOf = (field: UniqueField, value: unknown): string[] => {
+	/** The key of a value in any case, then in any notation: services do not always state whether case matters. */
+	const lookUpKeys = (field: UniqueField, value: unknown): string[] => {
 		const key = matchKey(field, value);
-		// Services do not always state whether case matters.
 		return key === undefined
 			? []
 			: [JSON.stringify([field.name, key.toLowerCase()]), JSON.stringify([field.name, looseText(key), 'loosely'])];
@@ -54,10 +54,10 @@ export function recordsPointedAt(
 	for (const record of records) {
 		for (const field of unique) {
 			for (const value of allValuesIn(record, field)) {
-				for (const name of namesOf(field, value)) {
-					const same = ids.get(name);
-					if (same) same.push(record.id);
-					else ids.set(name, [record.id]);
+				for (const key of lookUpKeys(field, value)) {
+					const recordIds = ids.get(key);
+					if (recordIds) recordIds.push(record.id);
+					else ids.set(key, [record.id]);
 				}
 			}
 		}
@@ -65,11 +65,11 @@ export function recordsPointedAt(
 	if (ids.size === 0) return found;
 	for (const record of source) {
 		const { item, values, id } = record;
-		const maxNames = isUnmatched(record) ? 2 : 1;
+		const keyCount = isUnmatched(record) ? 2 : 1;
 		for (const field of unique) {
 			const fieldValues = field.name === 'id' ? [id] : allValuesIn(values, field);
 			for (const value of fieldValues) {
-				for (const recordId of namesOf(field, value).slice(0, maxNames).flatMap((name) => ids.get(name) ?? [])) {
+				for (const recordId of lookUpKeys(field, value).slice(0, keyCount).flatMap((key) => ids.get(key) ?? [])) {
 					const pointer = found.get(recordId);
 					if (!pointer) found.set(recordId, { items: [item], label: field.label });
 					else if (pointer.items.at(-1) !== item) pointer.items.push(item);

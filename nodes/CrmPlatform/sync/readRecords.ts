@@ -12,7 +12,7 @@ import type { CrmRecord } from './matching';
  * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and
  * another omitted.
  *
- * @throws Error in the user's words where the list cannot be read to its end
+ * @throws Error in the user's words if the list cannot be read to its end
  */
 export async function readWholeList(
 	{ api, path, list, fields }: Collection,
@@ -34,7 +34,7 @@ export interface FoundRecords {
 /** A value to look records up by. */
 export interface KeyToFind {
 	field: ComparedField;
-	/** As `matchKey` gives it. */
+	/** The key that `matchKey` returns for the value. */
 	key: string;
 	value: unknown;
 }
@@ -47,8 +47,8 @@ export interface KeysToFind {
 }
 
 /**
- * Finds the records in scope that have one of the values, with as few requests as it takes: by filters, or by
- * reading the whole list where that takes fewer. No record has a value that the service refuses as a filter,
+ * Finds the records in scope that have one of the values, with as few requests as possible: by filters, or by
+ * reading the whole list if that takes fewer. No record has a value that the service refuses as a filter,
  * since it refuses to write such a value, too.
  *
  * @param scope filters that the records have to meet
@@ -103,7 +103,7 @@ async function findByFilters(collection: Collection, valuesByField: ValuesByFiel
 	return { records: [...records.values()], holdersOf: (field, key) => holders.get(nameOf(field, key)) };
 }
 
-/** The result of reading the whole list; nothing is known outside a scope. */
+/** The outcome of reading the whole list: with a scope, records outside it stay unknown. */
 export function inWholeList(records: CrmRecord[], isScoped: boolean): FoundRecords {
 	const holders = holdersIn(records);
 	return { records, holdersOf: (field, key) => (isScoped ? undefined : holders(field, key)) };
@@ -132,7 +132,7 @@ function indexBy(records: CrmRecord[], field: ComparedField): Map<string, string
 }
 
 /**
- * The ids that are in scope.
+ * Finds the ids that are in scope.
  *
  * @returns undefined if the list cannot be filtered by ids, or the scope already does so
  */
@@ -148,14 +148,14 @@ async function idsInScope(
 	return isClear ? new Set(ids.filter((id) => 'found' in outcomeOf(id))) : undefined;
 }
 
-/** How many records meet the filters; undefined where the service does not say. */
+/** Number of records that meet the filters; undefined if the service does not count them. */
 export async function countRecords({ api, path, list }: Collection, scope: Query): Promise<number | undefined> {
 	const size = list.pageSize ? { [list.pageSize.name]: 1 } : {};
 	const query = withFields(list, { ...scope, ...size }, []);
 	return (await requestPage(api.send, path, { list, query })).page.total;
 }
 
-/** How many requests it takes to read the whole list; unlimited where the service does not say. */
+/** Number of requests that read the whole list; Infinity if the service does not count the records. */
 async function pageCount(collection: Collection, scope: Query): Promise<number> {
 	const { pageSize } = collection.list;
 	if (!pageSize) return Infinity;

@@ -21,9 +21,9 @@ interface ScopedField {
 }
 
 /**
- * The filters of the scope that records can be checked against.
+ * Finds the filters of the scope that records can be checked against.
  *
- * @param recordFields the names that records have; none where the service does not say
+ * @param recordFields the names of the members of records; empty if the service does not describe them
  */
 export function scopedFields(scope: FieldValue[], fields: Field[], recordFields: ReadonlySet<string>): ScopedField[] {
 	return scope.flatMap(({ field: filter, value: filterValue }): ScopedField[] => {
@@ -44,10 +44,10 @@ export const namesOfScope = (scoped: ScopedField[], recordFields: ReadonlySet<st
 	scoped.flatMap(({ field }) => [field.path[0] ?? '', ...(recordFields.has(listNameOf(field)) ? [listNameOf(field)] : [])]);
 
 /**
- * Why a record is outside the scope, for example because the service ignores its filters.
+ * Finds why a record is outside the scope, for example because the service ignores the filters.
  *
- * @param records all that were read with it
- * @returns reads a record; undefined for one that is in scope, as far as that can be told
+ * @param records all records that were read with the scope
+ * @returns a function that returns the reason; undefined if the record is in scope, as far as can be seen
  */
 export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]): (record: IDataObject) => string | undefined {
 	const checkableFields = scoped.filter(({ field, isGiven }) => isGiven || records.some((record) => valueIn(record, field) !== undefined));
@@ -58,8 +58,9 @@ export function outsiders(records: readonly IDataObject[], scoped: ScopedField[]
 }
 
 function isLetThrough(record: IDataObject, { field, comparison, expectedValues }: ScopedField): boolean {
-	const values = allValuesIn(record, field).flat().flatMap((entry) => (isUnset(entry) ? [] : isObject(entry) ? (entry.id ?? entry.value) : entry));
-	// A field that was never set is not true.
+	const entries = allValuesIn(record, field).flat().filter((entry) => !isUnset(entry));
+	const values = entries.map((entry) => (isObject(entry) ? (entry.id ?? entry.value) : entry)).flat();
+	// A boolean that was never set counts as false.
 	if (comparison === 'is' && expectedValues.every((expected) => typeof expected === 'boolean')) {
 		return expectedValues.includes(values.some((value) => !isNo(value)));
 	}
@@ -73,7 +74,8 @@ function meets(field: Field, comparison: Comparison, value: unknown, expected: u
 	if (comparison === 'starts_with') return plain(value).startsWith(plain(expected));
 	const [valueSpan, expectedSpan] = [spanOf(field, value), spanOf(field, expected)];
 	if (!valueSpan || !expectedSpan) {
-		return comparison !== 'is' || text(field, value) === text(field, expected) || (field.choices !== undefined && plain(value) === plain(expected));
+		const isSameChoice = field.choices !== undefined && plain(value) === plain(expected);
+		return comparison !== 'is' || text(field, value) === text(field, expected) || isSameChoice;
 	}
 	switch (comparison) {
 		case 'is':
@@ -91,12 +93,12 @@ function meets(field: Field, comparison: Comparison, value: unknown, expected: u
 	}
 }
 
-/** A number, or the time that a value may stand for; undefined for texts. */
+/** Reads a number, or the time that a value may stand for, as a span; undefined for texts. */
 function spanOf({ kind }: Field, value: unknown): { from: number; to: number } | undefined {
 	const { order } = fieldKinds[kind];
 	const number = order && exactNumber(String(value));
 	if (order !== 'day' && order !== 'instant') return number === undefined ? undefined : { from: number, to: number };
-	// Seconds since 1970 if milliseconds would mean a time before 1973.
+	// The number is in seconds since 1970 if it would mean a time before 1973 in milliseconds.
 	const isInSeconds = number !== undefined && number > 1e8 && number < 1e11;
 	const span = timeSpan(isInSeconds ? number * 1000 : value, 'utc');
 	const isLocal = typeof value === 'string' && number === undefined && !/(z|[+-]\d\d(:?\d\d)?)$/i.test(value.trim());
@@ -105,7 +107,7 @@ function spanOf({ kind }: Field, value: unknown): { from: number; to: number } |
 
 const text = (field: Field, value: unknown): string => trimmed(String(normalized(value, field, '')));
 
-/** Without case and accents, which services ignore here. */
+/** Removes case and accents, which services ignore in filters. */
 const plain = (value: unknown): string => String(value).normalize('NFKD').replace(/\p{M}/gu, '').trim().toLowerCase();
 
 const outside = ({ label }: Field, id: string, value: unknown) =>

@@ -50,14 +50,14 @@ export interface SyncSettings {
 	sourceFields: SourceFields;
 	isPreview: boolean;
 	limits: DeletionLimits;
-	/** The names that records have; none where the service does not say. */
+	/** The names of the members of records; empty if the service does not describe them. */
 	recordFields: ReadonlySet<string>;
 }
 
 /**
  * Reads the parameters and the service's description.
  *
- * @throws Error in the user's words for what is missing, and what the service does not offer
+ * @throws Error in the user's words if a parameter is missing, or if the service does not offer something
  */
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
@@ -152,9 +152,9 @@ function limitsOf(n8n: IExecuteFunctions): DeletionLimits {
 }
 
 /**
- * The execution, as the mapping and the description of writes need it.
+ * Returns the execution that the mapping and the description of writes need.
  *
- * @throws NodeOperationError where no resource is chosen that can be kept in sync
+ * @throws NodeOperationError if no resource is chosen that can be synchronized
  */
 export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Execution {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));

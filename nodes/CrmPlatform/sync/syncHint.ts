@@ -4,7 +4,7 @@ import { asObject, describeFields } from '../parameters/fieldParameters';
 import { everyday } from '../resources';
 import { isSynced } from './syncProperties';
 
-/** What builders of workflows read of a sync, beside its parameters. */
+/** A hint for builders of workflows, beside the parameters of a sync. */
 export const syncHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	searchHint: 'Give it all rows of the other system at once. With preview it only says what it would do.',
 	extraTypeDefContent: [{ content: `${asObject} Every record may have external_id. ${describeFields(everyday.filter(isSynced), false)}` }],

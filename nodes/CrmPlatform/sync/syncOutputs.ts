@@ -9,14 +9,14 @@ export const outputNames = ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchan
 
 const outputs: Record<SyncAction, number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
 
-/** A failed record, and the item it belongs to. */
+/** The error of a record that failed, and its item. */
 export interface SyncFailure {
 	item?: number | undefined;
 	error: Error;
 }
 
 /**
- * The items of each output.
+ * Returns the items of each output.
  *
  * @param names the fields of a record to output
  * @param failures records that were not written; they go to Conflict, from where n8n moves them to its error

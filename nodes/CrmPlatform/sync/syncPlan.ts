@@ -8,7 +8,7 @@ import { listed } from '../values/listed';
 /**
  * Decides about each record. Reads and writes nothing, so that a preview and a run decide the same.
  *
- * @param source in the order of the input items
+ * @param source the source records, in the order of the input items
  * @returns a decision for each source record, in their order; then for the records in scope that the source
  * does not have, unless they are left alone
  */

@@ -9,13 +9,13 @@ import { missingInSourceProperties } from './missingInSource';
 /** The operation whose fields, and fields to match on, a sync offers. */
 export const syncedOperation = 'upsert';
 
-/** Whether the records of a resource can be synced: they can be listed, and found by a unique field. */
+/** Whether a sync offers a resource: its records can be listed, and found by a unique field. */
 export const isSynced = ({ operations }: Resource): boolean =>
 	[syncedOperation, 'getMany', 'create', 'update', 'delete'].every((value) =>
 		operations.some(({ option }) => option.value === value),
 	);
 
-/** The parameters of CRM Platform Sync for the given kinds of records. */
+/** The parameters of CRM Platform Sync for these record types. */
 export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 	const offered = resources.filter(isSynced).map((resource) => ({ ...resource, operations: [sync] }));
 	return [hiddenOperation, ...propertiesOf(offered).filter(({ name }) => name !== hiddenOperation.name)];
@@ -55,7 +55,7 @@ export const alsoMatchOn = matchOnProperty(
 	'getSyncOtherMatchFields',
 );
 
-/** The settings that apply to the whole run: an expression must give the same for every item. */
+/** The settings that apply to the whole run: an expression must return the same value for every item. */
 export const settingsForAll = (): INodeProperties[] => [
 	preview,
 	matchOn,

@@ -9,11 +9,11 @@ import type { Execution } from '../model';
 import { matchKey, trimmed, valueIn, type ComparedField } from '../fields/keys';
 import type { SourceRecord } from './matching';
 
-/** What is read from each input item besides its values. */
+/** The members that are read from each input item, besides its values. */
 export interface SourceFields {
 	/** The fields to match on, in the order of their precedence. */
 	match: Array<ComparedField & { label: string }>;
-	/** The fields of which no two records may have the same value, those to match on among them. */
+	/** The fields of which no two records may have the same value, including the fields to match on. */
 	unique: ComparedField[];
 	/** Name of the item's field with the version that the other system saw last; empty for none. */
 	version: string;
@@ -26,7 +26,7 @@ export interface SourceFields {
 /** The records of the other system. */
 export interface Source {
 	records: SourceRecord[];
-	/** Items whose record is not understood. */
+	/** The items whose record cannot be read. */
 	failures: Array<{ item: number; error: Error }>;
 }
 
@@ -34,7 +34,7 @@ export interface Source {
  * Reads the input items as records of the other system. For an empty source, n8n passes one item without values
  * (Always Output Data), which is not a record.
  *
- * @param read the mapped values of an item
+ * @param read returns the mapped values of an item
  * @throws Error in the user's words if no item has one of the named fields, while some have another
  */
 export function readSource({ n8n, api }: Execution, read: BodyOf, fields: SourceFields): Source {
@@ -44,7 +44,7 @@ export function readSource({ n8n, api }: Execution, read: BodyOf, fields: Source
 	const named = [['Version Field', fields.version], ['Agreed Values Field', fields.agreed], ['Changed At Field', fields.changedAt]] as const;
 	const absent = named.filter(([, name]) => name !== '' && !items.some(({ json }) => Object.hasOwn(json, name)));
 	for (const [label, name] of absent) {
-		// Items with one of the fields come from the source of the others; without a time, nothing is overwritten.
+		// An item with one of these fields comes from the same source as the others; without a time, nothing is overwritten.
 		if (label !== 'Changed At Field' && absent.length < named.filter(([, fieldName]) => fieldName !== '').length) {
 			throw new Error(`${noSuchField(label, name)} Nothing was written.`);
 		}
@@ -98,7 +98,7 @@ function readSourceRecord(
 }
 
 /**
- * The values with the unique one in canonical form: a table often has a space after a key, or composes accents
+ * Brings the unique value into canonical form: a table often has a space after a key, or composes accents
  * differently from the CRM, which would then get a second record.
  */
 function withPlainText(values: IDataObject, [name = '', ...more]: string[]): IDataObject {
@@ -112,7 +112,7 @@ function valuesWithoutId({ id: _, ...values }: IDataObject): IDataObject {
 	return values;
 }
 
-/** @throws Error in the user's words where a value is not a version */
+/** @throws Error in the user's words if a value is not a version */
 function versionIn(value: unknown, name: string): string | undefined {
 	if (isBlank(value)) return undefined;
 	const text = String(value).trim();
@@ -131,7 +131,7 @@ function checkAgreedValues(agreedValues: IDataObject, name: string, values: IDat
 	);
 }
 
-/** @throws Error in the user's words where a value is not an object of values */
+/** @throws Error in the user's words if a value is not an object of values */
 function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	if (isBlank(value)) return undefined;
 	const parsed = typeof value === 'string' ? parseJson(value) : value;
@@ -141,7 +141,7 @@ function agreedIn(value: unknown, name: string): IDataObject | undefined {
 	);
 }
 
-/** @throws Error in the user's words where a value is not a time: it would decide what is overwritten */
+/** @throws Error in the user's words if a value is not a time: the time decides what is overwritten */
 function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefined {
 	if (isBlank(value)) return undefined;
 	const span = timeSpan(value, zone);
@@ -149,7 +149,7 @@ function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefine
 	throw new Error(`${name}: “${String(value).slice(0, 100)}” is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
 }
 
-/** Booleans, failed calculations and broken exports as texts. */
+/** Texts that stand for booleans, failed calculations and broken exports. */
 const noKeys = ['true', 'false', 'NaN', 'Infinity', '-Infinity', 'undefined', 'null', '[object Object]'];
 
 const noKey = (label: string, key: string) =>

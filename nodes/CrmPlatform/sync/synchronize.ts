@@ -28,7 +28,7 @@ import { readSource, type Source } from './syncSource';
  * them unless it is a preview.
  *
  * @returns the items of each output
- * @throws NodeApiError or NodeOperationError where the CRM cannot be read (nothing is written then), and for
+ * @throws NodeApiError or NodeOperationError if the CRM cannot be read (nothing is written then), and for
  * the first record that fails; if the node is set to continue on fail, these are items of Conflict
  */
 export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
@@ -70,7 +70,7 @@ async function run(execution: Execution): Promise<INodeExecutionData[][]> {
 }
 
 /**
- * Reads the input items and the CRM, and plans. A separate function, so that the values of the items can be
+ * Reads the input items and the CRM, and plans. This is a separate function, so that the values of the items can be
  * garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
  */
 async function prepare(execution: Execution) {
@@ -92,7 +92,7 @@ async function prepare(execution: Execution) {
 	return { planned, unread: failures, collection, match: sync.match, isPreview: sync.isPreview };
 }
 
-/** The fields that are read of each record: what is compared, what it is found by, and its version. */
+/** The fields to read of each record: those that are compared, those to match on, and the version. */
 function neededFields({ collection, match, rules, unique, recordFields }: SyncSettings, { records }: Source): string[] {
 	const time = rules.bothChanged === 'latest' ? [changedFieldOf(collection)] : [];
 	const names = new Set(['id', 'version', ...time, ...match.map(({ path: [name = ''] }) => name)]);
@@ -109,7 +109,7 @@ function neededFields({ collection, match, rules, unique, recordFields }: SyncSe
 	return [...names].filter(isKnown);
 }
 
-/** The field with the time of a record's last change: one that the list can be read by, otherwise the usual one. */
+/** The field with the time of a record's last change: the one that the list is filtered by, otherwise the usual one. */
 const changedFieldOf = ({ list }: SyncSettings['collection']): string => list.changed?.field ?? 'updated_at';
 
 /** Reads, plans and guards. Nothing is written. */
@@ -173,7 +173,7 @@ function keysToFind({ records }: Source, match: Field[]): KeysToFind {
 	};
 }
 
-/** Refuses changes to unique values that other records have, also those out of scope. */
+/** Refuses changes to unique values that other records have, including records out of scope. */
 async function withoutDuplicates(
 	{ collection }: SyncSettings,
 	planned: PlannedChange[],

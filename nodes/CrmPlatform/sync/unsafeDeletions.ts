@@ -8,12 +8,12 @@ import { outdatedVersion } from '../api/http/statuses';
 import type { PlannedChange } from './plannedChange';
 
 /**
- * Deletions that the responses of a run make doubtful: an item that was refused, or accepted as an existing
+ * The deletions that the responses of a run make doubtful: an item that was refused, or accepted as an existing
  * record, may be a record that seemed to be missing in the source, under another key. Those records are left
  * alone until that is settled.
  */
 export class UnsafeDeletions {
-	/** Ids of records that answers name. */
+	/** Ids of records that responses name. */
 	private readonly named = new Map<string, string>();
 	private general: string | undefined;
 	/** Ids of the records that were read, or created since. */
@@ -42,7 +42,7 @@ export class UnsafeDeletions {
 	/**
 	 * Notes the CRM's response to an accepted change.
 	 *
-	 * @returns why a creation did not create a record, as far as the answer tells; undefined where it did
+	 * @returns why a creation did not create a record, as far as the response shows; undefined if it did
 	 */
 	addAnswer({ item, action, record, patch = {} }: PlannedChange, answered: IDataObject): string | undefined {
 		const id = idText(answered.id);
@@ -67,7 +67,7 @@ export class UnsafeDeletions {
 		return otherNotation(first.label, id, String(valueIn(answered, first) ?? ''));
 	}
 
-	/** Why the record is left alone; undefined if nothing speaks against its change. */
+	/** Why the record is left alone; undefined if it may be changed. */
 	about({ record }: PlannedChange): string | undefined {
 		return this.named.get(record?.id ?? '') ?? this.general;
 	}

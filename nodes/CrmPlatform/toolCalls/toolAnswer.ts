@@ -43,11 +43,11 @@ function inMessage(failure: NodeFailure, length: number): NodeFailure {
 	return failure;
 }
 
-/** All that the error says. */
+/** The message of the error, with its description. */
 export const failureText = ({ message, description }: NodeFailure): string =>
 	description && !message.includes(description) ? `${message}\n${description}` : message;
 
-/** Lines as sentences, which others can follow. */
+/** Joins lines into sentences, so that other sentences can follow. */
 export const inSentences = (text: string): string =>
 	text
 		.split('\n')

@@ -96,7 +96,7 @@ function refuseMixedUp(n8n: IExecuteFunctions): void {
 	);
 }
 
-/** The value `$fromAI` gives for an argument; `argument` where n8n has recorded no call to look in. */
+/** The value that `$fromAI` returns for an argument; `argument` if n8n has recorded no call in which to look. */
 function foundBy(n8n: IExecuteFunctions, name: string, argument: unknown): unknown {
 	const fromAI = n8n.getWorkflowDataProxy(0).$fromAI as (name: string) => unknown;
 	try {

@@ -7,7 +7,7 @@ import { isToolCall } from '../api/toolNode';
 import { argumentsOf, readsItem } from './toolArguments';
 import { nodeContext, originalExecution } from '../writing/runState';
 
-/** What tells the writes of one call from those of others. */
+/** Distinguishes the writes of one call from the writes of others. */
 export type CallIdentity = Pick<WriteIdentity, 'execution' | 'node' | 'run'>;
 
 /**
@@ -15,7 +15,7 @@ export type CallIdentity = Pick<WriteIdentity, 'execution' | 'node' | 'run'>;
  * between attempts at a call, and may be the same for the calls of an agent that works on several items at once.
  */
 export interface ToolCall {
-	/** The same for each attempt at the call until it succeeds; then the same call is a new one. */
+	/** Equal for all attempts at the call until one succeeds; after that, an equal call is a new one. */
 	identity: CallIdentity;
 	succeeded(): void;
 	failed(): void;
@@ -29,7 +29,7 @@ interface CallCounts {
 	failed: Record<string, number>;
 }
 
-/** @throws NodeOperationError where an agent calls the operation as a tool: its answer cannot wait */
+/** @throws NodeOperationError if an agent calls the operation as a tool: its answer cannot wait */
 export function refuseAsTool(n8n: IExecuteFunctions): void {
 	if (!isToolCall(n8n)) return;
 	throw new NodeOperationError(n8n.getNode(), 'A tool cannot wait for an approval, so no one was asked', {
@@ -49,18 +49,18 @@ export function isSwallowed(n8n: IExecuteFunctions): boolean {
 	const { failed } = countsOf(n8n);
 	const name = nameOf(n8n);
 	const attempts = (failed[name] ?? 0) + 1;
-	// n8n makes two attempts at least and five at most.
+	// n8n makes at least two attempts and at most five.
 	const isLast = attempts >= Math.min(5, Math.max(2, maxTries));
 	failed[name] = isLast ? 0 : attempts;
 	return isLast;
 }
 
-/** Undefined where the node does not run as a tool. */
+/** Undefined if the node does not run as a tool. */
 export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
 	return isToolCall(n8n) ? namedCall(n8n, nameOf(n8n)) : undefined;
 }
 
-/** @param name the same for two calls that would send the same */
+/** @param name equal for two calls that would send the same request */
 export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 	const counts = countsOf(n8n);
 	const before = counts.succeeded[name] ?? 0;
@@ -89,16 +89,16 @@ function countsOf(n8n: IExecuteFunctions): CallCounts {
 	return (context.toolCalls ??= { execution, succeeded: {}, failed: {} });
 }
 
-/** The same for two calls that would send the same. */
+/** Two calls have the same name if they would send the same request. */
 function nameOf(n8n: IExecuteFunctions): string {
 	const read = readsItem(n8n.getNode().parameters) ? itemRead(n8n) : undefined;
 	return nameOfCall(n8n, [argumentsOf(n8n), read]);
 }
 
 /**
- * A name of a call. The node's ID is left out: n8n's own agents give each call a new one.
+ * Names a call. The name leaves out the node's ID: n8n's own agents give each call a new one.
  *
- * @param callContent what the call consists of beside the node
+ * @param callContent the content of the call, besides the node
  */
 export function nameOfCall(n8n: IExecuteFunctions, callContent: unknown[]): string {
 	const { name, parameters, credentials = {} } = n8n.getNode();
@@ -106,7 +106,7 @@ export function nameOfCall(n8n: IExecuteFunctions, callContent: unknown[]): stri
 	return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
 
-/** What expressions see as `$json`; n8n adds the ID of the call to it, which is another one for each attempt. */
+/** The item that expressions read as `$json`, without the ID of the call, which n8n adds and which differs for each attempt. */
 function itemRead(n8n: IExecuteFunctions): unknown {
 	const { toolCallId, ...item } = n8n.getInputData()[0]?.json ?? {};
 	return toolCallId === undefined ? n8n.getWorkflowDataProxy(0).$json : item;
@@ -128,7 +128,7 @@ const failedCalls = {
 		return call && now - call.at < remembered ? call.identity : undefined;
 	},
 
-	/** The time is that of the first failure, which is the age of the key. */
+	/** Stores the time of the first failure: the idempotency key is as old as that. */
 	add(name: string, identity: CallIdentity, now: number): void {
 		if (this.get(name, now)) return;
 		this.calls.delete(name);

@@ -2,11 +2,11 @@ import type { CrmEvent } from '../api/crmEvent';
 import { isIgnored, type IgnoredOrigins } from './origin';
 
 export interface EventFilter {
-	/** Names as in the event; any if empty. */
+	/** The changed fields, by their names in the event; any if empty. */
 	changedFields: string[];
 	/** The values a field of the record may have; any if empty. */
 	equal: Record<string, string[]>;
-	/** Whose changes to ignore; all changes count if absent. */
+	/** The originators whose changes are ignored; all changes count if absent. */
 	ignored?: IgnoredOrigins | undefined;
 }
 
@@ -21,6 +21,6 @@ export function passesFilter(event: CrmEvent, { changedFields, equal, ignored }:
 	return changed.some((name) => changedFields.some((field) => covers(field, name)));
 }
 
-/** `custom_fields` covers each custom field. */
+/** Whether a field contains the changed one: `custom_fields` contains each custom field. */
 const covers = (field: string, name: string): boolean =>
 	name === field || name.startsWith(`${field}.`);

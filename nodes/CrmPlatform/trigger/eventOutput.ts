@@ -12,9 +12,9 @@ export const outputShapes = ['record', 'current', 'event'] as const;
 
 /** The user's choice of output for an event. */
 export interface EventOutput {
-	/** Its record as it was then, its record as it is now, or the event as it came. */
+	/** The record as it was at the time, the record as it is now, or the event itself. */
 	shape: (typeof outputShapes)[number];
-	/** Of the workflow that gets it. */
+	/** The origin of the workflow that receives the event. */
 	origin: KeyOrigin;
 }
 
@@ -22,7 +22,7 @@ export interface EventOutput {
  * Converts an event to the item that starts the workflow. The item always contains the event's id, as
  * `event.id` beside a record or as `id`, and `made_by`, unless the service does not report who caused events.
  *
- * @param api opened only if something has to be read
+ * @param api opens the connection; called only if something has to be read
  * @throws NodeApiError if the record cannot be read
  */
 export async function eventOutput(
@@ -41,14 +41,14 @@ export async function eventOutput(
 	return { ...(now ?? object), event: { ...eventSummary, fetched_at: now ? new Date().toISOString() : null } };
 }
 
-/** Undefined if the record no longer exists. */
+/** Reads the record; undefined if it no longer exists. */
 async function currentRecord(event: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
 	const { types } = await api.describeEvents();
 	const pathOfRecord = recordPath(event, types);
 	return pathOfRecord === undefined ? undefined : await findRecord(api, pathOfRecord);
 }
 
-/** Where the record of an event is; undefined where the service does not say. */
+/** The path of the record of an event; undefined if the service does not state it. */
 export function recordPath({ type, data }: CrmEvent, types: EventType[]): string | undefined {
 	const matchingType = types.find((eventType) => matches(eventType.type, type));
 	if (matchingType?.collection === undefined || typeof data.object.id !== 'string') return undefined;

@@ -6,7 +6,7 @@ import type { EventFilter } from './eventFilter';
 import { ownOrigin, ownOrigins, type IgnoredOrigins } from './origin';
 import { outputShapes, type EventOutput } from './eventOutput';
 
-/** Originators whose changes do not start the workflow. */
+/** The originators whose changes do not start the workflow. */
 export const ignoreProperties: INodeProperties[] = [
 	{
 		displayName: 'Ignore Changes Made By',
@@ -38,7 +38,7 @@ export const ignoreProperties: INodeProperties[] = [
 	},
 ];
 
-/** Parameters of both triggers: which events, and what comes out of them. */
+/** The parameters of both triggers: the events, and their output. */
 export const eventProperties: INodeProperties[] = [
 	{
 		displayName: 'Event Names or IDs',
@@ -124,20 +124,20 @@ export const eventProperties: INodeProperties[] = [
 
 /** The chosen events, and their output. */
 export interface EventChoice {
-	/** Types and patterns, in a fixed order, each once. */
+	/** Event types and patterns, sorted and without duplicates. */
 	events: string[];
 	filter: EventFilter;
 	output: EventOutput;
 }
 
-/** All contexts in which n8n calls a trigger read parameters alike. */
+/** The methods that n8n's contexts for triggers share. */
 interface ParameterReader {
 	getInstanceId(): string;
 	getWorkflow(): { id?: string | undefined };
 	getNodeParameter(name: string, fallback: unknown): unknown;
 }
 
-/** @throws Error in the user's words where no event is chosen, or a parameter has a value that it does not offer */
+/** @throws Error in the user's words if no event is chosen, or a parameter has a value that it does not offer */
 export function readEventChoice(n8n: ParameterReader): EventChoice {
 	const events = texts(n8n.getNodeParameter('events', []));
 	if (events.length === 0) throw new Error('Choose at least one event that starts the workflow.');
@@ -172,7 +172,7 @@ export function ignoredOrigins(n8n: ParameterReader, { ignore, ignoreUsers }: ID
 	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
 }
 
-/** A list, or a text with commas, which an expression may give. */
+/** Reads a list, or a text with commas, which an expression may return. */
 function texts(value: unknown): string[] {
 	const list: unknown[] = Array.isArray(value) ? value : String(value ?? '').split(',');
 	return list.map((entry) => String(entry).trim()).filter((text) => text !== '');

@@ -3,7 +3,7 @@ import type { KeyOrigin } from '../api/http/idempotency';
 
 /** The originators whose changes do not start the workflow. */
 export interface IgnoredOrigins {
-	/** Workflows of n8n; one without `workflow` stands for all workflows of its installation. */
+	/** Workflows of n8n; an origin without `workflow` stands for all workflows of its installation. */
 	keys: Array<Pick<KeyOrigin, 'instance'> & { workflow?: string | undefined }>;
 	/** Ids of users. */
 	users: string[];
@@ -31,9 +31,9 @@ export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boo
 type MadeBy = 'this_workflow' | 'this_n8n' | 'other';
 
 /**
- * Who caused an event, from a workflow's point of view.
+ * States who caused an event, from a workflow's point of view.
  *
- * @param workflowOrigin of the workflow
+ * @param workflowOrigin the origin of the workflow
  * @returns undefined if the service does not report it
  */
 export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): MadeBy | undefined {

@@ -11,5 +11,6 @@ export function asNodeError(n8n: ITriggerFunctions, error: unknown): NodeApiErro
 	const isForUsers = error instanceof NodeApiError || error instanceof NodeOperationError;
 	if (!isForUsers) return new NodeOperationError(n8n.getNode(), error as Error);
 	// The trigger that sent the shared query may belong to another workflow.
-	return error.node.id === n8n.getNode().id ? error : new NodeOperationError(n8n.getNode(), error.message, { description: error.description ?? '' });
+	const node = n8n.getNode();
+	return error.node.id === node.id ? error : new NodeOperationError(node, error.message, { description: error.description ?? '' });
 }

@@ -11,6 +11,9 @@ import { z } from 'zod';
  */
 export type StateKeeper = Pick<ITriggerFunctions, 'getInstanceId' | 'getNode' | 'getWorkflow' | 'getWorkflowStaticData'>;
 
+/** Milliseconds after which a trigger has its progress stored, even if nothing has happened. */
+export const maxTimeUnstored = 12 * 60 * 60_000;
+
 const entry = z.object({
 	/** The owner: a copy of the workflow, in this n8n or another, carries the original's static data. */
 	instance: z.string(),
@@ -22,7 +25,7 @@ const entry = z.object({
 
 type Entry = z.infer<typeof entry>;
 
-/** The newest states this process knows: by workflow, then by trigger. */
+/** The newest states that this process knows, by workflow and trigger. */
 const newestStates = new Map<string, Map<string, Entry>>();
 
 /** Clears the memory of this process, as a restart would. */
@@ -53,7 +56,7 @@ export const newestRevision = (n8n: StateKeeper): number => learn(n8n).get(nameO
 export function storeState(n8n: StateKeeper, state: object): number {
 	const states = learn(n8n);
 	const name = nameOf(n8n);
-	// By the clock, so that even a process that has missed revisions recognizes a later state as newer.
+	// The revision follows the clock, so that even a process that has missed revisions recognizes a later state as newer.
 	const revision = Math.max((states.get(name)?.revision ?? 0) + 1, Date.now());
 	states.set(name, { ...ownerOf(n8n), revision, state: plain(state) });
 	const data = n8n.getWorkflowStaticData('global');
@@ -81,7 +84,7 @@ const ownerOf = (n8n: StateKeeper) => ({ instance: n8n.getInstanceId(), workflow
 
 const isStateName = /^crmPlatform\w*:/;
 
-/** By the node's id: n8n's own node state uses the name, which may change. */
+/** The name of a state. It contains the node's id; n8n's own node state uses the node's name, which may change. */
 function nameOf(n8n: StateKeeper): string {
 	const { type, id } = n8n.getNode();
 	return `${type.slice(type.lastIndexOf('.') + 1)}:${id}`;

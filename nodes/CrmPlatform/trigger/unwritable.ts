@@ -2,7 +2,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../base/clock';
 
-/** n8n 2.41 stores static data in `emit` only. */
+/** The reason that n8n logs: n8n 2.41 stores static data only in `emit`. */
 const storedMessage =
 	'CRM Platform: the position was stored. No execution was started, and nothing has failed.';
 
@@ -11,9 +11,6 @@ const soughtMessage =
 
 /** Milliseconds to wait for n8n's answer. Before 2.35, n8n does not answer for an execution that it could not write. */
 const answerTimeout = 3_000;
-
-/** Milliseconds after which a trigger has its progress stored, even if nothing has happened. */
-export const maxTimeUnstored = 12 * 60 * 60_000;
 
 /**
  * Has n8n store static data without starting anything.

@@ -13,7 +13,7 @@ export class ChangeCauser {
 	/** The workflow of the execution, according to its first event. */
 	private workflow?: string;
 
-	/** @param id of the execution, workflow, user or key; empty for all workflows of this n8n */
+	/** @param id the id of the execution, workflow, user or key; empty for all workflows of this n8n */
 	constructor(kind: CauserKind, id: string, { identity: { instance } }: Execution) {
 		this.kind = kind;
 		this.id = id;
@@ -41,7 +41,7 @@ export class ChangeCauser {
 	}
 }
 
-/** Returns a function that tells whether an execution has caused an event. */
+/** Returns a function that checks whether an execution has caused an event. */
 export function causedByExecution({ identity: { instance, workflow, execution } }: Execution): (event: CrmEvent) => boolean {
 	const expected = originOf(instance, workflow, execution);
 	return (event) => {

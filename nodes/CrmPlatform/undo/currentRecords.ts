@@ -51,7 +51,7 @@ export class CurrentRecords {
 
 export type LivingRecreation = Recreation & { record: IDataObject };
 
-/** A read of records of one kind. */
+/** A request for records of one type. */
 interface ReadRequest {
 	template: string;
 	ids: Set<string>;

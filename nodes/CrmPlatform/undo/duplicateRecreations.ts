@@ -31,7 +31,7 @@ export function duplicateUndos(
 	});
 }
 
-/** Keeps a duplicate that was found when no more records may change. */
+/** Keeps a duplicate that was found after the maximum number of records was reached. */
 export const keptBeyondMaximum = ({ history, reason = '' }: RecordUndo): RecordUndo =>
 	withoutWrite(history, 'conflict', `${reason} It was not deleted, because Maximum Records allows no more. Run the undo again.`);
 

@@ -44,7 +44,7 @@ function textsIn(value: unknown): string[] {
 
 const isStructured = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Whether a text contains these words, and not as a part of longer ones. */
+/** Whether a text contains these words as whole words. */
 function hasWords(text: string, words: string): boolean {
 	for (let at = text.indexOf(words); at >= 0; at = text.indexOf(words, at + 1)) {
 		if (!letterOrDigit.test(text[at - 1] ?? '') && !letterOrDigit.test(text[at + words.length] ?? '')) return true;
@@ -58,7 +58,7 @@ const letterOrDigit = /[\p{L}\p{N}]/u;
 export type EquivalentFields = Map<string, Set<string>>;
 
 interface WithEquivalentFields {
-	/** Absent if there are none: a log may be about a hundred thousand records. */
+	/** Absent if there are none, which saves memory: a log may contain a hundred thousand records. */
 	equivalentFields?: EquivalentFields;
 }
 

@@ -1,6 +1,6 @@
 import type { EventCatalog } from '../api/openapi/eventTypes';
 
-/** What a type of event says about a record. */
+/** The meaning of an event type: the record type and the change. */
 export interface EventMeaning {
 	/** `contact`; `custom.cars` for the records of a custom object. */
 	kind: string;
@@ -8,11 +8,11 @@ export interface EventMeaning {
 	collection: string;
 	/** The path before keys are filled in: `/custom-objects/{key}/records`. */
 	template: string;
-	/** Absent for an event that accompanies one of these, such as `deal.won`. */
+	/** The change; absent for an event that accompanies another one, such as `deal.won`. */
 	change?: 'created' | 'updated' | 'deleted';
 }
 
-/** Returns a function that gives the meaning of a type of event; undefined if the service does not describe the type. */
+/** Returns a function that finds the meaning of an event type; undefined if the service does not describe the type. */
 export function meaningOfTypes({ types }: EventCatalog): (type: string) => EventMeaning | undefined {
 	const described = types.flatMap(({ type, collection }) => (collection === undefined ? [] : [{ type, collection }]));
 	const literalTypes = new Map(described.map(({ type, collection }) => [type, meaningFrom(type, collection, collection)]));

@@ -1,6 +1,6 @@
 import { canonicalText, hasSameValue } from './sameValue';
 
-/** What happened to one field. */
+/** The changes of one field. */
 export interface FieldHistory {
 	/** The value before the changes to undo; before the last of them, if someone else has changed the field in between. */
 	before: unknown;
@@ -18,12 +18,12 @@ export interface FieldHistory {
 	entries?: Map<string, EntryHistory>;
 }
 
-/** What happened to one entry of a list. */
+/** The changes of one entry of a list. */
 interface EntryHistory {
 	entry: unknown;
 	/** Whether the list contained it before the changes to undo. */
 	wasIn: boolean;
-	/** Whether the list contained it after them. */
+	/** Whether the list contained it after the changes to undo. */
 	isIn: boolean;
 	/** Whether someone else has removed it or added it again since. */
 	isChangedByOthers: boolean;

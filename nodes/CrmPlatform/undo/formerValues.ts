@@ -4,13 +4,13 @@ import { isObject } from '../base/json';
 import { setField } from './changedField';
 import type { FieldUndo, RecordUndo } from './recordUndo';
 
-/** The body that writes the former values of a record. */
+/** The request body that writes the former values of a record. */
 export function formerValues({ action, changes }: RecordUndo): IDataObject {
 	const written = changes.filter(({ kept }) => !kept);
 	return action === 'update' ? patchFor(written) : (Object.fromEntries(written.map(({ field, to }) => [field, to])) as IDataObject);
 }
 
-/** A merge patch (RFC 7396). */
+/** Returns the body as a merge patch (RFC 7396). */
 function patchFor(changes: FieldUndo[]): IDataObject {
 	const patch: IDataObject = {};
 	for (const { field, from, to } of changes) setField(patch, field, patchedValue(from, to));

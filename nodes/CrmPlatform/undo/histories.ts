@@ -20,23 +20,23 @@ import { compareStates, recordStateOf, type RecordState } from './recordState';
 import type { RecordUndo } from './recordUndo';
 
 /**
- * The histories of the records to undo, built from the event log. Events are added in sequence: those to undo, and
- * all others, which show what became of these records since.
+ * The histories of the records to undo, built from the event log. Events are added in sequence: the events to undo, and
+ * all others, which show later changes of these records.
  */
 export class Histories {
 	private readonly meaningOf: (type: string) => EventMeaning | undefined;
 	private readonly refusal: (meaning: EventMeaning) => string | undefined;
 	private readonly byRecord = new Map<string, RecordHistory>();
-	/** By the record that was created again. */
+	/** The histories, by the record that was created again. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
 	private readonly byDeletion = new Map<string, RecordHistory>();
 	readonly links = new LinksToCreated();
 	/** Sequence of the last event from before the undo. */
-	lastSequence = 0;
+	sequenceBeforeUndo = 0;
 
 	/**
-	 * @param meaningOf gives the meaning of a type of event
-	 * @param refusal why records of a kind cannot be undone; empty if they are ignored
+	 * @param meaningOf returns the meaning of an event type
+	 * @param refusal returns why records of a type cannot be undone; empty if they are ignored
 	 */
 	constructor(meaningOf: Histories['meaningOf'], refusal: Histories['refusal']) {
 		this.meaningOf = meaningOf;
@@ -46,7 +46,7 @@ export class Histories {
 	/** Adds an event that happened before the undo. */
 	addEvent(event: CrmEvent, isToBeUndone: boolean): void {
 		const { meaning, id, key } = this.subjectOf(event);
-		this.lastSequence = event.sequence;
+		this.sequenceBeforeUndo = event.sequence;
 		const history = this.byRecord.get(key);
 		if (isToBeUndone) this.addEventToUndo(event, meaning, id, history);
 		else {
@@ -85,7 +85,7 @@ export class Histories {
 	}
 
 	/**
-	 * The ids of the created records that other records link to when these undos are done.
+	 * Returns the ids of the created records that other records link to when these undos are done.
 	 *
 	 * @param isWritten whether the former values of a record are written, or will be before anything is deleted
 	 */
@@ -94,7 +94,7 @@ export class Histories {
 		takesPrecedence: boolean,
 		isWritten: (undo: RecordUndo) => boolean = () => true,
 	): ReadonlySet<string> {
-		return this.links.linkedAfterUndo(undos, { isWritten, lastSequence: this.lastSequence, isWrittenOnly: takesPrecedence });
+		return this.links.linkedAfterUndo(undos, { isWritten, sequenceBeforeUndo: this.sequenceBeforeUndo, isWrittenOnly: takesPrecedence });
 	}
 
 	/** The record that an event is about, and what happened to it. */
@@ -125,7 +125,7 @@ export class Histories {
 		else this.addDeletion(history, event);
 	}
 
-	/** @param replacedHistory of the record in whose place this one was created, if it was created again */
+	/** @param replacedHistory the history of the record in whose place this one was created, if there is one */
 	private addCreation(history: RecordHistory, event: CrmEvent, replacedHistory: RecordHistory | undefined): void {
 		const isNew = isNewRecord(event);
 		if (isNew !== true) history.problem = isNew === undefined ? maybeCreated : notCreated;

@@ -4,12 +4,12 @@ import type { EventMeaning } from './eventMeaning';
 import { recordKey } from './recordHistory';
 import type { RecordUndo } from './recordUndo';
 
-/** When linked records are looked for, and which links count. */
+/** Decides which links count. */
 interface LinkRules {
 	/** Whether the former values of a record are written, or will be before anything is deleted. */
 	isWritten(undo: RecordUndo): boolean;
-	/** The last event that was read before the undo began. Later events already contain what it writes. */
-	lastSequence: number;
+	/** The sequence of the last event that was read before the undo began. Later events contain the values that the undo writes. */
+	sequenceBeforeUndo: number;
 	/** Whether only the links count that the undo itself writes. */
 	isWrittenOnly: boolean;
 }
@@ -47,7 +47,7 @@ export class LinksToCreated {
 	}
 
 	/** The ids of the created records that other records link to when the undo is done. */
-	linkedAfterUndo(undos: RecordUndo[], { isWritten, lastSequence, isWrittenOnly }: LinkRules): Set<string> {
+	linkedAfterUndo(undos: RecordUndo[], { isWritten, sequenceBeforeUndo, isWrittenOnly }: LinkRules): Set<string> {
 		const linkedIds = new Set<string>();
 		if (this.createdIds.size === 0) return linkedIds;
 		const addLinks = (value: unknown) => {
@@ -57,7 +57,7 @@ export class LinksToCreated {
 		for (const [record, { sequence, byField }] of isWrittenOnly ? [] : this.linksByRecord) {
 			const undo = undoByRecord.get(record);
 			if (undo?.action === 'delete') continue;
-			const isRestored = undo?.action === 'update' && sequence <= lastSequence && isWritten(undo);
+			const isRestored = undo?.action === 'update' && sequence <= sequenceBeforeUndo && isWritten(undo);
 			for (const [name, ids] of byField) if (!isRestored || !isRestoredField(undo, name)) addLinks(ids);
 		}
 		for (const { action, changes, history } of undos) {

@@ -13,7 +13,7 @@ import { restoresValues, type RecordUndo } from './recordUndo';
 
 /** The links that a plan restores: which of the linked records exist, and which have another id now. */
 export class LiveLinks {
-	readonly fields: PlanFields;
+	private readonly fields: PlanFields;
 	private readonly missingRecords = new Set<string>();
 	private readonly newIds = new Map<string, string>();
 	private readonly toBeCreated = new Set<string>();
@@ -71,7 +71,7 @@ export class LiveLinks {
 	}
 
 	/**
-	 * A value without links to missing records, and with the new ids of those that were created again.
+	 * Removes links to missing records from a value, and replaces the ids of records that were created again.
 	 *
 	 * @returns no value if no link is left; also whether a link was left out
 	 */
@@ -117,6 +117,6 @@ export class LiveLinks {
 	}
 }
 
-/** The fields in a change, with their values: a record that is created again has its custom fields in one. */
+/** The fields in a change, with their values: a record that is created again has all custom fields in one change. */
 export const partsOf = (field: string, to: unknown): Array<[name: string, value: unknown]> =>
 	field === 'custom_fields' && isObject(to) ? Object.entries(to).map(([key, value]) => [`custom_fields.${key}`, value]) : [[field, to]];

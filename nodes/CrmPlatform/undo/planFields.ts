@@ -5,16 +5,16 @@ import { refersToRecords } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import type { RecordUndo } from './recordUndo';
 
-/** The descriptions of the kinds of records, by collection; undefined if the service does not describe one. */
+/** The descriptions of the record types, by collection; undefined if the service does not describe one. */
 export type Descriptions = ReadonlyMap<string, ResourceDescription | undefined>;
 
 /** The fields that a plan writes, as the service and its custom fields describe them. */
 export class PlanFields {
-	private readonly descriptions: Descriptions;
+	readonly descriptions: Descriptions;
 	private readonly customFields: ReadonlyMap<string, CustomFields | undefined>;
 	private readonly linkFields = new Map<string, ReadonlyMap<string, Field>>();
 
-	/** Reads the custom fields of the kinds of records for which a plan writes some. */
+	/** Reads the custom fields of the record types of which a plan writes some. */
 	static async read(api: Connection, descriptions: Descriptions, writtenUndos: RecordUndo[]): Promise<PlanFields> {
 		const customFields = new Map<string, CustomFields | undefined>();
 		for (const { changes, history: { collection } } of writtenUndos) {
@@ -29,7 +29,7 @@ export class PlanFields {
 		this.customFields = customFields;
 	}
 
-	/** The fields that an undo may write and that link to other records, by name. */
+	/** Returns the fields that an undo may write and that link to other records, by name. */
 	linkFieldsOf({ history: { collection }, action }: RecordUndo): ReadonlyMap<string, Field> {
 		const verb = action === 'create' ? 'create' : 'update';
 		const key = `${verb} ${collection}`;

@@ -31,7 +31,7 @@ export async function readHistories({ api }: Execution, log: EventLog, choices: 
 	return histories;
 }
 
-/** Returns a function that tells why records of a kind cannot be undone; empty for those that are ignored. */
+/** Returns a function that finds why records of a type cannot be undone; empty for those that are ignored. */
 function refusalOf(kinds: Resource[], choices: UndoChoices): (meaning: EventMeaning) => string | undefined {
 	const resources = new Map(kinds.map((kind) => [withoutParameterNames(kind.path), kind]));
 	return ({ template, kind }) => {

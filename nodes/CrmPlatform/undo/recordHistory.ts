@@ -18,12 +18,12 @@ export interface Recreation {
 	newest: RecordState;
 	/** Whether its creation is to be undone, too. */
 	isToBeUndone: boolean;
-	/** Whether it was changed since. */
+	/** Whether it was changed after its creation. */
 	isChanged: boolean;
 	isGone: boolean;
 }
 
-/** What happened to one record. */
+/** The changes of one record. */
 export interface RecordHistory extends Pick<EventMeaning, 'kind' | 'collection' | 'template'> {
 	id: string;
 	name?: string;
@@ -64,7 +64,7 @@ export const newHistory = ({ kind, collection, template }: EventMeaning, id: str
 	isChangedByOthers: false,
 });
 
-/** Identifies a record among those of all kinds. */
+/** Identifies a record among the records of all types. */
 export const recordKey = ({ collection, id }: Pick<RecordHistory, 'collection' | 'id'>): string => `${collection}/${id}`;
 
 /** Adds an update that is to be undone. */
@@ -113,7 +113,7 @@ export function addChangeByOthers(history: RecordHistory, { sequence, data }: Cr
 const isOmitted = (record: IDataObject, name: string): boolean =>
 	name.startsWith('custom_fields.') && isObject(record['custom_fields']) && !hasField(record, name);
 
-/** Returns a function that tells whether a value contains the id of a record whose deletion is to be undone. */
+/** Returns a function that checks whether a value contains the id of a record whose deletion is to be undone. */
 export function linksToDeletedRecords(histories: RecordHistory[]): (value: unknown) => boolean {
 	const deletedIds = new Set(histories.flatMap(({ deletion, isCreated, id }) => (deletion && !isCreated ? [id] : [])));
 	return function hasDeletedId(value: unknown): boolean {

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { compareInstants } from '../values/instants';
 
-/** What shows that a record has changed: its version, or the time of its last change if the service has no versions. */
+/** The state of a record, which differs after each change: its version, or the time of its last change. */
 export interface RecordState {
 	version?: unknown;
 	time?: unknown;
@@ -36,7 +36,7 @@ const directionOf = (difference: number | bigint): StateComparison => (differenc
 
 const isTimestamp = (text: string): boolean => /^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text));
 
-/** A number, of any length, or a time as a number; undefined for a hash, which has no order. */
+/** Reads a number of any length, or a time as a number; undefined for a hash, which has no order. */
 function orderNumber(text: string): bigint | undefined {
 	if (/^\d+$/.test(text)) return BigInt(text);
 	return isTimestamp(text) ? BigInt(Date.parse(text)) : undefined;

@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { RecordHistory } from './recordHistory';
 
-/** What an undo does to one field. */
+/** The undo of one field. */
 export interface FieldUndo {
-	/** As events name it: `custom_fields.<key>` for a custom field. */
+	/** The name that events use: `custom_fields.<key>` for a custom field. */
 	field: string;
 	/** The current value. */
 	from: unknown;
@@ -16,7 +16,7 @@ export interface FieldUndo {
 
 export type UndoAction = 'update' | 'delete' | 'create';
 
-/** What an undo does to one record: first as a plan, then as what became of it. */
+/** The undo of one record: first the plan, then the outcome. */
 export interface RecordUndo {
 	history: RecordHistory;
 	result: 'undone' | 'already_so' | 'conflict' | 'cannot_be_undone';
@@ -46,7 +46,7 @@ export const withoutWrite = (history: RecordHistory, result: RecordUndo['result'
 	...(reason !== undefined && { reason }),
 });
 
-/** The changes, none of which is written. */
+/** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: FieldUndo[]): FieldUndo[] => changes.map((change) => ({ ...change, kept: true }));
 
 /** Whether former values are to be written. */

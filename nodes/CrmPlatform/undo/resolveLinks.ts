@@ -1,5 +1,6 @@
 import { isObject } from '../base/json';
 import { partsOf, type LiveLinks } from './liveLinks';
+import type { PlanFields } from './planFields';
 import { allKept, restoresValues, type FieldUndo, type RecordUndo } from './recordUndo';
 
 /** A former value as it can be written now. */
@@ -19,10 +20,11 @@ interface LivePart {
  * Prepares an undo for the records that exist now: links to missing records and values of custom fields that can no
  * longer be written are left out, and links to records that were created again get their new ids.
  */
-export function resolveLinks(undo: RecordUndo, links: LiveLinks): RecordUndo {
+export function resolveLinks(undo: RecordUndo, links: LiveLinks, fields: PlanFields): RecordUndo {
 	if (!restoresValues(undo)) return undo;
 	const resolved = undo.changes.map((change) => {
-		const parts = change.kept ? [] : partsOf(change.field, change.to).map(([name, value]) => livePart(undo, name, value, links));
+		const toParts = ([name, value]: [string, unknown]) => livePart(undo, name, value, links, fields);
+		const parts = change.kept ? [] : partsOf(change.field, change.to).map(toParts);
 		return { parts, changes: change.kept ? [change] : changesFrom(undo, change, parts) };
 	});
 	const changes = resolved.flatMap((change) => change.changes);
@@ -46,9 +48,9 @@ export function resolveLinks(undo: RecordUndo, links: LiveLinks): RecordUndo {
 	return { ...rest, result, ...(action && { action }) };
 }
 
-function livePart(undo: RecordUndo, name: string, value: unknown, links: LiveLinks): LivePart {
-	if (name.startsWith('custom_fields.') && !links.fields.canWriteCustomField(undo, name)) return { name, isUnwritable: true };
-	const field = links.fields.linkFieldsOf(undo).get(name);
+function livePart(undo: RecordUndo, name: string, value: unknown, links: LiveLinks, fields: PlanFields): LivePart {
+	if (name.startsWith('custom_fields.') && !fields.canWriteCustomField(undo, name)) return { name, isUnwritable: true };
+	const field = fields.linkFieldsOf(undo).get(name);
 	if (!field || (value ?? null) === null) return { name, value };
 	const live = links.withLiveLinks(field, value);
 	return { name, ...live, lacksRequiredLink: undo.action === 'create' && field.required && live.value === undefined };

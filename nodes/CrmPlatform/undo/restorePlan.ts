@@ -11,9 +11,11 @@ import { hasNoValue, hasSameValue } from './sameValue';
 import type { UndoChoices } from './undoChoices';
 import type { WritableFields } from './writableFields';
 
-export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
+export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence'> {
 	current: CurrentRecords;
-	/** By collection. */
+	/** Whether the credential may see only some of the records: a deletion in the log may then mean that a record became invisible. */
+	isSightLimited: boolean;
+	/** The writable fields, by collection. */
 	writableFields: ReadonlyMap<string, WritableFields>;
 	/** Replaces the ids of records that were created again. */
 	withNewIds(value: unknown): unknown;
@@ -43,7 +45,7 @@ export function planRecreation(history: RecordHistory, rules: UndoRules): Record
 	return { ...withoutWrite(history, 'undone'), changes, action: 'create' };
 }
 
-/** The deleted record, with the values from before the workflow's changes. */
+/** Returns the deleted record with the values from before the workflow's changes. */
 function recordBeforeChanges(history: RecordHistory, writable: WritableFields, { takesPrecedence }: UndoRules): IDataObject {
 	const record = { ...history.deletion!.record };
 	const othersFields = withTiedFields(fieldsOfOthers(history, writable), history, writable);
@@ -56,12 +58,12 @@ function recordBeforeChanges(history: RecordHistory, writable: WritableFields, {
 	return record;
 }
 
-/** Plans to restore what a record lacks that an undo has created in place of a deleted one. */
+/** Plans to restore the values that are missing in a record that an undo has created in place of a deleted one. */
 function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreation: LivingRecreation): RecordUndo {
 	const { withNewIds, takesPrecedence } = rules;
 	const writable = rules.writableFields.get(history.collection)!;
 	const { id, isToBeUndone, record } = recreation;
-	const fieldChanges = [...history.fields].flatMap(([field, { before, after, isChangedByOthers }]): FieldUndo[] => {
+	const missingValues = [...history.fields].flatMap(([field, { before, after, isChangedByOthers }]): FieldUndo[] => {
 		const [from, to] = [fieldValue(record, field) ?? null, withNewIds(before)];
 		const isSame = hasSameValue(from, to) || (hasNoValue(from) && hasNoValue(to));
 		if (isChangedByOthers || isSame || !writable.canCreate(topLevelName(field))) return [];
@@ -70,7 +72,7 @@ function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreati
 		return [{ field, from, to, ...(!isWritten && { kept: true }) }];
 	});
 	const changes = [
-		...withTiedFieldsKept(fieldChanges, fieldsOfOthers(history, writable), history, writable),
+		...withTiedFieldsKept(missingValues, fieldsOfOthers(history, writable), history, writable),
 		...missingLinks(history, writable, rules, recreation),
 	];
 	const isKept = changes.some(({ kept }) => kept);
@@ -83,7 +85,7 @@ function planRecreationUpdate(history: RecordHistory, rules: UndoRules, recreati
 	};
 }
 
-/** The links of a record to others that were created again after it. */
+/** Finds the links of a record to records that were created again after it. */
 function missingLinks(
 	history: RecordHistory,
 	writable: WritableFields,
@@ -99,7 +101,7 @@ function missingLinks(
 }
 
 /**
- * The fields that someone else has changed since, and those tied to a field that someone else has changed after the
+ * Finds the fields that someone else has changed since, and the fields tied to a field that someone else has changed after the
  * workflow's first change. In a list of links, each entry is judged by itself.
  */
 function fieldsOfOthers(history: RecordHistory, writable: WritableFields): string[] {
@@ -113,7 +115,7 @@ function fieldsOfOthers(history: RecordHistory, writable: WritableFields): strin
 	return [...new Set([...changedSince, ...tied])];
 }
 
-/** Keeps the fields that are tied to a kept one, or to one of the others'. */
+/** Keeps the fields that are tied to a kept field, or to a field of others. */
 function withTiedFieldsKept(changes: FieldUndo[], othersFields: string[], history: RecordHistory, writable: WritableFields): FieldUndo[] {
 	const keptNames = changes.flatMap(({ field, kept }) => (kept ? [field] : []));
 	const tiedFields = withTiedFields([...othersFields, ...keptNames], history, writable);
@@ -140,7 +142,7 @@ export function planUpdate(history: RecordHistory, rules: UndoRules, record: IDa
 	};
 }
 
-/** What to do with each field that is not as it was. */
+/** Decides what to do with each field that differs from its former value. */
 function fieldChanges(
 	history: RecordHistory,
 	{ takesPrecedence, withNewIds }: UndoRules,

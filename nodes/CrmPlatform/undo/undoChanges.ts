@@ -12,17 +12,18 @@ import { readHistories } from './readHistories';
 import type { RecordHistory } from './recordHistory';
 import { restoresValues, type RecordUndo } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
-import { readUndoChoices, type UndoChoices } from './undoChoices';
+import { hasLimitedSight, readUndoChoices, type UndoChoices } from './undoChoices';
 import { checkMaximum, planUndo, withLinkedRecordsKept } from './undoPlan';
 import { UndoRun } from './undoRun';
+import { UndoWriter } from './undoWriter';
 import { writableFieldsOf } from './writableFields';
 import { warnIfUnprotected } from './writeUndo';
 
 /**
- * Takes back what an execution, a workflow or a user has written: reads the log, compares it with the current records,
+ * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
  * and writes the former values unless it is a preview.
  *
- * @param kinds the kinds of records whose changes can be undone
+ * @param kinds the record types whose changes can be undone
  * @throws Error in the user's words if the log cannot be read or does not reach back; nothing is written then
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
@@ -41,11 +42,13 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		[...descriptions].map(([collection, description]) => [collection, writableFieldsOf(execution, description)]),
 	);
 	const linkedAfterUndo = (undos: RecordUndo[]) => histories.linkedAfterUndo(undos, choices.takesPrecedence);
-	const planned = planUndo(chosenHistories, { ...choices, current, writableFields }, linkedAfterUndo);
-	const links = new LiveLinks(await PlanFields.read(api, descriptions, planned.filter(restoresValues)), planned);
+	const rules = { ...choices, isSightLimited: hasLimitedSight(execution), current, writableFields };
+	const planned = planUndo(chosenHistories, rules, linkedAfterUndo);
+	const fields = await PlanFields.read(api, descriptions, planned.filter(restoresValues));
+	const links = new LiveLinks(fields, planned);
 	await links.lookUp(api, planned);
 
-	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : resolveLinks(undo, links)));
+	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : resolveLinks(undo, links, fields)));
 	const resolvedPlan = withLinkedRecordsKept(resolved, linkedAfterUndo);
 	checkMaximum(resolvedPlan, choices, api.notices);
 	if (choices.isPreview) {
@@ -53,7 +56,8 @@ export async function undoChanges(execution: Execution, item: number, kinds: Res
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		return resolvedPlan.map((undo) => outputItem(undo, true));
 	}
-	const undone = await new UndoRun({ execution, choices, log, histories, descriptions, links, planned }).run();
+	const writer = new UndoWriter(execution, fields, links, planned);
+	const undone = await new UndoRun(execution, choices, { log, histories }, writer).run();
 	return undone.map((undo) => outputItem(undo, false));
 }
 

@@ -20,33 +20,31 @@ import {
 	until,
 } from './undoProperties';
 
-/** What the user has chosen. */
+/** The user's choices. */
 export interface UndoChoices {
 	/** Whether an event is to be undone. @throws Error in the user's words if the service does not report who caused it */
 	isChosen(event: CrmEvent): boolean;
-	/** Who made the changes, for a message. */
+	/** The originator of the changes, for messages. */
 	causerLabel: string;
-	/** What to try if nothing is found. */
+	/** Advice to add to the message if nothing is found. */
 	hint: string;
-	/** Unix epoch milliseconds. */
+	/** The time from which to undo changes (Unix epoch ms). */
 	since?: number;
 	allowsPartialUndo: boolean;
 	isPreview: boolean;
 	takesPrecedence: boolean;
 	maximum: number;
-	/** The kinds of records; all if empty. */
+	/** The record types; all if empty. */
 	kinds: string[];
 	/** The ids of the records; all if absent. */
 	onlyIds?: ReadonlySet<string>;
-	/** Whether the credential may see only some of the records: a deletion in the log may then mean that a record became invisible. */
-	isSightLimited: boolean;
 }
 
 /** @throws Error in the user's words for a choice that is missing or invalid */
 export function readUndoChoices(execution: Execution, item: number, kinds: Resource[]): UndoChoices {
 	const { n8n } = execution;
 	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
-	/** Reads what narrows an undo. It may be left empty, but an expression must return a value. */
+	/** Reads a parameter that limits the undo. It may be left empty, but an expression must return a value. */
 	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
 		const value: unknown = n8n.getNodeParameter(path, item, '');
 		if (!isBlank(value)) return value;
@@ -80,9 +78,11 @@ export function readUndoChoices(execution: Execution, item: number, kinds: Resou
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		...(chosenIds !== undefined && { onlyIds: idsIn(chosenIds) }),
 		kinds: [chosenKinds ?? []].flat().map((value) => readOption(kindsOption.displayName, value, kinds.map((resource) => resource.value))),
-		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
 	};
 }
+
+/** Whether the credential may see only some of the records: only an API key sees all. */
+export const hasLimitedSight = ({ n8n }: Execution): boolean => n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey';
 
 function readCauser({ n8n }: Execution, item: number): { kind: CauserKind; id: string } {
 	const parameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');

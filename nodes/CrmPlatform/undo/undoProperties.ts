@@ -77,7 +77,7 @@ export const until: INodeProperties = {
 	description: 'Changes made after this time are kept, as if someone else had made them',
 };
 
-/** Unlike the filters of Get Many, ids also choose records that are gone. */
+/** Chooses records by id: unlike the filters of Get Many, ids also choose deleted records. */
 export const onlyRecords: INodeProperties = {
 	displayName: 'Only These Records',
 	name: 'onlyRecords',
@@ -98,4 +98,5 @@ const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 });
 
 export const undoProperties = [undoPreview, undoOf, undoId, since];
-export const undoOptions = (kinds: Resource[]): INodeProperties[] => [allowPartialUndo, kindsProperty(kinds), maxUndone, onlyRecords, takesPrecedence, until];
+export const undoOptions = (kinds: Resource[]): INodeProperties[] =>
+	[allowPartialUndo, kindsProperty(kinds), maxUndone, onlyRecords, takesPrecedence, until];

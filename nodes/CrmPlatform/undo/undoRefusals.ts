@@ -10,7 +10,7 @@ import { allKept, type FieldUndo, type RecordUndo } from './recordUndo';
 import { hasNoValue } from './sameValue';
 import type { WriteAnswer } from './writeUndo';
 
-/** What became of an undo, according to the service's answer to its write. */
+/** Returns the outcome of an undo, according to the service's answer to its write. */
 export function afterWrite(undo: RecordUndo, answer: WriteAnswer): RecordUndo {
 	if ('refused' in answer) return afterRefusal(undo, answer.refused);
 	if (undo.action === 'update') return afterUpdate(undo, answer.record);
@@ -77,7 +77,7 @@ function isListStored(storedList: unknown[], sentList: unknown[]): boolean {
 	return storedList.length === sentList.length && sentEntries.every((entry, i) => isStored(storedEntries[i], entry));
 }
 
-/** The undo without the values that the service refused by name; undefined if it named none, or if nothing is left. */
+/** Removes the values that the service refused by name from an undo; undefined if it named none, or if nothing is left. */
 function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo | undefined {
 	const { code, errors } = refusalDetails(refused);
 	const reasons = Array.isArray(errors) ? (errors as Reason[]) : [];
@@ -119,7 +119,7 @@ function fieldNameIn(pointer: string): string {
 /** The members of the problem (RFC 9457) that the service reported. */
 const refusalDetails = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
 
-/** The service's message, without advice about a form: nobody has filled in one. */
+/** The service's message without advice about a form, which an undo does not have. */
 function textsOfRefusal(refused: Error): string[] {
 	const { message, description } = refused as { message: string; description?: string | null };
 	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !formAdvice.test(line));

@@ -4,21 +4,15 @@ import { causedByExecution } from './changeCauser';
 import { createdTwice, duplicateUndos, keptAsLinked, keptBeyondMaximum } from './duplicateRecreations';
 import type { Histories } from './histories';
 import type { LiveLinks } from './liveLinks';
-import type { Descriptions } from './planFields';
 import type { RecordUndo } from './recordUndo';
-import type { UndoChoices } from './undoChoices';
+import { hasLimitedSight, type UndoChoices } from './undoChoices';
 import { keptAsChanged, withLinkedRecordsKept } from './undoPlan';
-import { UndoWriter } from './undoWriter';
-import { firstDeletionRequest } from './writeUndo';
+import type { UndoWriter } from './undoWriter';
 
-interface UndoRunInput {
-	execution: Execution;
-	choices: UndoChoices;
+/** The event log, and the changes that were read from it. */
+interface LoggedChanges {
 	log: EventLog;
 	histories: Histories;
-	descriptions: Descriptions;
-	links: LiveLinks;
-	planned: RecordUndo[];
 }
 
 /**
@@ -31,7 +25,6 @@ export class UndoRun {
 	private readonly choices: UndoChoices;
 	private readonly log: EventLog;
 	private readonly histories: Histories;
-	private readonly descriptions: Descriptions;
 	private readonly links: LiveLinks;
 	private readonly writer: UndoWriter;
 	/** The updates that are not yet written. */
@@ -40,25 +33,28 @@ export class UndoRun {
 	private readonly linkingUpdates: RecordUndo[];
 	/** The deletions that are not yet written. */
 	private deletions: RecordUndo[];
+	private readonly isSightLimited: boolean;
 	/** Sequence of the last event that was read. */
 	private lastSequence: number;
 
-	constructor({ execution, choices, log, histories, descriptions, links, planned }: UndoRunInput) {
+	constructor(execution: Execution, choices: UndoChoices, { log, histories }: LoggedChanges, writer: UndoWriter) {
+		const { links } = writer;
+		const updates = writer.plannedTo('update');
 		this.execution = execution;
 		this.choices = choices;
 		this.log = log;
 		this.histories = histories;
-		this.descriptions = descriptions;
 		this.links = links;
-		this.writer = new UndoWriter(execution, descriptions, links, planned);
-		this.updates = this.writer.plannedTo('update').filter((undo) => !links.waitsForCreation(undo));
-		this.linkingUpdates = this.writer.plannedTo('update').filter((undo) => links.waitsForCreation(undo));
-		this.deletions = this.writer.plannedTo('delete');
-		this.lastSequence = histories.lastSequence;
+		this.writer = writer;
+		this.updates = updates.filter((undo) => !links.waitsForCreation(undo));
+		this.linkingUpdates = updates.filter((undo) => links.waitsForCreation(undo));
+		this.deletions = writer.plannedTo('delete');
+		this.isSightLimited = hasLimitedSight(execution);
+		this.lastSequence = histories.sequenceBeforeUndo;
 	}
 
 	/**
-	 * @returns what became of each planned undo, and of duplicates that were found on the way
+	 * @returns the outcome of each planned undo, and of each duplicate that was found on the way
 	 * @throws NodeApiError if the service stops answering; the next undo continues
 	 */
 	async run(): Promise<RecordUndo[]> {
@@ -156,7 +152,7 @@ export class UndoRun {
 	/** Deletes records until one is refused, or until the log shows that others may have linked to one. */
 	private async deleteWave(wave: RecordUndo[]): Promise<void> {
 		for (let isAsPlanned = true, remaining = wave; isAsPlanned && remaining.length > 0; ) {
-			const request = firstDeletionRequest(remaining, this.descriptions);
+			const request = this.writer.firstDeletions(remaining);
 			await this.writer.write(request);
 			remaining = this.writer.withoutOutcome(remaining);
 			this.deletions = this.writer.withoutOutcome(this.deletions);
@@ -180,7 +176,7 @@ export class UndoRun {
 	/** If another undo has created the same record, the earlier one stays: both undos decide so. */
 	private async findDuplicates(): Promise<void> {
 		await this.catchUpWithLog();
-		const { takesPrecedence, isSightLimited } = this.choices;
+		const { takesPrecedence } = this.choices;
 		for (const undo of this.writer.plannedTo('create')) {
 			const outcome = this.writer.outcomeOf(undo);
 			const { history, newId } = outcome;
@@ -191,7 +187,7 @@ export class UndoRun {
 				this.writer.setOutcome(undo, { ...outcome, result: 'already_so', newId: first.id, reason: createdTwice(first.id) });
 			}
 			this.links.replaceId(history, first.id);
-			const duplicates = duplicateUndos(history, living, takesPrecedence || isSightLimited, ({ id, state }) => ({
+			const duplicates = duplicateUndos(history, living, takesPrecedence || this.isSightLimited, ({ id, state }) => ({
 				id,
 				version: state.version as number,
 				updated_at: state.time as string,
@@ -205,7 +201,7 @@ export class UndoRun {
 		const { planned } = this.writer;
 		if (planned.some(({ history }) => history.id === duplicate.history.id)) return;
 		const isBeyondMaximum = duplicate.action && planned.filter(({ action }) => action).length >= this.choices.maximum;
-		planned.push(isBeyondMaximum ? keptBeyondMaximum(duplicate) : duplicate);
+		this.writer.add(isBeyondMaximum ? keptBeyondMaximum(duplicate) : duplicate);
 		if (duplicate.action && !isBeyondMaximum) this.deletions.push(duplicate);
 	}
 }

@@ -2,35 +2,44 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Execution } from '../model';
 import type { LiveLinks } from './liveLinks';
-import type { Descriptions } from './planFields';
+import type { PlanFields } from './planFields';
 import type { RecordUndo, UndoAction } from './recordUndo';
 import { resolveLinks } from './resolveLinks';
 import { hasSameValue } from './sameValue';
 import { afterWrite } from './undoRefusals';
-import { sendWrites, writeFor } from './writeUndo';
+import { firstDeletionRequest, sendWrites, writeFor } from './writeUndo';
 
-/** Writes the undos of a plan, and knows what became of each so far. */
+/** Writes the undos of a plan, and holds the outcome of each. */
 export class UndoWriter {
-	readonly planned: RecordUndo[];
+	readonly links: LiveLinks;
 	private readonly execution: Execution;
-	private readonly descriptions: Descriptions;
-	private readonly links: LiveLinks;
+	private readonly fields: PlanFields;
+	private readonly plannedUndos: RecordUndo[];
 	private readonly outcomes = new Map<RecordUndo, RecordUndo>();
 	/** The records as the service returned them when they were written. */
 	private readonly writtenRecords = new Map<RecordUndo, IDataObject>();
 
-	constructor(execution: Execution, descriptions: Descriptions, links: LiveLinks, planned: RecordUndo[]) {
+	constructor(execution: Execution, fields: PlanFields, links: LiveLinks, planned: RecordUndo[]) {
 		this.execution = execution;
-		this.descriptions = descriptions;
+		this.fields = fields;
 		this.links = links;
-		this.planned = [...planned];
+		this.plannedUndos = [...planned];
+	}
+
+	get planned(): readonly RecordUndo[] {
+		return this.plannedUndos;
+	}
+
+	/** Adds an undo to the plan. */
+	add(undo: RecordUndo): void {
+		this.plannedUndos.push(undo);
 	}
 
 	plannedTo(action: UndoAction): RecordUndo[] {
 		return this.planned.filter((undo) => undo.action === action);
 	}
 
-	/** What became of a planned undo; the plan itself if nothing yet. */
+	/** The outcome of a planned undo; before it has one, the plan itself. */
 	outcomeOf(undo: RecordUndo): RecordUndo {
 		return this.outcomes.get(undo) ?? undo;
 	}
@@ -43,7 +52,7 @@ export class UndoWriter {
 		return this.planned.map((undo) => this.outcomeOf(undo));
 	}
 
-	withoutOutcome(undos: RecordUndo[]): RecordUndo[] {
+	withoutOutcome(undos: readonly RecordUndo[]): RecordUndo[] {
 		return undos.filter((undo) => !this.outcomes.has(undo));
 	}
 
@@ -52,14 +61,19 @@ export class UndoWriter {
 		return this.plannedTo(action).filter((undo) => this.outcomeOf(undo).isDuplicate);
 	}
 
+	/** The deletions of one request: the first of these, and those that can be sent with it. */
+	firstDeletions(undos: RecordUndo[]): RecordUndo[] {
+		return firstDeletionRequest(undos, this.fields.descriptions);
+	}
+
 	/**
 	 * Writes records, and writes them again if the service refuses or alters some of their values.
 	 *
 	 * @param isLastAttempt whether unique values that other records hold are left out, as they will not become free
 	 */
 	async write(undos: RecordUndo[], isLastAttempt = false): Promise<void> {
-		let attempts = undos.map((undo) => ({ undo, attempt: resolveLinks(undo, this.links) }));
-		// This ends: each repetition leaves out a value, or is the second and last one.
+		let attempts = undos.map((undo) => ({ undo, attempt: resolveLinks(undo, this.links, this.fields) }));
+		// The loop ends: each repetition leaves out a value, or is the second and last one.
 		while (attempts.length > 0) {
 			await this.writeOnce(attempts);
 			attempts = attempts.flatMap(({ undo }) => {
@@ -75,7 +89,7 @@ export class UndoWriter {
 			if (!write) this.outcomes.set(undo, attempt);
 			return write ? [{ undo, attempt, write }] : [];
 		});
-		const { answers, error } = await sendWrites(this.execution, this.descriptions, writes.map(({ write }) => write));
+		const { answers, error } = await sendWrites(this.execution, this.fields.descriptions, writes.map(({ write }) => write));
 		for (const [i, answer] of answers.entries()) {
 			const { undo, attempt } = writes[i]!;
 			const outcome = afterWrite(attempt, answer);
@@ -88,16 +102,16 @@ export class UndoWriter {
 		throw error;
 	}
 
-	/** Writes what created records still lack: a link to a record that was created later, or a value that has become free. */
+	/** Writes the values that are missing in created records: links to records that were created later, and values that have become free. */
 	async complete(undos: RecordUndo[]): Promise<void> {
 		for (const undo of undos) {
-			const [resolved, outcome, current] = [resolveLinks(undo, this.links), this.outcomeOf(undo), this.writtenRecords.get(undo)];
+			const [resolved, outcome, current] = [resolveLinks(undo, this.links, this.fields), this.outcomeOf(undo), this.writtenRecords.get(undo)];
 			const writtenValue = (name: string) => outcome.changes.find(({ field, kept }) => field === name && !kept)?.to;
 			const missingChanges = resolved.changes.filter(({ field, to }) => !hasSameValue(to, writtenValue(field)));
 			if (!current || outcome.newId === undefined || outcome.result === 'already_so' || missingChanges.length === 0) continue;
 			const changes = missingChanges.map((change) => ({ ...change, from: current[change.field] }));
 			const write = writeFor({ ...resolved, action: 'update', current, changes })!;
-			const { answers: [answer], error } = await sendWrites(this.execution, this.descriptions, [write]);
+			const { answers: [answer], error } = await sendWrites(this.execution, this.fields.descriptions, [write]);
 			if (error) throw error;
 			if (answer && 'record' in answer) this.outcomes.set(undo, { ...resolved, newId: outcome.newId });
 		}

@@ -8,11 +8,11 @@ import type { Field } from '../fields/field';
 import type { Execution } from '../model';
 import { topLevelName } from './changedField';
 
-/** The fields of a kind of record that a client can write. */
+/** The fields of a record type that a client can write. */
 export interface WritableFields {
 	canUpdate(name: string): boolean;
 	canCreate(name: string): boolean;
-	/** Whether a client can write a field in any way; takes the name that events give it. */
+	/** Whether a client can write a field in any way. The name is the one that events use. */
 	canWrite(name: string): boolean;
 	/** Whether a field links to other records. */
 	isLink(name: string): boolean;

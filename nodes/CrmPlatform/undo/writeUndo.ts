@@ -25,10 +25,10 @@ interface UndoWrite {
 	deletion?: string;
 }
 
-/** What the service answered to a write: the record, or a refusal. */
+/** The service's answer to a write: the record, or a refusal. */
 export type WriteAnswer = { record: IDataObject } | { refused: Error };
 
-/** The write that carries out an undo, if there is one. */
+/** Returns the write that carries out an undo, if there is one. */
 export function writeFor(undo: RecordUndo): UndoWrite | undefined {
 	const { history: { collection, deletion }, action, current } = undo;
 	if (action === undefined) return undefined;
@@ -87,7 +87,7 @@ export function warnIfUnprotected(execution: Execution, descriptions: Descriptio
 	for (const [description, records] of recordsByDescription) protectionOf(execution, description, records);
 }
 
-/** Sends writes of one kind to one collection. Appends their answers, and returns the error that stopped them, if any. */
+/** Sends writes of one action to one collection. Appends their answers, and returns the error that stopped them, if any. */
 async function sendGroup(
 	execution: Execution,
 	description: WriteDescription,

@@ -19,20 +19,28 @@ interface AbandonedGroupOptions {
 	signal: AbortSignal;
 }
 
+interface AbandonedGroup {
+	group: Group;
+	/** Whether it has had an execution. */
+	isStarted: boolean;
+}
+
 /**
  * Reports open groups that only an earlier beginning could read, unless this one reads their events.
  *
- * @returns those groups, none of which is to be started, and whether each has had an execution
+ * @returns the open groups of earlier beginnings; none of them is to be started
  */
-export async function closeAbandonedGroups({ n8n, position, isRunning, options, clock, signal }: AbandonedGroupOptions): Promise<Array<{ group: Group; isStarted: boolean }>> {
+export async function reportAbandonedGroups(
+	{ n8n, position, isRunning, options, clock, signal }: AbandonedGroupOptions,
+): Promise<AbandonedGroup[]> {
 	const open = position.open.filter((group) => isAbandoned(group, position) && !isRunning(group));
-	const isExecuted = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
-	const abandoned = await Promise.all(open.map(async (group) => ({ group, isAttemptStarted: await isExecuted(group) })));
+	const hasLastExecution = async (group: Group) => group.isEmitted === true && (await hasExecution(n8n, executionKey(n8n, group), clock));
+	const abandoned = await Promise.all(open.map(async (group) => ({ group, isExecuted: await hasLastExecution(group) })));
 	if (signal.aborted) return [];
 	const records = new Set<string>();
-	const groups = abandoned.map(({ group, isAttemptStarted }) => {
-		const isStarted = isAttemptStarted || group.attempt > 1 || group.unbegun > 0;
-		const isDone = isAttemptStarted && options.doneWhen !== 'succeeded';
+	const groups = abandoned.map(({ group, isExecuted }) => {
+		const isStarted = isExecuted || group.attempt > 1 || group.unbegun > 0;
+		const isDone = isExecuted && options.doneWhen !== 'succeeded';
 		const lost = isStarted ? group.records : recordsNotRead(group, position);
 		if (!isDone) for (const record of lost) records.add(record);
 		return { group, isStarted };
@@ -46,10 +54,10 @@ function isAbandoned({ kind, start }: Group, position: Position): boolean {
 	return start !== position.start && (kind === 'records' || start.startsWith('records '));
 }
 
-/** Records of a group whose events the position is not going to read. */
+/** Records of a group whose events will not be read from the position. */
 function recordsNotRead({ kind, ids, records, sequences, timestamps, types }: Group, position: Position): string[] {
 	const { choice, past, since, seen } = position;
-	// The group does not tell whether a filter lets an event pass.
+	// The group does not show whether an event passes the filter.
 	const isUnfiltered = choice.filter.changedFields.length === 0 && Object.values(choice.filter.equal).every((values) => values.length === 0);
 	const isChosen = (type: string) => choice.events.some((pattern) => matchesEventPattern(pattern, type));
 	if (kind === 'records' || !isUnfiltered || past.length > 0 || !types.every(isChosen)) return records;

@@ -31,7 +31,7 @@ interface SourceOptions {
 	look(): Promise<SharedLook>;
 	/** Maximum number of events or records in a group. */
 	size: number;
-	/** Absent for events. */
+	/** The reader of the records; absent for events. */
 	records?: RecordReader | undefined;
 	/** Events that this process has read, even if the position does not show it. */
 	wasRead: RecentIds;
@@ -42,7 +42,7 @@ interface SourceOptions {
 /** Maximum number of events per reading, filtered ones included. */
 const maxRead = 10_000;
 
-/** Maximum lag, in sequence numbers, for sharing events with other triggers, since shared events stay in memory until the next look. */
+/** Maximum lag, in sequence numbers, of a trigger that shares events with others: shared events stay in memory until the next look. */
 const maxShared = 1_000;
 
 /** Page size of a backfill; constant, since some services bind a cursor to the page size. */
@@ -52,7 +52,7 @@ const backfillPage = 100;
 export class ChangeSource {
 	/** Events of open groups, by identity, so that a group just read is not read again. */
 	readonly events = new Map<string, CrmEvent>();
-	/** Items of groups of a backfill, by name, for the same reason. Events report later what changes meanwhile. */
+	/** Items of groups of a backfill, by name, so that they are not read again. Changes meanwhile are reported by later events. */
 	readonly pages = new Map<string, IDataObject[]>();
 
 	private readonly options: SourceOptions;
@@ -64,23 +64,23 @@ export class ChangeSource {
 	}
 
 	/**
-	 * Reads groups, opens them and moves the position past them, both at once: the position may be stored
+	 * Reads groups. Opens them and moves the position past them in one step, since the position may be stored
 	 * at any time.
 	 *
-	 * @param limit how many groups are wanted
-	 * @param isCancelled whether the reading is no longer wanted; the position then stays
+	 * @param limit maximum number of groups
+	 * @param isCanceled whether the reading is no longer wanted; the position then stays
 	 */
-	async read(position: Position, limit: number, now: number, isCancelled: () => boolean): Promise<Group[]> {
+	async read(position: Position, limit: number, now: number, isCanceled: () => boolean): Promise<Group[]> {
 		const { records } = this.options;
-		if (position.backfill && records) return await this.readRecords(position, position.backfill, records, isCancelled);
+		if (position.backfill && records) return await this.readRecords(position, position.backfill, records, isCanceled);
 
 		const look = await this.options.look();
-		if (isCancelled()) return [];
+		if (isCanceled()) return [];
 		const notice = await this.watch.behind(position, look, now);
-		if (isCancelled()) return [];
+		if (isCanceled()) return [];
 		if (notice !== undefined) this.options.report(notice);
 		if (!this.watch.hasNews(position, look)) return [];
-		return await this.readEvents(position, look, limit, now, isCancelled);
+		return await this.readEvents(position, look, limit, now, isCanceled);
 	}
 
 	private async readEvents(
@@ -88,7 +88,7 @@ export class ChangeSource {
 		look: SharedLook,
 		limit: number,
 		now: number,
-		isCancelled: () => boolean,
+		isCanceled: () => boolean,
 	): Promise<Group[]> {
 		const { api, log, size, wasRead } = this.options;
 		const unseen: CrmEvent[] = [];
@@ -98,11 +98,12 @@ export class ChangeSource {
 		let isWhole = true;
 		const isNear = (look.newest?.sequence ?? 0) - position.sequence <= maxShared;
 		const share = isNear ? look.share : unshared;
-		// Not from the floor, so that triggers published at different times share one query.
+		// The query does not begin at the floor, so that triggers published at different times share it.
 		const above = Math.max(0, position.sequence - overlap);
 		const types = typesToRead(position);
 		// Triggers share a response only if they have read the same events before.
-		const afterwards: Share = async (question, ask) => await share(`${above} ${types.join()} ${unseen.length} ${unseen.at(-1)?.id} ${question}`, ask);
+		const readBefore = `${above} ${types.join()} ${unseen.length} ${unseen.at(-1)?.id}`;
+		const afterwards: Share = async (question, ask) => await share(`${readBefore} ${question}`, ask);
 		for await (const event of log.after(above, types, undefined, share)) {
 			if (event.sequence <= position.floor) continue;
 			if (eventIdentity(event) in position.seen) {
@@ -116,10 +117,10 @@ export class ChangeSource {
 			isWhole = chosen < limit * size && unseen.length < maxRead;
 			if (!isWhole) break;
 		}
-		// A late event, or one of another log.
+		// The event is late, or belongs to another log.
 		const isDoubtful = !isKnownLog || unseen.some(({ sequence }) => sequence <= position.sequence);
 		const { isSure, notice } = isDoubtful ? await this.watch.other(position, now, afterwards) : { isSure: true };
-		if (isCancelled() || !isSure) return [];
+		if (isCanceled() || !isSure) return [];
 		if (notice !== undefined) {
 			this.options.report(notice);
 			forgetLog(position);
@@ -137,7 +138,7 @@ export class ChangeSource {
 
 	private openGroups(found: Array<{ event: CrmEvent; choice: Choice }>, position: Position): Group[] {
 		for (const { event } of found) {
-			// Copied, since other triggers share it and an execution may change its input.
+			// Other triggers share the event, and an execution may change its input.
 			this.events.set(eventIdentity(event), structuredClone(event));
 			this.options.wasRead.add(eventIdentity(event));
 		}
@@ -162,7 +163,7 @@ export class ChangeSource {
 		position: Position,
 		backfill: Backfill,
 		records: RecordReader,
-		isCancelled: () => boolean,
+		isCanceled: () => boolean,
 	): Promise<Group[]> {
 		const size = Math.max(this.options.size, backfillPage);
 		const { cursor, last, begun, reread = '' } = backfill;
@@ -173,7 +174,7 @@ export class ChangeSource {
 			from = last?.created;
 			return await records.page({ cursor: '', from }, size);
 		});
-		if (isCancelled()) return [];
+		if (isCanceled()) return [];
 		const wasGiven = new Set(last?.ids);
 		const found = page.records.filter(({ id }) => !wasGiven.has(String(id)));
 		const reached = records.lastOf(page.records) ?? last;

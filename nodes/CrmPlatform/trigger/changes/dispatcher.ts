@@ -4,10 +4,11 @@ import type { Clock } from '../../base/clock';
 import { storeState } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
-import { closeAbandonedGroups } from './abandonedGroups';
+import { reportAbandonedGroups } from './abandonedGroups';
+import { DeferredGroups } from './deferredGroups';
 import { identitiesOf, splitOff } from './group';
 import type { Loaded, LoadFailure } from './loadGroup';
-import { delayAfter, firstOfRecords, isBehind, maxRefusals, stepAfter } from './startOrder';
+import { advanceGroup, delayAfter, firstOfRecords, isBehind, maxRefusals } from './startOrder';
 import { setAsideError, unreadError, type Outcome } from './outcome';
 import type { Group, Position } from './position';
 import { ReadAhead } from './readAhead';
@@ -30,21 +31,14 @@ export class Dispatcher {
 	private n8n: ITriggerFunctions;
 	private options: DispatchOptions;
 	private readonly clock: Clock;
-	/** Executions under way. */
+	/** The executions under way. */
 	private readonly running: Starts;
-	/** When a group may be started next (Unix epoch ms). */
-	private readonly notBefore = new Map<string, number>();
-	/** How often the items of a group could not be read. */
-	private readonly unread = new Map<string, number>();
-	/** Of the position that this process has stored last: another process may have stored a newer one. */
-	revision = 0;
+	private readonly deferred = new DeferredGroups();
+	private storedRevision = 0;
 	private isStored = true;
 	private closedAt = 0;
 	private opening = new AbortController();
 	private readonly ahead = new ReadAhead();
-	private isTold = false;
-	/** Names of waiting groups that were reported to the user. */
-	private readonly reportedGroups = new Set<string>();
 	/** Called when the outcome of a group is known. */
 	onSettled: () => void = () => undefined;
 
@@ -64,7 +58,12 @@ export class Dispatcher {
 		this.opening = new AbortController();
 	}
 
-	/** Aborted once this opening is over: by its end, or by a later one. */
+	/** Revision of the position that this process has stored last: another process may have stored a newer one. */
+	get revision(): number {
+		return this.storedRevision;
+	}
+
+	/** Aborted when the trigger is closed, or opened again. */
 	get signal(): AbortSignal {
 		return this.opening.signal;
 	}
@@ -93,8 +92,7 @@ export class Dispatcher {
 
 	/** When the next group that failed is due, later than this instant (Unix epoch ms); Infinity if none waits. */
 	nextDue(after: number): number {
-		// One that is due and was not started waits for the end of another execution.
-		return Math.min(...[...this.notBefore.values()].filter((time) => time > after));
+		return this.deferred.nextDue(after);
 	}
 
 	/** Notes a change of the position that no start has stored yet. */
@@ -106,25 +104,25 @@ export class Dispatcher {
 	 * Starts every group that is due, in order, while there are free slots. Groups about the same record are
 	 * started one after the other.
 	 *
-	 * @param load gives the items of a group, which could not be read so many times before; an empty list
-	 * closes it without an execution
-	 * @param signal that of the opening, which another may follow meanwhile
+	 * @param load reads the items of a group, and is passed how often that has failed before; an empty list
+	 * closes the group without an execution
+	 * @param signal the signal of the opening; another opening may follow meanwhile
 	 */
 	async startDue(load: (group: Group, tries: number) => Promise<Loaded>, signal: AbortSignal): Promise<void> {
 		if (signal.aborted) return;
 		this.running.check(this.n8n);
-		const { n8n, options, position, running } = this;
-		const abandoned = await closeAbandonedGroups({ n8n, position, isRunning: ({ name }) => running.has(name), options, clock: this.clock, signal });
+		const { n8n, options, position, running, clock, deferred } = this;
+		const isRunning = ({ name }: Group) => running.has(name);
+		const abandoned = await reportAbandonedGroups({ n8n, position, isRunning, options, clock, signal });
 		for (const { group, isStarted } of abandoned) this.finish(group, isStarted);
 		if (signal.aborted) return;
 		for (const group of this.startable()) {
 			if (this.running.size >= this.options.atOnce) return;
-			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, this.unread)) return;
-			const { items, failures } = await load(group, this.unread.get(group.name) ?? 0);
-			// Published again meanwhile, the trigger may have started it already.
+			if (this.options.doneWhen === 'ended' && isBehind(group, this.position.open, deferred.failedReadings)) return;
+			const { items, failures } = await load(group, deferred.failedReadings.get(group.name) ?? 0);
+			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
-			this.notBefore.delete(group.name);
-			if (failures.length === 0) this.isTold = false;
+			deferred.endWait(group.name, failures.length === 0);
 			const rest = failures.length === 0 ? group : await this.without(group, failures, signal);
 			if (signal.aborted) return;
 			if (rest === undefined) continue;
@@ -135,11 +133,11 @@ export class Dispatcher {
 
 	private startable(): Group[] {
 		const now = this.clock.now();
-		const isDue = ({ name }: Group) => !this.running.has(name) && (this.notBefore.get(name) ?? 0) <= now;
+		const isDue = ({ name }: Group) => !this.running.has(name) && this.deferred.isDue(name, now);
 		return firstOfRecords(this.position.open, isDue);
 	}
 
-	/** Has n8n store the position if nothing is under way; with executions, each start stores it. */
+	/** Has n8n store the position if nothing is under way; otherwise, the next start stores it. */
 	storeWhenIdle(): void {
 		if (this.running.size === 0) this.store();
 	}
@@ -154,34 +152,30 @@ export class Dispatcher {
 
 	/** Puts the position where n8n stores it: with the next `emit`, and after activation. */
 	putInStaticData(): void {
-		this.revision = storeState(this.n8n, this.position);
+		this.storedRevision = storeState(this.n8n, this.position);
 	}
 
 	/**
-	 * Puts off what could not be read, and sets it aside where the service keeps refusing it.
+	 * Defers what could not be read, and sets it aside if the service keeps refusing it.
 	 *
 	 * @returns the group of what could be read; undefined if there is none
 	 */
 	private async without(group: Group, failures: LoadFailure[], signal: AbortSignal): Promise<Group | undefined> {
-		const { n8n, clock } = this;
+		const { n8n, clock, deferred } = this;
 		const left = group.ids.filter((id) => !failures.some(({ ids }) => ids.includes(id)));
-		const tries = (this.unread.get(group.name) ?? 0) + 1;
+		const tries = (deferred.failedReadings.get(group.name) ?? 0) + 1;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && tries >= maxRefusals && !this.isTold && !this.reportedGroups.has(group.name)) {
-			// Reported once, as all groups may wait for the same reason.
-			this.isTold = true;
-			this.reportedGroups.add(group.name);
+		if (!isRefused && tries >= maxRefusals && deferred.reportOnce(group.name)) {
 			reportFailure(n8n, unreadError(n8n.getNode(), group, failures, 'waits'));
 		}
 		// At first a group is read as a whole, then without its unreadable part.
 		if (tries < maxRefusals || (left.length === 0 && !isRefused)) {
-			this.unread.set(group.name, tries);
-			this.notBefore.set(group.name, clock.now() + delayAfter(tries));
+			deferred.deferReading(group.name, tries, clock.now() + delayAfter(tries));
 			return undefined;
 		}
-		// It may have been started before n8n was killed, with everything readable at that time.
+		// The group may have been started before n8n was killed, when all of it was readable.
 		const isStarted = await hasExecution(n8n, executionKey(n8n, group), clock);
-		// Published again meanwhile: whoever reads now decides.
+		// If the trigger was published again meanwhile, the later opening decides.
 		if (signal.aborted) return undefined;
 		if (isStarted) {
 			this.settle(group, 'unknown', group.isEmitted);
@@ -195,22 +189,19 @@ export class Dispatcher {
 		const { open } = this.position;
 		const [rest, ...others] = splitOff(group, left, failures.map(({ ids }) => ids));
 		open.splice(open.indexOf(group), 1, rest!, ...others);
-		this.unread.delete(group.name);
-		for (const { name } of others) {
-			this.unread.set(name, tries);
-			this.notBefore.set(name, clock.now() + delayAfter(tries));
-		}
+		deferred.failedReadings.delete(group.name);
+		for (const { name } of others) deferred.deferReading(name, tries, clock.now() + delayAfter(tries));
 		this.isStored = false;
 		return rest;
 	}
 
 	private start(group: Group, items: INodeExecutionData[]): void {
 		const { n8n } = this;
-		this.unread.delete(group.name);
+		this.deferred.failedReadings.delete(group.name);
 		this.isStored = true;
 		const wasEmitted = group.isEmitted;
 		group.isEmitted = true;
-		// Stored by `emit`, together with the group.
+		// `emit` stores the position together with the group.
 		this.putInStaticData();
 		const isDoneWhenBegun = this.options.doneWhen === 'started';
 		this.running.begin(n8n, { group, items, isDoneWhenBegun, settle: (outcome) => this.settle(group, outcome, wasEmitted) });
@@ -218,28 +209,23 @@ export class Dispatcher {
 
 	private settle(group: Group, outcome: Outcome, wasEmitted: boolean | undefined): void {
 		this.isStored = false;
-		// Its key is used up although no execution ran.
-		if (outcome === 'ended before its first node') group.unbegun += 1;
-		const next = stepAfter(outcome, group, wasEmitted === true, this.options);
+		const next = advanceGroup(group, outcome, wasEmitted === true, this.options);
 		if (next === 'finish') {
 			this.finish(group);
 		} else if (next === 'set aside') {
 			this.setAside(group, outcome);
 		} else {
-			this.notBefore.set(group.name, this.clock.now() + next.delay);
-			if (next.isNewAttempt) group.attempt += 1;
+			this.deferred.defer(group.name, this.clock.now() + next);
 		}
 		if (this.signal.aborted) this.storeWhenIdle();
 		this.onSettled();
 	}
 
-	/** @param hasExecution whether it has started one; without, another beginning may start its events */
+	/** @param hasExecution whether the group has had an execution; otherwise, another beginning may start its events */
 	private finish(group: Group, hasExecution = true): void {
 		if (!hasExecution) for (const identity of identitiesOf(group)) this.read.delete(identity);
 		this.position.open = this.position.open.filter((openGroup) => openGroup !== group);
-		this.notBefore.delete(group.name);
-		this.unread.delete(group.name);
-		this.reportedGroups.delete(group.name);
+		this.deferred.remove(group.name);
 		this.isStored = false;
 	}
 

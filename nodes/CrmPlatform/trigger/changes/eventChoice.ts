@@ -15,7 +15,7 @@ export type DoneWhen = (typeof conditions)[number];
 
 export interface DispatchOptions {
 	doneWhen: DoneWhen;
-	/** Executions of one group, the first included, before it is set aside (`succeeded`). */
+	/** Maximum number of executions of a group, including the first, before it is set aside (`succeeded`). */
 	attempts: number;
 	/** What to do with a group whose execution was running when n8n was killed (`succeeded`). */
 	afterCrash: (typeof afterCrashes)[number];
@@ -25,7 +25,7 @@ export interface DispatchOptions {
 	groupSize: number;
 }
 
-/** What the user chose beside the events or records. */
+/** The user's choices beside the events or records. */
 export interface ChangeChoice extends DispatchOptions {
 	source: (typeof sources)[number];
 	/** The date to begin at, as the user entered it; empty for now. */
@@ -37,7 +37,7 @@ export interface ChangeChoice extends DispatchOptions {
 	interval: number;
 }
 
-/** @throws Error in the user's words where a parameter has a value that it does not offer */
+/** @throws Error in the user's words if a parameter has a value that it does not offer */
 export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
 	const source = readOption('Start With', n8n.getNodeParameter('source', 'events'), sources);

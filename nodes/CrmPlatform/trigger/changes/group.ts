@@ -7,7 +7,7 @@ import { eventIdentity } from '../../api/eventLog';
 import type { Choice, Group, Position } from './position';
 
 /**
- * A name depends only on the events, so that reading them again, from an older position or another beginning,
+ * The name of a group depends only on the events, so that reading them again, from an older position or another beginning,
  * gives the same name and n8n starts nothing twice. It includes the time because a reset service may reuse ids.
  */
 export function groupOfEvents(events: CrmEvent[], { start, reread }: Pick<Position, 'start' | 'reread'>, shape: Choice['shape']): Group {
@@ -48,7 +48,7 @@ export function groupOfRecords(records: IDataObject[], { account, start, choice 
 	};
 }
 
-/** Identities of its events; none of a backfill's records. */
+/** The identities of the events of a group; a group of records has none. */
 export const identitiesOf = ({ ids, timestamps }: Group): string[] =>
 	timestamps.map((timestamp, i) => eventIdentity({ id: ids[i]!, timestamp }));
 

@@ -16,7 +16,7 @@ import { RecordBehindError, type RecordReader } from './records';
 export interface LoadFailure {
 	ids: string[];
 	error: Error;
-	/** Whether the service has refused it, so that a retry is of little use. */
+	/** Whether the service has refused them, so that a retry is of little use. */
 	isFinal: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Loaded {
 interface LoadOptions {
 	api: Connection;
 	log: EventLog;
-	/** Absent for events. */
+	/** The reader of the records; absent for events. */
 	records?: RecordReader | undefined;
 	origin: KeyOrigin;
 	/** How often the group could not be read before. */
@@ -59,12 +59,12 @@ export async function loadGroup(group: Group, options: LoadOptions): Promise<Loa
 	return { items: loaded.items, failures: [...gone, ...loaded.failures] };
 }
 
-/** One item for each event, in their order, a few at a time. */
+/** Makes one item for each event, in their order, a few at a time. */
 async function each(events: CrmEvent[], output: (event: CrmEvent) => Promise<IDataObject>): Promise<Loaded> {
 	return joined(await inParallel(events, async (event) => await reading([event.id], async () => [await output(event)])));
 }
 
-/** One item for each record; where the service refuses a list, one by one those that it does not refuse. */
+/** Makes one item for each record. If the service refuses a list, reads the records one by one. */
 async function changesOf(events: CrmEvent[], records: RecordReader, mayBeBehind: boolean): Promise<Loaded> {
 	if (events.length === 0) return asLoaded([]);
 	const ids = events.map(({ id }) => id);
@@ -131,5 +131,5 @@ async function eventsOf({ ids, timestamps, sequences, types }: Group, { log, cac
 	return { found: identities.flatMap((identity) => found.get(identity) ?? []), missing };
 }
 
-/** Events that are read at once for a group. */
+/** Number of events that are read at the same time for a group. */
 const maxPartSize = 500;

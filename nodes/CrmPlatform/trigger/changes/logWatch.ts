@@ -7,16 +7,16 @@ interface Mark {
 	sequence: number;
 }
 
-/** The newest event, and when it was asked for (Unix epoch ms). */
+/** The newest event, and when it was requested (Unix epoch ms). */
 export interface Look<Newest extends Mark = Mark> {
 	newest: Newest | undefined;
 	at: number;
 }
 
-/** Milliseconds between a sequence number and its commit, which may show a later number first. */
+/** Maximum milliseconds between the assignment of a sequence number and its commit: a later number may appear first. */
 const maxCommitTime = 20_000;
 
-/** Milliseconds for which the log must end before the position until the node accepts that. */
+/** Milliseconds after which the node accepts that the log ends before the position. */
 const maxDoubtTime = 60_000;
 
 /**
@@ -24,15 +24,15 @@ const maxDoubtTime = 60_000;
  * another log has replaced it.
  */
 export class LogWatch {
-	/** The newest event that was shown, and since when. */
+	/** The newest event that was shown, and when it was first shown. */
 	private latestMark: (Mark & { since: number }) | undefined;
-	/** How old the newest event was, since it was first shown, when the log was last read (ms). */
+	/** Milliseconds between the first look that showed the newest event and the last reading of the log. */
 	private readAge: number | undefined;
 	/** The newest event below which nothing can be new. */
 	private settled: Mark | undefined;
-	/** Up to this sequence, every response is complete. */
+	/** The sequence up to which every response is complete. */
 	private surely = 0;
-	/** Since when it is doubtful whether the log is the same (Unix epoch ms). */
+	/** When it became doubtful whether the log is the same (Unix epoch ms). */
 	private unsure: number | undefined;
 	private doubt: { since: number; sequence: number } | undefined;
 
@@ -43,7 +43,7 @@ export class LogWatch {
 	}
 
 	/**
-	 * Whether to read: at each news and, because of replicas and late commits, for a while after it, each time
+	 * Whether to read: after each new event and, because of replicas and late commits, for a while after it, each time
 	 * the time since it has doubled.
 	 */
 	hasNews(position: Position, { newest, at }: Look): boolean {
@@ -81,7 +81,7 @@ export class LogWatch {
 	async behind(position: Position, { newest, at }: Look, now: number): Promise<string | undefined> {
 		const storedNewest = position.newest;
 		const reachedSequence = Math.max(position.sequence, storedNewest?.sequence ?? 0);
-		// An empty log has expired its events.
+		// The events of an empty log have expired.
 		if (!newest || newest.sequence >= reachedSequence) {
 			this.doubt = undefined;
 			return undefined;
@@ -108,7 +108,10 @@ export class LogWatch {
 	async other({ newest: storedNewest, sequence, at }: Position, now: number, share: Share): Promise<{ isSure: boolean; notice?: string }> {
 		let events: Array<CrmEvent | undefined> = [];
 		const shareAt = (time: string): Share => async (question, ask) => await share(`${time} ${question}`, ask);
-		if (storedNewest) events = [await this.at(storedNewest.sequence, shareAt('first')), await this.at(storedNewest.sequence, shareAt('second'))];
+		if (storedNewest) {
+			const { sequence } = storedNewest;
+			events = [await this.at(sequence, shareAt('first')), await this.at(sequence, shareAt('second'))];
+		}
 		if (events.includes(undefined)) {
 			this.unsure ??= now;
 			if (now - this.unsure < maxLag + maxCommitTime) return { isSure: false };
@@ -133,10 +136,11 @@ export function noteNewest(position: Position, marks: Array<Mark | undefined>): 
 	}
 }
 
-/** From now on, only the new choice counts. */
+/** Settles the sequence from which on only the new choice counts. */
 function settlePast({ past }: Position, newest: Mark, now: number): void {
 	for (const pastChoice of past) {
-		if (pastChoice.until === undefined && !pastChoice.byTime && now - pastChoice.at >= maxLag) pastChoice.until = Math.max(pastChoice.upTo, newest.sequence);
+		const isSettled = pastChoice.until !== undefined || pastChoice.byTime;
+		if (!isSettled && now - pastChoice.at >= maxLag) pastChoice.until = Math.max(pastChoice.upTo, newest.sequence);
 	}
 }
 

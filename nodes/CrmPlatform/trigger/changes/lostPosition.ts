@@ -3,13 +3,13 @@ import { passesFilter } from '../eventFilter';
 import type { EventLog } from '../../api/eventLog';
 import { overlap, type Choice } from './position';
 
-/** Distances from the newest chosen event at which to look for one that has started the workflow. */
+/** Distances from the newest chosen event at which to look for an event that has started the workflow. */
 const distances = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
 
 /** Maximum number of events to look at. */
 const maxSearched = 1_000;
 
-/** This many consecutive events without an execution are older than the trigger. */
+/** After so many consecutive events without an execution, all earlier ones are taken to be older than the trigger. */
 const maxWithoutExecution = 20;
 
 /** The position of a trigger: above the floor, events without an execution still have to be started. */

@@ -21,7 +21,7 @@ export function executionOutcome(run: IRun | undefined): Outcome {
 	return hasFailed ? 'failed' : 'succeeded';
 }
 
-/** n8n rejects canceled executions and, since 2.35, those it could not start; earlier versions never settle those. */
+/** n8n rejects canceled executions and, since 2.35, executions that it could not start; earlier versions never settle the latter. */
 export function outcomeOfError(error: Error): Outcome {
 	return error instanceof ExecutionCancelledError ? 'failed' : 'rejected by n8n';
 }
@@ -30,8 +30,8 @@ export function outcomeOfError(error: Error): Outcome {
 export const endedUnseen = (error: Error): boolean => error.message.includes('No active execution found');
 
 /**
- * n8n answers for a workflow that a worker has run (scaling.service, job-finished, since before 2.11): with
- * nothing if it succeeded. In its main process it answers the same for a failed one, just before it returns the
+ * Reads n8n's answer for a workflow that a worker has run (scaling.service, job-finished, since before 2.11):
+ * nothing if it succeeded. In its main process, n8n also answers nothing for a failed one, just before it returns the
  * run, which therefore takes precedence. Any other answer is the workflow's own, which may still run.
  */
 export function outcomeOfAnswer(answer: IExecuteResponsePromiseData): Outcome | undefined {
@@ -47,7 +47,8 @@ export function setAsideError(node: INode, { kind, ids, attempt, unbegun }: Grou
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
 	const isUnknown = outcome === 'unknown';
 	const notBegun = `n8n ended ${unbegun} executions before they began`;
-	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : outcome === 'ended before its first node' ? notBegun : failed;
+	const reason = outcome === 'ended before its first node' ? notBegun : failed;
+	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : reason;
 	const advice = isUnknown
 		? 'Check what the execution has done, and retry it if it has not finished'
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';

@@ -8,7 +8,7 @@ import { readState } from '../storedState';
 
 /** The chosen events, and their output. */
 export interface Choice {
-	/** Types and patterns. */
+	/** Event types and patterns. */
 	events: string[];
 	filter: EventFilter;
 	shape: EventOutput['shape'];
@@ -19,9 +19,9 @@ export interface PastChoice {
 	choice: Choice;
 	/** When it was replaced (Unix epoch ms). */
 	at: number;
-	/** Events up to this sequence happened before that. */
+	/** Events up to this sequence happened before it was replaced. */
 	upTo: number;
-	/** Events above this one happened afterwards; in between, either choice counts. Absent while unknown. */
+	/** Events above this sequence happened afterwards; in between, either choice counts. Absent while unknown. */
 	until?: number | undefined;
 	/** Whether the sequences belong to another log, so that only the time of an event decides. */
 	byTime?: boolean | undefined;
@@ -29,15 +29,15 @@ export interface PastChoice {
 
 /** The input of one execution. */
 export interface Group {
-	/** Names the group for good: part of the key that n8n deduplicates executions by. */
+	/** The name, which never changes: a part of the key by which n8n deduplicates executions. */
 	name: string;
 	/** The current or next attempt; the first is 1. */
 	attempt: number;
-	/** Executions of it that n8n ended before their first node: they do not count as attempts. */
+	/** Number of executions that n8n ended before their first node: they do not count as attempts. */
 	unbegun: number;
 	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
 	isEmitted?: boolean | undefined;
-	/** Events of the log, or records of a backfill. */
+	/** Whether it consists of events of the log or of records of a backfill. */
 	kind: 'events' | 'records';
 	/** The beginning it belongs to. */
 	start: string;
@@ -47,9 +47,9 @@ export interface Group {
 	records: string[];
 	/** Sequences of the events, in the order of `ids`. */
 	sequences: number[];
-	/** When they happened, in the order of `ids`: a restored service may give ids again. */
+	/** Times of the events, in the order of `ids`: a restored service may assign ids again. */
 	timestamps: string[];
-	/** Whether an existing execution of it means that it is done or open. */
+	/** Whether its events or records were read before, so that an existing execution means that it is done or open. */
 	isReread?: boolean | undefined;
 	/** Types of the events. */
 	types: string[];
@@ -57,23 +57,23 @@ export interface Group {
 	shape: Choice['shape'];
 }
 
-/** How far the log of events was read, and which groups are not finished yet. */
+/** How far the event log was read, and which groups are not finished yet. */
 export interface Position {
 	/**
-	 * Number of times the trigger was opened, in any process. One whose successor has opened it has a lower number,
-	 * however late it stores.
+	 * Number of times the trigger was opened, in any process. A process whose successor has opened it has a lower number,
+	 * however late it stores its position.
 	 */
 	openings?: number | undefined;
-	/** The account whose log it is; empty while that is not known. */
+	/** The account that the log belongs to; empty while it is unknown. */
 	account: string;
 	/** The beginning as the user entered it. */
 	start: string;
-	/** The instant it means (RFC 3339); empty for when it was published. */
+	/** The instant of the beginning (RFC 3339); empty for the time of the publish. */
 	since: string;
 	choice: Choice;
 	/** Choices that were replaced, the oldest first. */
 	past: PastChoice[];
-	/** Events at or below this sequence were there before reading began. */
+	/** Events up to this sequence existed before reading began. */
 	floor: number;
 	/** All events up to this sequence were read. */
 	sequence: number;
@@ -94,17 +94,17 @@ export interface Position {
 export interface Backfill {
 	/** The cursor of the next page, empty for the first. */
 	cursor: string;
-	/** The scope it was begun with. */
+	/** The scope when the backfill began. */
 	scope: string;
-	/** The newest event when it began, which tells it apart from an earlier one. */
+	/** The newest event when the backfill began, which distinguishes it from an earlier backfill. */
 	begun: number;
-	/** When the last record read was created, and the ids of the records that share that instant. */
+	/** When the last record that was read was created, and the ids of the records that share that instant. */
 	last?: { created: string; ids: string[] } | undefined;
 	/** When every response includes what happened before the backfill began (Unix epoch ms). */
 	ready: number;
-	/** Records created up to this instant were read with the scope before. */
+	/** Records created up to this instant were read with the earlier scope. */
 	reread?: string | undefined;
-	/** The instant of creation that the cursor's list begins at, after another cursor had expired. */
+	/** The creation time at which the cursor's list begins, after another cursor had expired. */
 	from?: string | undefined;
 }
 
@@ -119,7 +119,10 @@ const choice = z.object({
 	filter: z.object({
 		changedFields: z.array(z.string()),
 		equal: z.record(z.array(z.string())),
-		ignored: z.object({ keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional() })), users: z.array(z.string()) }).optional(),
+		ignored: z.object({
+			keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional() })),
+			users: z.array(z.string()),
+		}).optional(),
 	}),
 	shape: z.enum(outputShapes),
 });
@@ -156,7 +159,13 @@ const schema: z.ZodType<Position> = z.object({
 	start: z.string(),
 	since: z.string(),
 	choice,
-	past: z.array(z.object({ choice, at: z.number(), upTo: z.number().int(), until: z.number().int().optional(), byTime: z.boolean().optional() })),
+	past: z.array(z.object({
+		choice,
+		at: z.number(),
+		upTo: z.number().int(),
+		until: z.number().int().optional(),
+		byTime: z.boolean().optional(),
+	})),
 	floor: z.number().int(),
 	sequence: z.number().int(),
 	reread: z.object({ above: z.number().int(), upTo: z.number().int() }).optional(),
@@ -179,7 +188,7 @@ export const maxLag = 10_000;
 /** Milliseconds for which a choice that was replaced is kept; no service keeps events for longer. */
 const maxAge = 100 * 24 * 60 * 60_000;
 
-/** Where to continue reading: above the floor, and `overlap` below the position. */
+/** The first sequence to read: above the floor, and `overlap` below the position. */
 export function firstSequenceToRead({ floor, sequence }: Position): number {
 	return Math.max(floor, sequence - overlap);
 }

@@ -37,12 +37,15 @@ export async function openDispatcher(
 	beginning: Beginning,
 	clock: Clock,
 ): Promise<Dispatcher> {
-	for (const [dispatcherName, dispatcher] of dispatchers) if (dispatcher.isIdleSince(clock.now() - maxIdleTime)) dispatchers.delete(dispatcherName);
+	for (const [dispatcherName, dispatcher] of dispatchers) {
+		if (dispatcher.isIdleSince(clock.now() - maxIdleTime)) dispatchers.delete(dispatcherName);
+	}
 	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 	const existingDispatcher = dispatchers.get(name);
 	const stored = storedPosition(n8n);
 	const [openingsHere, openingsStored] = [existingDispatcher?.position.openings ?? 0, stored?.openings ?? 0];
-	const isNewer = openingsHere > openingsStored || (openingsHere === openingsStored && (existingDispatcher?.revision ?? 0) >= newestRevision(n8n));
+	const hasNewestRevision = (existingDispatcher?.revision ?? 0) >= newestRevision(n8n);
+	const isNewer = openingsHere > openingsStored || (openingsHere === openingsStored && hasNewestRevision);
 	const isCurrent = existingDispatcher !== undefined && (!stored || isNewer);
 	const latestPosition = isCurrent ? existingDispatcher.position : stored;
 	// At a restart, n8n itself starts published triggers.
@@ -63,12 +66,13 @@ export async function openDispatcher(
 	const dispatcher = isCurrent ? existingDispatcher : new Dispatcher(n8n, position, options, clock);
 	if (isCurrent) {
 		// A change of a record outside the scope has started nothing.
-		if (existingDispatcher.position.start !== position.start && existingDispatcher.position.start.startsWith('records ')) existingDispatcher.read.clear();
-		Object.assign(existingDispatcher.position, { backfill: undefined, newest: undefined, ...position, open: existingDispatcher.position.open });
+		const { start, open } = existingDispatcher.position;
+		if (start !== position.start && start.startsWith('records ')) existingDispatcher.read.clear();
+		Object.assign(existingDispatcher.position, { backfill: undefined, newest: undefined, ...position, open });
 		existingDispatcher.reopen(n8n, options);
 	}
 	dispatchers.set(name, dispatcher);
-	// n8n stores it at the end of the activation.
+	// n8n stores the position at the end of the activation.
 	dispatcher.putInStaticData();
 	return dispatcher;
 }

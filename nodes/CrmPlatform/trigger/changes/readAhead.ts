@@ -1,7 +1,7 @@
-/** Maximum number of open groups, all of which n8n stores each time. */
+/** Maximum number of open groups: n8n stores all of them each time. */
 const maxOpen = 500;
 
-/** Events or records read ahead, so that one is ready when an execution ends. */
+/** Number of events or records to read ahead, so that the next one is ready when an execution ends. */
 const maxAhead = 50;
 
 /** Decides how much to read ahead. */

@@ -6,7 +6,7 @@ import { isAnsweredWith } from '../../api/fetchRecord';
 import type { Clock } from '../../base/clock';
 import { unauthorized } from '../../api/http/statuses';
 import type { EventChoice } from '../eventProperties';
-import { maxTimeUnstored } from '../unwritable';
+import { maxTimeUnstored } from '../storedState';
 import { ChangeSource } from './changeSource';
 import type { Dispatcher } from './dispatcher';
 import type { ChangeChoice } from './eventChoice';
@@ -25,7 +25,7 @@ export interface TriggerChoice extends ChangeChoice {
 }
 
 /** The dependencies besides n8n: real, or simulated in tests. */
-export interface Service {
+export interface ReadingDependencies {
 	api: Connection;
 	log: EventLog;
 	clock: Clock;
@@ -38,11 +38,11 @@ const maxPause = 5 * 60_000;
  * Reads until the trigger is closed.
  *
  * @param reopen called when the service refuses the credential, since n8n does not report that its key was
- * replaced. Returns whether another reading has taken over
+ * replaced; returns whether another reading has taken over
  */
 export async function startReading(
 	n8n: ITriggerFunctions,
-	service: Service,
+	service: ReadingDependencies,
 	choice: TriggerChoice,
 	reopen = async () => await Promise.resolve(false),
 ): Promise<ITriggerResponse> {
@@ -61,20 +61,20 @@ class ReadingLoop {
 	/** Aborted once another opening has taken over, or the trigger is closed. */
 	readonly signal: AbortSignal;
 	private readonly n8n: ITriggerFunctions;
-	private readonly service: Service;
+	private readonly service: ReadingDependencies;
 	private readonly choice: TriggerChoice;
 	private readonly dispatcher: Dispatcher;
 	private readonly source: ChangeSource;
-	/** Aborted when an execution has ended, or with `signal`. */
+	/** Aborted when an execution has ended, or when `signal` is aborted. */
 	private awake = new AbortController();
 	private isReading = false;
 	/** When to read next (Unix epoch ms). */
 	private nextRead = -Infinity;
 	private failures = 0;
-	/** When the position was last stored, whatever has happened (Unix epoch ms). */
+	/** When the position was last stored only because of the time (Unix epoch ms). */
 	private storedAt: number;
 
-	constructor(n8n: ITriggerFunctions, service: Service, choice: TriggerChoice, dispatcher: Dispatcher) {
+	constructor(n8n: ITriggerFunctions, service: ReadingDependencies, choice: TriggerChoice, dispatcher: Dispatcher) {
 		const { api, log, clock } = service;
 		this.n8n = n8n;
 		this.service = service;
@@ -124,11 +124,11 @@ class ReadingLoop {
 		}
 	}
 
-	/** @returns milliseconds to wait */
+	/** @returns milliseconds to wait before the next step */
 	private async step(): Promise<number> {
 		const { dispatcher, signal, choice, service: { clock } } = this;
 		const begun = clock.now();
-		// Before reading, which takes time: a start also stores finished groups.
+		// Starts come before reading, which takes time: a start also stores finished groups.
 		await dispatcher.startDue(this.load, signal);
 		if (signal.aborted) return 0;
 		this.storeOutcomes();
@@ -144,7 +144,7 @@ class ReadingLoop {
 	/**
 	 * Reads new groups if it is time to.
 	 *
-	 * @returns whether it has found that there are none
+	 * @returns whether there are none
 	 */
 	private async read(): Promise<boolean> {
 		const { dispatcher, signal, choice, service: { clock } } = this;
@@ -159,7 +159,7 @@ class ReadingLoop {
 		if (signal.aborted) return false;
 		const hasMore = backfill !== undefined || groups.length >= room;
 		this.nextRead = hasMore ? -Infinity : clock.now() + untilNextLook(choice.interval, clock.now());
-		// So that a stored position never looks older than the service's log.
+		// A stored position must never look older than the service's log.
 		if (clock.now() - this.storedAt > maxTimeUnstored) {
 			this.storedAt = clock.now();
 			dispatcher.changed();

@@ -1,7 +1,7 @@
-/** Identities of the latest events, in about 1 MB of memory. */
+/** Maximum number of identities: about 1 MB of memory. */
 const capacity = 10_000;
 
-/** Remembers the identities that came last. */
+/** Remembers the latest identities. */
 export class RecentIds {
 	private identities = new Set<string>();
 

@@ -10,16 +10,16 @@ import { chosenFields, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
 import type { RecordScope } from './records';
 
-/** The scope of records, and the types of events that tell of their changes. */
+/** The scope of records, and the types of the events that report their changes. */
 interface RecordChoice {
 	scope: RecordScope;
 	eventTypes: string[];
 }
 
 /**
- * Reads which records the user chose, and what comes out of them, as Get Many does.
+ * Reads which records the user chose, and their output, as Get Many does.
  *
- * @throws Error in the user's words where the service does not list them or tells of no changes
+ * @throws Error in the user's words if the service does not list the records or does not report their changes
  */
 export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection): Promise<RecordChoice> {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 'contact')));
@@ -36,7 +36,7 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 		api,
 		resource,
 		operation: operation!,
-		// Nothing is written.
+		// A trigger writes nothing, so it needs no idempotency keys.
 		identity: {} as Execution['identity'],
 	};
 	const path = collectionPath(execution, 0);
@@ -47,7 +47,8 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields({ n8n: execution.n8n }, description)(0);
 	const query: Query = { ...filters };
 	if (output && list.fields !== undefined) {
-		query[list.fields] = [...new Set(['id', ...[list.created, list.changed].flatMap((time) => time?.field ?? []), ...output.map(({ path: [name] }) => name)])];
+		const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
+		query[list.fields] = [...new Set(['id', ...times, ...output.map(({ path: [name] }) => name)])];
 	}
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(parameter, key)),
@@ -63,10 +64,10 @@ export async function readRecordChoice(n8n: ITriggerFunctions, api: Connection):
 
 const parameter = /\{\w+\}/g;
 
-/** Whether two paths are the same but for the names of their parameters. */
+/** Whether two paths are equal except for the names of their parameters. */
 const isSamePath = (a: string, b = ''): boolean => a.replace(parameter, '{}') === b.replace(parameter, '{}');
 
-/** Parameters are read as in an execution with one empty item: a trigger's take no item. */
+/** Reads parameters as in an execution with one empty item: those of a trigger do not depend on an item. */
 function asExecution(n8n: ITriggerFunctions): IExecuteFunctions {
 	const getNodeParameter = (name: string, _item: number, fallback?: unknown, options?: object) =>
 		n8n.getNodeParameter(name, fallback, options);

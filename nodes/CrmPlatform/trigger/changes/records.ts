@@ -14,24 +14,24 @@ export interface RecordScope {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
-	/** Without them, no record can leave the scope. */
+	/** Whether there are filters: without them, no record can leave the scope. */
 	filters: Query;
-	/** The filters, and the fields to ask for. */
+	/** The query: the filters, and the fields to request. */
 	query: Query;
 	output(record: IDataObject): IDataObject;
 }
 
-/** The list of records does not show yet what an event tells of one. */
+/** Thrown when the list of records does not yet show the change that an event reports. */
 export class RecordBehindError extends Error {}
 
 /** The parameters of the list that a reader needs. */
 interface ListParameters {
-	/** Takes the ids of records. */
+	/** The parameter for the ids of records. */
 	ids: string;
 	sort: string;
-	/** Sorts by creation. */
+	/** The parameter that sorts by creation time. */
 	order: string;
-	/** Takes an instant since which records were created. */
+	/** The parameter for the instant since which records were created. */
 	createdSince: string;
 }
 
@@ -39,13 +39,13 @@ interface ListParameters {
 export class RecordReader {
 	/** Collection path with version prefix. */
 	readonly path: string;
-	/** Names the scope: another one has other records. */
+	/** The name of the scope: each scope has its own records. */
 	readonly scope: string;
 	private readonly api: Connection;
 	private readonly options: RecordScope;
 	private readonly parameters: ListParameters;
 
-	/** @throws Error in the user's words where the service cannot list records by id, or in the order of creation */
+	/** @throws Error in the user's words if the service cannot list records by id or in the order of creation */
 	constructor(api: Connection, options: RecordScope) {
 		this.api = api;
 		this.options = options;
@@ -54,13 +54,13 @@ export class RecordReader {
 		this.parameters = parametersOf(options);
 	}
 
-	/** A page of the backfill; an empty cursor is the first, of all records or of those created since an instant. */
+	/** Reads a page of the backfill: all records, or those created since an instant. An empty cursor means the first page. */
 	async page({ cursor, from }: { cursor: string; from?: string | undefined }, size: number): Promise<Page> {
 		const { order, createdSince } = this.parameters;
 		return await this.sortedPage(order, size, cursor, from === undefined ? {} : { [createdSince]: from });
 	}
 
-	/** When the last of these records was created, and which of them were created then. */
+	/** When the last of these records was created, and the ids of the records created at that instant. */
 	lastOf(records: IDataObject[]): Backfill['last'] {
 		const { order } = this.parameters;
 		const created = records.at(-1)?.[order];
@@ -68,7 +68,7 @@ export class RecordReader {
 		return { created, ids: records.filter((record) => record[order] === created).map(({ id }) => String(id)) };
 	}
 
-	/** The newest records, the oldest of them first; any where the service does not list the newest first. */
+	/** Reads the newest records, the oldest of them first; any records if the service cannot list the newest first. */
 	async latest(limit: number): Promise<IDataObject[]> {
 		const { order } = this.parameters;
 		const newestFirst = `-${order}`;
@@ -78,23 +78,23 @@ export class RecordReader {
 		return isOffered ? items.reverse() : items;
 	}
 
-	/** One item for each of these records that is there and in scope. */
+	/** Makes one item for each of these records that exists and is in scope. */
 	async existing(ids: string[]): Promise<IDataObject[]> {
 		const found = await this.inScope(ids);
-		// For a record that has been deleted since, there is an event of its deletion.
+		// A record that was deleted since has an event for its deletion.
 		return this.asExisting(ids.map((id) => found.get(id)).filter((record) => record !== undefined));
 	}
 
-	/** The same items of records that were just read. */
+	/** Makes the items of records that were just read. */
 	asExisting(records: IDataObject[]): IDataObject[] {
 		return records.map((record): IDataObject => ({ ...this.options.output(record), change: 'existing' }));
 	}
 
 	/**
-	 * One item for each record that the events are about.
+	 * Makes one item for each record that the events are about.
 	 *
 	 * @param mayBeBehind whether the answer of a replica may be older than an event
-	 * @throws RecordBehindError if it may, and is
+	 * @throws RecordBehindError if the answer is older
 	 */
 	async changed(events: CrmEvent[], mayBeBehind: boolean): Promise<IDataObject[]> {
 		const eventsByRecord = new Map<string, CrmEvent[]>();
@@ -114,19 +114,19 @@ export class RecordReader {
 		});
 	}
 
-	/** @returns undefined if there is nothing to tell of the record */
+	/** @returns undefined if there is nothing to report about the record */
 	private changedItem(record: IDataObject | undefined, recordEvents: CrmEvent[], { type, data }: CrmEvent): IDataObject | undefined {
 		const { filters, output } = this.options;
 		const isCreated = recordEvents.some((event) => event.type.endsWith('.created'));
 		if (record) return { ...output(record), change: isCreated ? 'created' : 'updated' };
-		// Without filters, a record that is not there has been deleted, of which an event tells.
+		// Without filters, a record that does not exist was deleted, and an event reports the deletion.
 		if (!type.endsWith('.deleted') && Object.keys(filters).length === 0) return undefined;
 		// A record that was never in scope was never returned.
 		if (recordEvents.flatMap(statesOf).every((state) => isOutside(state, filters))) return undefined;
 		return { ...output(data.object), change: 'deleted' };
 	}
 
-	/** Whether an event says that a record is in scope, or has changed, and the list does not show that. */
+	/** Whether the list does not show yet that a record is in scope or has changed, as an event reports. */
 	private isBehind(record: IDataObject | undefined, { type, data: { object } }: CrmEvent): boolean {
 		const { list, filters } = this.options;
 		const changedField = list.changed?.field ?? '';
@@ -135,7 +135,7 @@ export class RecordReader {
 		return Date.parse(String(record[changedField])) < Date.parse(String(object[changedField]));
 	}
 
-	/** Those of these records that are there and in scope, by id. */
+	/** Reads those of these records that exist and are in scope, by id. */
 	private async inScope(ids: string[]): Promise<Map<string, IDataObject>> {
 		const { path, list, query } = this.options;
 		const found = new Map<string, IDataObject>();

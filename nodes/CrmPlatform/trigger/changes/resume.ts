@@ -7,18 +7,18 @@ export interface Resumption {
 	notice?: string;
 }
 
-/** Where and with what the user wants to begin. */
+/** Where to begin, and with which events or records. */
 export interface Beginning {
 	choice: Choice;
-	/** The beginning as the user entered it: with another one, reading starts over. */
+	/** The beginning as the user entered it: if the user enters another one, reading starts over. */
 	start: string;
 	/** The instant to begin at (RFC 3339); empty for now. */
 	since: string;
-	/** The scope of records that come first; absent for events. */
+	/** The scope of the records to begin with; absent for events. */
 	scope?: string | undefined;
 }
 
-/** How n8n came to start the trigger. */
+/** The circumstances in which n8n started the trigger. */
 interface Activation {
 	/** Whether n8n restarted it, so that nobody has published anything meanwhile. */
 	isRestart: boolean;
@@ -61,7 +61,8 @@ export async function resume(
 	}
 	const { backfill } = stored;
 	if (backfill && scope !== undefined && backfill.scope !== scope) {
-		// It may include skipped records. After a restart, the position is older than the publish, so it is unknown which of them were started.
+		// The new scope may include skipped records. After a restart, the position is older than the publish, so it is unknown
+		// which of them were started.
 		const reread = isRestart ? undefined : (backfill.last?.created ?? backfill.reread);
 		const { begun, ready } = backfill;
 		position.backfill = { cursor: '', scope, begun, ready, reread };
@@ -103,7 +104,7 @@ async function begin(
 	};
 }
 
-/** A lagging list would omit changes before the first event read. */
+/** When the list of records may be read (Unix epoch ms): before, it may lag and omit changes before the first event that is read. */
 const readyAfter = (newest: Newest | undefined, now: number): number =>
 	newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
 

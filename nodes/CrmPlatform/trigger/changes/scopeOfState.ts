@@ -8,7 +8,7 @@ import { comparedBy, type Comparison } from '../../api/openapi/filteredFields';
 /** The record before and after an event. */
 export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataObject[] {
 	if (previous === null) {
-		// A change without former values: they may have been anything.
+		// If the change has no former values, they may have been anything.
 		return type.endsWith('.created') || type.endsWith('.deleted') ? [object] : [object, {}];
 	}
 	const before = { ...object, ...previous };
@@ -56,7 +56,7 @@ function differs(value: unknown, comparison: Comparison, expected: string): bool
 
 const isSame = (a: string, b: string): boolean => a === b || compared(a, b) === 0;
 
-/** As numbers or instants; undefined if they are neither. */
+/** Compares two values as numbers or instants; undefined if they are neither. */
 function compared(a: string, b: string): number | undefined {
 	if (a.trim() === '' || b.trim() === '') return undefined;
 	const numbers = Number(a) - Number(b);
@@ -66,5 +66,5 @@ function compared(a: string, b: string): number | undefined {
 	return Number.isNaN(instants) ? undefined : instants;
 }
 
-/** Without case and accents, since services may ignore both. */
+/** Removes case and accents, since services may ignore both. */
 const folded = (text: string): string => text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock';
 import type { Newest, Share } from '../../api/eventLog';
 import type { Look } from './logWatch';
 
-/** A look that several triggers share, with the reads that follow from it. */
+/** A look that several triggers share, with the queries that follow it. */
 export interface SharedLook extends Look<Newest> {
 	share: Share;
 }
@@ -17,7 +17,7 @@ const maxTimeKept = 24 * 60 * 60_000;
 export const forgetLooks = (): void => looks.clear();
 
 /**
- * Looks for the newest event of a log, once for all triggers that ask at about the same time: fifty idle
+ * Looks for the newest event of a log, once for all triggers that look at about the same time: fifty idle
  * triggers cost no more than one.
  *
  * @param view equal for credentials that see the same events
@@ -40,7 +40,7 @@ export async function sharedLook(
 	return { at: look.at, newest: await look.newest, share: look.share };
 }
 
-/** Queries since a look are fresh enough for it. A failure affects only those who were waiting for it. */
+/** Shares queries that were made since a look. A failure affects only the triggers that were waiting for the query. */
 function sharing(): Share {
 	const answers = new Map<string, Promise<unknown>>();
 	return async <Answer>(question: string, ask: () => Promise<Answer>) => {

@@ -9,28 +9,37 @@ const maxDelay = 5 * 60_000;
 /** Maximum number of executions of a group that n8n ends before they begin. */
 const maxUnbegun = 10;
 
-/** Number of reads before a refusal is final; they take longer than a replica may lag. */
+/** Number of reads before a refusal is final; so many reads take longer than a replica may lag. */
 export const maxRefusals = 4;
 
 export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);
 
-/** What to do with a group after its start: with `delay`, to start it again so many milliseconds later. */
-type NextStep = 'finish' | 'set aside' | { delay: number; isNewAttempt: boolean };
+/** What to do with a group after its start; a number is the delay in milliseconds after which to start it again. */
+type NextStep = 'finish' | 'set aside' | number;
 
-/** @param wasEmitted whether n8n had been asked to start it before, so that an existing execution may be this one */
-export function stepAfter(
+/**
+ * Decides what to do with a group after its start, and counts what its key depends on.
+ *
+ * @param wasEmitted whether n8n had been asked to start it before, so that an existing execution may be this one
+ */
+export function advanceGroup(
+	group: Group,
 	outcome: Outcome,
-	{ attempt, unbegun, isReread }: Group,
 	wasEmitted: boolean,
 	{ doneWhen, attempts, afterCrash }: DispatchOptions,
 ): NextStep {
-	if (outcome === 'rejected by n8n') return { delay: firstDelay, isNewAttempt: false };
-	if (outcome === 'ended before its first node') return unbegun >= maxUnbegun ? 'set aside' : { delay: delayAfter(unbegun), isNewAttempt: false };
-	if (outcome === 'unknown' && !wasEmitted && isReread) return 'finish';
+	if (outcome === 'rejected by n8n') return firstDelay;
+	if (outcome === 'ended before its first node') {
+		// Its key is used up although no execution ran.
+		group.unbegun += 1;
+		return group.unbegun >= maxUnbegun ? 'set aside' : delayAfter(group.unbegun);
+	}
+	if (outcome === 'unknown' && !wasEmitted && group.isReread) return 'finish';
 	if (doneWhen !== 'succeeded' || outcome === 'succeeded') return 'finish';
 	// An execution that may have succeeded is not repeated.
-	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return 'set aside';
-	return { delay: outcome === 'unknown' ? 0 : delayAfter(attempt), isNewAttempt: true };
+	if (group.attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return 'set aside';
+	group.attempt += 1;
+	return outcome === 'unknown' ? 0 : delayAfter(group.attempt - 1);
 }
 
 /** Groups that are due, in order, without those behind another group of the same record. */
@@ -43,7 +52,7 @@ export function firstOfRecords(open: Group[], isDue: (group: Group) => boolean):
 	});
 }
 
-/** Whether an earlier group has to end first to keep the sequence. Only unreadable groups let later ones pass. */
+/** Whether an earlier group has to end first to keep the sequence. Only an unreadable group lets later groups pass. */
 export function isBehind(group: Group, open: Group[], unread: ReadonlyMap<string, number>): boolean {
 	const busyRecords = new Set<string>();
 	for (const openGroup of open) {

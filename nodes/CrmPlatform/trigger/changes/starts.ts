@@ -34,7 +34,7 @@ interface StartRequest {
 }
 
 interface OpenStart extends StartRequest, UnsettledStart {
-	/** Its emissions that n8n may have accepted. The last of them counts, since each has replaced the one before. */
+	/** The emissions that n8n may have accepted. Only the last one counts, since each has replaced the one before. */
 	emissions: number[];
 	/** Outcomes of emissions that do not count now. */
 	otherOutcomes: Map<number, () => Promise<Outcome>>;
@@ -42,7 +42,7 @@ interface OpenStart extends StartRequest, UnsettledStart {
 
 /** Callbacks for n8n's answers on an execution. */
 interface Answers {
-	/** It has ended: with its run, or with n8n's answer alone. */
+	/** Called when it has ended: with its run, or with n8n's answer alone. */
 	ended(outcome: Outcome, run?: IRun): void;
 	failed(error: Error): void;
 }
@@ -73,7 +73,7 @@ export class Starts {
 		this.clock = clock;
 	}
 
-	/** How many are under way. */
+	/** The number of starts under way. */
 	get size(): number {
 		return this.open.size;
 	}
@@ -83,7 +83,8 @@ export class Starts {
 	}
 
 	begin(n8n: ITriggerFunctions, start: StartRequest): void {
-		const open = { ...start, emissions: [], otherOutcomes: new Map(), lastEmission: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
+		const unsettled = { lastEmission: 0, at: 0, repeats: 0, hasBegun: false, isReported: false };
+		const open = { ...start, ...unsettled, emissions: [], otherOutcomes: new Map() };
 		this.open.set(start.group.name, open);
 		this.emit(n8n, open);
 	}
@@ -111,7 +112,7 @@ export class Starts {
 	 * Has n8n run an execution without items, in which no node after the trigger runs. Its run shows where
 	 * executions run, and overtakes lost starts.
 	 *
-	 * @param start that may be lost, or wait for a worker
+	 * @param start the start that may be lost, or wait for a worker
 	 */
 	private async probe(n8n: ITriggerFunctions, start: OpenStart): Promise<void> {
 		const now = this.clock.now();
@@ -177,8 +178,8 @@ export class Starts {
 	}
 
 	/**
-	 * @param emission whose outcome it is
-	 * @param refine asks n8n for more of the outcome, which is worth it only for the emission that counts
+	 * @param emission the emission that the outcome belongs to
+	 * @param refine asks n8n for details of the outcome, which only the emission that counts needs
 	 */
 	private async handleOutcome(start: OpenStart, emission: number, reported: Outcome, refine = async () => reported): Promise<void> {
 		if (this.open.get(start.group.name) !== start) return;
@@ -194,7 +195,7 @@ export class Starts {
 		}
 	}
 
-	/** n8n has not accepted the last emission, so the one before counts. */
+	/** Forgets the last emission, which n8n has not accepted, so that the one before counts. */
 	private fallBack(start: OpenStart, hasBegun: boolean): void {
 		start.emissions.pop();
 		start.lastEmission = start.emissions.at(-1)!;
@@ -206,7 +207,7 @@ export class Starts {
 		else if (hasBegun) this.settleBegun(start);
 	}
 
-	/** While others reach an outcome, this one will, too, and keeps its slot until then. */
+	/** Settles a start that has begun if no start reaches an outcome: while others do, this one will, too, and keeps its slot. */
 	private settleBegun(start: OpenStart): void {
 		if (start.isDoneWhenBegun && this.clock.now() - this.lastOutcomeAt >= settlingTime) this.settle(start, 'unknown');
 	}
@@ -224,7 +225,7 @@ export class Starts {
 	}
 }
 
-/** Unique in the n8n instance, and equal for every start of this group and attempt, whatever the position. */
+/** A key that is unique in the n8n instance, and equal for every start of this group and attempt, whatever the position. */
 export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
 	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }

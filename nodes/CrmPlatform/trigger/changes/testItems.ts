@@ -7,14 +7,14 @@ import type { EventChoice } from '../eventProperties';
 import { eventOutput } from '../eventOutput';
 import type { RecordReader } from './records';
 
-/** How many of the latest events or records a test shows, and how many events it reads for them. */
+/** Number of events or records that a test shows, and of events that it reads for them. */
 const maxShown = 5;
 const maxSearched = 1_000;
 
 /**
  * The latest events in sequence, or the newest records, for a test by hand.
  *
- * @throws NodeOperationError where there is nothing to show
+ * @throws NodeOperationError if there is nothing to show
  */
 export async function testItems(
 	n8n: ITriggerFunctions,

@@ -11,7 +11,7 @@ import { openEventLog } from '../../api/eventLog';
 import { ignoredOrigins, readEventChoice, readOrigin, type EventChoice } from '../eventProperties';
 import { readChangeChoice } from './eventChoice';
 import { testItems } from './testItems';
-import { startReading, type Service, type TriggerChoice } from './readingLoop';
+import { startReading, type ReadingDependencies, type TriggerChoice } from './readingLoop';
 import { RecordReader, type RecordScope } from './records';
 import { readRecordChoice } from './recordScope';
 import { asNodeError, reportFailure } from '../reportFailure';
@@ -30,14 +30,18 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
 		const log = await openEventLog(api, isManual ? undefined : tell);
 		if (isManual) {
-			const manualTriggerFunction = async () => n8n.emit([await testItems(n8n, api, log, choice.events, scope && new RecordReader(api, scope))]);
+			const manualTriggerFunction = async () => {
+				const reader = scope && new RecordReader(api, scope);
+				n8n.emit([await testItems(n8n, api, log, choice.events, reader)]);
+			};
 			return { manualTriggerFunction };
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
-		const choiceOf = (connection: Connection): TriggerChoice => (scope ? { ...choice, records: new RecordReader(connection, scope) } : choice);
+		const choiceOf = (connection: Connection): TriggerChoice =>
+			(scope ? { ...choice, records: new RecordReader(connection, scope) } : choice);
 		let isClosed = false;
-		const open = async (service: Service): Promise<ITriggerResponse> =>
+		const open = async (service: ReadingDependencies): Promise<ITriggerResponse> =>
 			await startReading(n8n, service, choiceOf(service.api), async () => {
 				const renewed = await connect(n8n, clock);
 				if (renewed.view === service.api.view || isClosed) return false;

@@ -2,7 +2,7 @@ import type { IRun } from 'n8n-workflow';
 
 /** A start that n8n has not settled yet. */
 export interface UnsettledStart {
-	/** Counts the starts and repetitions of this trigger: a later one has a higher number. */
+	/** The number of its last emission: each start and each repetition of this trigger has a higher one. */
 	lastEmission: number;
 	/** When it was started or repeated last (Unix epoch ms). */
 	at: number;
@@ -32,13 +32,13 @@ export interface Observations extends SeenOfN8n {
 	timeout?: number | undefined;
 }
 
-/** Milliseconds in which n8n settles what it can. */
+/** Milliseconds after which n8n has settled every start that it can. */
 export const settlingTime = 30_000;
 
 /** Milliseconds without an outcome after which a probe checks whether a start waits for a worker. */
 const probeAfter = 60_000;
 
-/** Milliseconds without any outcome after which the longest wait counts as a lost job; doubles. */
+/** Milliseconds without any outcome after which the oldest start counts as lost; doubles with each repetition. */
 export const maxSilence = 10 * 60_000;
 
 /** Milliseconds after which the user is told of an execution that has begun and whose end is unknown. */
@@ -57,8 +57,8 @@ const reportAfter = 60 * 60_000;
  * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
  * first outcome, it is unknown where executions run, and the first ones may be lost.
  *
- * @param starts the unsettled ones, in any order
- * @returns the starts to repeat, those to report to the user, those that n8n has stopped without reporting it
+ * @param starts the unsettled starts, in any order
+ * @returns the starts to repeat, the starts to report to the user, the starts that n8n has stopped without reporting it
  * (a worker's timeout; workflow-runner, processError), and one that may be lost
  */
 export function checkStarts<Start extends UnsettledStart>(
@@ -81,7 +81,7 @@ export function checkStarts<Start extends UnsettledStart>(
 	}
 	const isUnknown = onWorkers === undefined;
 	const report = starts.filter(
-		// In the main process an execution may take longer than that.
+		// In the main process, an execution may take longer than `reportAfter`.
 		({ at, hasBegun, seenAt, isReported }) =>
 			(hasBegun || (isUnknown && seenAt === undefined)) && !isReported && isPast(at, reportAfter),
 	);

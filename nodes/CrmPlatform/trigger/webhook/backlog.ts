@@ -17,16 +17,16 @@ import { isAddress, type FoundSubscription, type Subscription } from './subscrip
  */
 const recoveryOverlap = 60_000;
 
-/** Maximum number of events read to find the time of the oldest. */
+/** Maximum number of events to read to find the time of the oldest one. */
 const maxRead = 10;
 
-/** Maximum number of deliveries searched for a refused one. */
+/** Maximum number of deliveries to search for a refused one. */
 const maxSearched = 100;
 
 /**
- * How far back missed events are recovered, in hours; undefined if the user turned recovery off.
+ * Reads how many hours back missed events are recovered; undefined if the user turned recovery off.
  *
- * @throws Error in the user's words where a parameter has a value that it does not offer
+ * @throws Error in the user's words if a parameter has a value that it does not offer
  */
 export function recoverHours(n8n: TriggerFunctions): number | undefined {
 	if (isTest(n8n) || !readBoolean('Recover Missed Events', n8n.getNodeParameter('recover', true))) return undefined;
@@ -34,7 +34,7 @@ export function recoverHours(n8n: TriggerFunctions): number | undefined {
 }
 
 /**
- * The instant (RFC 3339) up to which a subscription has delivered all events of this trigger.
+ * Finds the instant (RFC 3339) up to which a subscription has delivered all events of this trigger.
  */
 export async function deliveredUntil(
 	api: Connection,
@@ -43,7 +43,7 @@ export async function deliveredUntil(
 ): Promise<string> {
 	// Earlier events do not belong to this trigger, and a recovered event is queued later than it happened.
 	const begin = previousUntil ?? subscription.created_at;
-	// It is unknown since when the subscription differs. It may have been paused for a while, or subscribed to
+	// It is unknown when the subscription was changed. It may have been paused for a while, or subscribed to
 	// other events.
 	if (subscription.status !== 'active' || subscription.updated_at !== changed) return begin;
 	// Events that another address has accepted were not delivered here.
@@ -56,18 +56,18 @@ export async function deliveredUntil(
 	return new Date(Math.max(Math.min(now, oldest) - recoveryOverlap, Date.parse(begin))).toISOString();
 }
 
-/** Events that a recovery leaves out. */
+/** The events that a recovery leaves out. */
 interface Gap {
-	/** They happened before this instant (Unix epoch ms). */
+	/** The instant before which they happened (Unix epoch ms). */
 	before: number;
-	/** In the user's words. */
+	/** The reason, in the user's words. */
 	reason: string;
 }
 
 /**
- * Has the service deliver what it has not delivered since the stored state, up to that many hours ago.
+ * Has the service deliver the events that it has not delivered since the stored state, up to that many hours ago.
  *
- * @returns what it was not asked for, if anything
+ * @returns the events that were left out, if there are any
  */
 export async function recoverEvents(
 	n8n: TriggerFunctions,
@@ -94,8 +94,8 @@ export async function recoverEvents(
 const unrecovered: Gap = { before: Infinity, reason: 'because the CRM does not recover missed events' };
 
 /**
- * @returns false where the service has no recovery, though it describes one
- * @throws NodeOperationError where the service refuses it, otherwise the error itself
+ * @returns false if the service has no recovery, although it describes one
+ * @throws NodeOperationError if the service refuses the recovery, otherwise the error itself
  */
 function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
 	if (isAnsweredWith(error, ...unsupported) || isNotFound(error)) return false;
@@ -110,7 +110,7 @@ export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events 
 const delivery = z.object({ attempts: z.array(z.object({ response_status: z.number().nullish() })) });
 
 /**
- * Whether deliveries fail. A service that does not report since when may list a delivery that this trigger has
+ * Whether deliveries fail. A service that does not report when the failures began may list a delivery that this trigger has
  * refused with 401 and that is still to be retried.
  */
 export async function isFailing(api: Connection, subscription: Subscription): Promise<boolean> {
@@ -128,10 +128,10 @@ async function isRefused(api: Connection, subscription: Subscription): Promise<b
 }
 
 /**
- * When the oldest event happened (Unix epoch ms) whose delivery is pending or has failed; Infinity if none
- * has. Undefined where they are many.
+ * Finds when the oldest event happened whose delivery is pending or has failed (Unix epoch ms); Infinity if none
+ * has. Undefined if there are too many.
  *
- * @throws Error where the service does not tell
+ * @throws Error if the service does not list its deliveries
  */
 async function oldestUndelivered(api: Connection, subscription: Subscription): Promise<number | undefined> {
 	let oldest = Infinity;
@@ -154,7 +154,7 @@ async function* undelivered(api: Connection, { id }: Subscription, status: strin
 	}
 }
 
-/** NaN if the service does not tell when the event happened. */
+/** When the event happened; NaN if the service does not state it. */
 async function timeOf(api: Connection, event: string): Promise<number> {
 	const { body } = await api.send({ method: 'GET', path: path`/v1/events/${event}` });
 	return Date.parse(String((body as IDataObject | undefined)?.timestamp));

@@ -6,7 +6,7 @@ export interface DeliveryResponse {
 	once(event: 'close', listener: () => void): unknown;
 }
 
-/** Covers a burst, in about 2 MB of memory. */
+/** Maximum number of deliveries to remember: enough for a burst, in about 2 MB of memory. */
 const capacity = 20_000;
 
 /**
@@ -19,7 +19,7 @@ export class DeliveryMemory {
 	/**
 	 * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.
 	 *
-	 * @param key of the event and of the trigger it is for
+	 * @param key a key of the event and of the trigger that it is for
 	 * @returns `under way` while an earlier delivery of the event is still unanswered
 	 */
 	take(key: string, answer: DeliveryResponse): 'new' | 'under way' | 'known' {
@@ -37,7 +37,7 @@ export class DeliveryMemory {
 	/** Keeps the status and releases the connection. */
 	private shrink(key: string, answer: DeliveryResponse): void {
 		const { statusCode, writableEnded } = answer;
-		// Closed before it was answered: the sender gave up, n8n may still be starting the workflow.
+		// The connection was closed before it was answered: the sender gave up, and n8n may still be starting the workflow.
 		if (!writableEnded || this.answers.get(key) !== answer) return;
 		this.answers.set(key, { statusCode, writableEnded });
 	}

@@ -19,26 +19,26 @@ import { serialized } from './serialized';
 export const subscriptionLifecycle = {
 	/** Whether there is nothing left to do for `create`. */
 	async checkExists(this: IHookFunctions): Promise<boolean> {
-		const subscriptionRequest = requestOf(this);
+		const request = requestOf(this);
 		const state = readSubscription(this);
 		if (isStart(this) && state.id !== undefined && state.secret !== undefined) {
 			// The trigger starts even if the service does not answer; `watchSubscription` does the rest.
-			storeSubscription(this, { ...state, ...subscriptionRequest });
+			storeSubscription(this, { ...state, ...request });
 			return true;
 		}
 		// `create` recovers missed events, so it has to run.
 		if (recoverHours(this) !== undefined) return false;
-		const found = await findOwnSubscription(await connect(this), state.id, subscriptionRequest.url);
-		return found !== undefined && matchesRequest(found.subscription, subscriptionRequest, state);
+		const found = await findOwnSubscription(await connect(this), state.id, request.url);
+		return found !== undefined && matchesRequest(found.subscription, request, state);
 	},
 
-	/** @throws NodeApiError or NodeOperationError where the trigger would end up without an active subscription */
+	/** @throws NodeApiError or NodeOperationError if the trigger would end up without an active subscription */
 	async create(this: IHookFunctions): Promise<boolean> {
 		return await serialized(this, async () => {
 			const api = await connect(this);
-			const subscriptionRequest = requestOf(this);
+			const request = requestOf(this);
 			const storedState = readSubscription(this);
-			const { subscription, state, isFirst } = await openSubscription(this, api, subscriptionRequest, storedState);
+			const { subscription, state, isFirst } = await openSubscription(this, api, request, storedState);
 			if (subscription.status !== 'active') throw inactive(this, subscription);
 			const hours = recoverHours(this);
 			// Without recovery, events missed until now stay missed, even if recovery is turned on later.
@@ -82,14 +82,14 @@ export function inactive(n8n: TriggerFunctions, { id, status }: Subscription): N
 	);
 }
 
-/** @throws Error in the user's words where n8n has no address for the trigger */
+/** @throws Error in the user's words if n8n has no address for the trigger */
 function addressOf(n8n: IHookFunctions): string {
 	const url = n8n.getNodeWebhookUrl('default');
 	if (url !== undefined) return url;
 	throw new Error('This trigger has no webhook URL yet. Save the workflow first.');
 }
 
-/** @throws Error in the user's words where n8n has no address, or no event is chosen */
+/** @throws Error in the user's words if n8n has no address, or if no event is chosen */
 function requestOf(n8n: IHookFunctions): SubscriptionRequest {
 	return { url: addressOf(n8n), events: readEventChoice(n8n).events };
 }

@@ -14,7 +14,7 @@ import {
 } from './subscription';
 
 /**
- * Finds the trigger's subscription and updates it, or subscribes. A paused one stays paused. One whose address
+ * Finds the trigger's subscription and updates it, or subscribes. A paused subscription stays paused. One whose address
  * somebody has changed is replaced: the service counts events accepted there as delivered, and would not
  * recover them.
  *
@@ -24,25 +24,25 @@ import {
 export async function openSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	subscriptionRequest: SubscriptionRequest,
+	request: SubscriptionRequest,
 	state: SubscriptionState,
 ): Promise<{ subscription: Subscription; state: SubscriptionState; isFirst: boolean }> {
-	const found = await findOwnSubscription(api, state.id, subscriptionRequest.url);
+	const found = await findOwnSubscription(api, state.id, request.url);
 	const isFirst = !found && state.deliveredUntil === undefined;
-	const isOurs = found && (isAddress(found.subscription.url, subscriptionRequest.url) || isMoved(found.subscription, subscriptionRequest, state));
+	const isOurs = found && (isAddress(found.subscription.url, request.url) || isMoved(found.subscription, request, state));
 	if (found && !isOurs && found.subscription.status === 'paused') return { subscription: found.subscription, state, isFirst };
-	const updated = found && isOurs ? await updateSubscription(api, found.subscription, subscriptionRequest) : undefined;
-	const isReused = updated !== undefined && (updated.status === 'paused' || isFor(updated, subscriptionRequest));
+	const updated = found && isOurs ? await updateSubscription(api, found.subscription, request) : undefined;
+	const isReused = updated !== undefined && (updated.status === 'paused' || isFor(updated, request));
 	const baseState = { ...state };
-	// Events accepted at n8n's old address were accepted by n8n.
+	// n8n has accepted the events that were accepted at its old address.
 	if (isOurs && !isReused) baseState.deliveredUntil = await deliveredUntil(api, found, state);
 	const opened = isReused
 		? { subscription: updated, secret: currentSecret(updated, state), hint: undefined }
-		: await (found ? replaceSubscription(n8n, api, found.subscription, subscriptionRequest) : subscribe(n8n, api, subscriptionRequest));
+		: await (found ? replaceSubscription(n8n, api, found.subscription, request) : subscribe(n8n, api, request));
 	const isUsable = opened.secret !== undefined || opened.subscription.status !== 'active';
-	const { subscription, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.subscription, subscriptionRequest);
-	const deliversTo = isAddress(subscription.url, subscriptionRequest.url) ? subscriptionRequest.url : state.deliversTo;
-	const subscribed = { ...baseState, ...subscriptionRequest, id: subscription.id, deliversTo, changed: undefined };
+	const { subscription, secret, hint } = isUsable ? opened : await renewSecret(n8n, api, opened.subscription, request);
+	const deliversTo = isAddress(subscription.url, request.url) ? request.url : state.deliversTo;
+	const subscribed = { ...baseState, ...request, id: subscription.id, deliversTo, changed: undefined };
 	if (secret === undefined || secret === state.secret) return { subscription, state: subscribed, isFirst };
 	const hints = [found?.subscription.secret_hint, hint].filter((value) => typeof value === 'string');
 	return { subscription, state: { ...subscribed, secret, hints }, isFirst };
@@ -52,8 +52,8 @@ export async function openSubscription(
 export const isMoved = (subscription: Subscription, { url }: SubscriptionRequest, { deliversTo }: SubscriptionState): boolean =>
 	!isAddress(subscription.url, url) && deliversTo !== undefined && isAddress(subscription.url, deliversTo);
 
-export const matchesRequest = (subscription: Subscription, subscriptionRequest: SubscriptionRequest, state: SubscriptionState): boolean =>
-	subscription.status === 'active' && isFor(subscription, subscriptionRequest) && secretState(subscription, state) !== 'replaced';
+export const matchesRequest = (subscription: Subscription, request: SubscriptionRequest, state: SubscriptionState): boolean =>
+	subscription.status === 'active' && isFor(subscription, request) && secretState(subscription, state) !== 'replaced';
 
 const isFor = (subscription: Subscription, { url, events }: SubscriptionRequest): boolean =>
 	isAddress(subscription.url, url) && areEvents(subscription.events, events) && subscription.status !== 'disabled';

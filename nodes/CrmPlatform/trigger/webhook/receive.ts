@@ -68,7 +68,7 @@ function isDoubtful(n8n: IWebhookFunctions, forged: string, body: Buffer): boole
 	return type !== undefined && isChosen(n8n, type);
 }
 
-/** n8n lists it as a failed execution, and answers 500: the service sends the event again. */
+/** Throws, so that n8n lists a failed execution and answers 500: the service then sends the event again. */
 const refused = (n8n: IWebhookFunctions): NodeOperationError =>
 	new NodeOperationError(n8n.getNode(), 'Deliveries are refused because their signature does not match the secret of this trigger', {
 		description:

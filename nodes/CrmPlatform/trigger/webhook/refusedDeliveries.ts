@@ -4,7 +4,7 @@
  */
 const reportAfter = 20 * 60_000;
 
-/** More triggers than any n8n has. */
+/** Maximum number of triggers to remember: more than any n8n has. */
 const capacity = 10_000;
 
 interface Refusals {

@@ -20,7 +20,7 @@ import {
  * Updates a subscription to the request, if the service supports it. A subscription that the service has
  * disabled is enabled again; one that somebody has paused stays paused.
  *
- * @returns the subscription as the service has it now, unchanged where it refuses
+ * @returns the subscription as the service has it now; unchanged if the service refuses
  */
 export async function updateSubscription(
 	api: Connection,
@@ -48,13 +48,13 @@ async function undefinedIfRefused<T>(request: Promise<T>): Promise<T | undefined
  * Replaces a subscription that the service does not change. The old one is deleted last, since the service may
  * refuse n8n's address.
  *
- * @throws NodeOperationError where the service refuses it
+ * @throws NodeOperationError if the service refuses the replacement
  */
 export async function replaceSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	formerSubscription: Subscription,
-	subscriptionRequest: SubscriptionRequest,
+	request: SubscriptionRequest,
 ): Promise<SecretOf> {
 	const end = async (subscription: Subscription): Promise<void> => {
 		await deleteSubscription(api, subscription.id).catch((error: Error) => {
@@ -64,13 +64,16 @@ export async function replaceSubscription(
 	};
 	// The response to an earlier request may have been lost, and its secret with it.
 	const lostSubscriptions: Subscription[] = [];
-	for await (const subscription of ownAt(api, subscriptionRequest.url)) if (subscription.id !== formerSubscription.id) lostSubscriptions.push(subscription);
+	for await (const subscription of ownAt(api, request.url)) {
+		if (subscription.id !== formerSubscription.id) lostSubscriptions.push(subscription);
+	}
 	for (const subscription of lostSubscriptions) await end(subscription);
-	const replacement = await subscribe(n8n, api, subscriptionRequest).catch(async (error: unknown) => {
+	const replacement = await subscribe(n8n, api, request).catch(async (error: unknown) => {
 		// A service may accept each address only once.
-		if (!isAnsweredWith(error, 409) || !isAddress(formerSubscription.url, subscriptionRequest.url)) return explainUnreached(n8n, formerSubscription, error);
+		const isAddressTaken = isAnsweredWith(error, 409) && isAddress(formerSubscription.url, request.url);
+		if (!isAddressTaken) return explainUnreached(n8n, formerSubscription, error);
 		await deleteSubscription(api, formerSubscription.id);
-		return await subscribe(n8n, api, subscriptionRequest);
+		return await subscribe(n8n, api, request);
 	});
 	await end(formerSubscription);
 	return replacement;
@@ -86,21 +89,21 @@ export async function renewSecret(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	subscription: Subscription,
-	subscriptionRequest: SubscriptionRequest,
+	request: SubscriptionRequest,
 ): Promise<SecretOf> {
 	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
 	if (rotate) {
-		const request = { method: 'POST', path: `${subscriptionPath(subscription.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
-		const renewed = secretIn((await undefinedIfRefused(api.send(request)))?.body);
+		const rotation = { method: 'POST', path: `${subscriptionPath(subscription.id)}/rotate-secret`, ...newKeyFor(rotate) } as const;
+		const renewed = secretIn((await undefinedIfRefused(api.send(rotation)))?.body);
 		if (renewed.secret !== undefined) return { subscription, ...renewed };
 	}
 	await deleteSubscription(api, subscription.id);
-	const renewed = await subscribe(n8n, api, subscriptionRequest);
+	const renewed = await subscribe(n8n, api, request);
 	if (renewed.secret !== undefined) return renewed;
 	throw new Error('The CRM returned no signing secret, so deliveries could not be verified.');
 }
 
-/** @throws NodeOperationError where the service refuses a subscription in another one's place, otherwise the error itself */
+/** @throws NodeOperationError if the service refuses a replacement, otherwise the error itself */
 function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subscription, error: unknown): never {
 	if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
 	throw new NodeOperationError(

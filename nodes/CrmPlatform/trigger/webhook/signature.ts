@@ -47,7 +47,7 @@ export function explainForged(
 	return isGenuine ? undefined : doubtful.signature;
 }
 
-/** Whether a text is a whole secret, not one that is masked or cut. */
+/** Whether a text is a complete secret, neither masked nor cut off. */
 export const isSecret = (text: string): boolean => /^(whsec_)?[A-Za-z0-9+/_-]{16,}={0,2}$/.test(text);
 
 const bytesOf = (secret: string): Buffer => Buffer.from(secret.replace(/^whsec_/, ''), 'base64');

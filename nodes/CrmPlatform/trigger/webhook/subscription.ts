@@ -32,7 +32,7 @@ const shownSecret = subscription.pick({ secret_hint: true }).extend({ secret: z.
 
 export interface SecretOf {
 	subscription: Subscription;
-	/** Undefined if the answer has none that can verify a delivery. */
+	/** The secret; undefined if the response has none that can verify a delivery. */
 	secret: string | undefined;
 	/** The end of the secret, as the response shows it. */
 	hint: string | undefined;
@@ -55,7 +55,7 @@ const hrefOf = (address: unknown): string => {
 	return URL.canParse(text) ? new URL(text).href : text;
 };
 
-/** Whether both are the same events: a service may sort them. */
+/** Whether two lists contain the same events: a service may sort them. */
 export const areEvents = (events: string[], others: string[]): boolean =>
 	[...new Set(events)].sort().join() === [...new Set(others)].sort().join();
 
@@ -68,7 +68,7 @@ export interface FoundSubscription {
 /**
  * Finds the trigger's own subscription: by its id, otherwise by n8n's address, which is unique to it.
  *
- * @param id of the subscription it created, where that is known
+ * @param id the id of the subscription that the trigger created, if it is known
  */
 export async function findOwnSubscription(
 	api: Connection,
@@ -87,7 +87,7 @@ export async function* ownAt(api: Connection, url: string): AsyncGenerator<Subsc
 	for await (const record of listSubscriptions(api, ownPrefix, { url })) if (isAddress(record.url, url)) yield parseSubscription(record);
 }
 
-/** Undefined if it does not exist (404, 410). */
+/** Reads a subscription; undefined if it does not exist (404, 410). */
 export async function findSubscription(api: Connection, id: string): Promise<FoundSubscription | undefined> {
 	const found = await undefinedIfGone(api.send({ method: 'GET', path: subscriptionPath(id) }));
 	if (!found) return undefined;
@@ -101,11 +101,12 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 export async function subscribe(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	subscriptionRequest: SubscriptionRequest,
+	request: SubscriptionRequest,
 ): Promise<SecretOf> {
 	// For people who read the service's list of subscriptions.
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
-	const body = await createSubscription(api, { ...subscriptionRequest, description }).catch((error) => explainRefusal(n8n, subscriptionRequest.url, error));
+	const creating = createSubscription(api, { ...request, description });
+	const body = await creating.catch((error) => explainRefusal(n8n, request.url, error));
 	return { subscription: parseSubscription(body), ...secretIn(body) };
 }
 
@@ -114,7 +115,7 @@ export function secretIn(body: unknown): Pick<SecretOf, 'secret' | 'hint'> {
 	return { secret: isSecret(secret ?? '') ? (secret ?? undefined) : undefined, hint: hint ?? undefined };
 }
 
-/** @throws Error in the user's words when the answer is not a subscription */
+/** @throws Error in the user's words if the response is not a subscription */
 export function parseSubscription(body: unknown): Subscription {
 	const parsed = subscription.safeParse(body);
 	if (parsed.success) return parsed.data;
@@ -129,7 +130,7 @@ const refusal = z.object({
 	errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })),
 });
 
-/** @throws NodeOperationError where the service refuses n8n's address, otherwise the error itself */
+/** @throws NodeOperationError if the service refuses n8n's address, otherwise the error itself */
 function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, error: unknown): never {
 	const parsed = refusal.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
 	const urlError = parsed.data?.errors.find(({ pointer }) => pointer === '/url');

@@ -8,7 +8,7 @@ const schema = z.object({
 	id: z.string().optional(),
 	/** The secret that signs its deliveries. */
 	secret: z.string().optional(),
-	/** What the subscription is for; n8n tells its address to those who publish only. */
+	/** The events, and n8n's address, which n8n states only when the workflow is published. */
 	url: z.string().optional(),
 	events: z.array(z.string()).optional(),
 	/** The address of n8n when the trigger last subscribed; it may have changed since. */

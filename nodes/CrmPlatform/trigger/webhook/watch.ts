@@ -3,7 +3,8 @@ import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../base/clock';
 import { asNodeError } from '../reportFailure';
-import { maxTimeUnstored, storeOnly } from '../unwritable';
+import { maxTimeUnstored } from '../storedState';
+import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
 import { isMoved, matchesRequest, openSubscription, secretState } from './openSubscription';
@@ -24,8 +25,8 @@ const watches = new Map<string, SubscriptionWatch>();
 
 /**
  * Regularly checks that the subscription of a published workflow exists, is active and matches the workflow. A
- * subscription that somebody has deleted, disabled or changed is restored, and missed events are recovered. So
- * are those missed while n8n was down, since n8n calls this at each start.
+ * subscription that somebody has deleted, disabled or changed is restored, and missed events are recovered, including
+ * events missed while n8n was down, since n8n calls this at each start.
  */
 export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): ITriggerResponse {
 	const watch = new SubscriptionWatch(n8n, clock);
@@ -114,7 +115,7 @@ class SubscriptionWatch {
 		}
 	}
 
-	/** @param restored what to tell the user of it */
+	/** @param restored what to tell the user about the restoration */
 	private async restore(
 		api: Connection,
 		request: SubscriptionRequest,
@@ -126,14 +127,14 @@ class SubscriptionWatch {
 		this.isWell = false;
 		const opened = await openSubscription(n8n, api, request, state);
 		if (opened.subscription.status !== 'active') {
-			// It may have been moved to n8n's new address.
+			// The subscription may have been moved to n8n's new address.
 			if (opened.state.deliversTo !== state.deliversTo) this.store(opened.state, true);
 			this.report(inactive(n8n, opened.subscription));
 			return;
 		}
 		this.isRenewed = true;
 		this.warn(restored);
-		// Before the recovery, which is repeated if it fails.
+		// The state is stored before the recovery, which is repeated if it fails.
 		this.store(opened.state, true);
 		const gap = await recoverEvents(n8n, api, opened.state, this.hours);
 		if (gap) this.report(new Error(`${restored}. ${describeGap(gap)}`));
@@ -142,7 +143,7 @@ class SubscriptionWatch {
 		this.isWell = true;
 	}
 
-	/** Recovers missed events of a subscription that matches the workflow, and notes what it has delivered. */
+	/** Recovers missed events of a subscription that matches the workflow, and notes until when it has delivered all events. */
 	private async catchUp(
 		api: Connection,
 		found: FoundSubscription,
@@ -180,7 +181,7 @@ class SubscriptionWatch {
 		storeOnly(this.n8n);
 	}
 
-	/** Once for each problem: as a failed execution, which starts the error workflow. */
+	/** Reports each problem once: as a failed execution, which starts the error workflow. */
 	private report(error: unknown): void {
 		const nodeError = asNodeError(this.n8n, error);
 		if (this.reported !== nodeError.message) this.n8n.saveFailedExecution(nodeError);
@@ -192,10 +193,10 @@ class SubscriptionWatch {
 	}
 }
 
-function describeRestored(id: string, subscription: Subscription | undefined, subscriptionRequest: SubscriptionRequest, state: SubscriptionState): string {
+function describeRestored(id: string, subscription: Subscription | undefined, request: SubscriptionRequest, state: SubscriptionState): string {
 	if (!subscription) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
-	if (isMoved(subscription, subscriptionRequest, state)) {
-		return `n8n has a new address. The webhook ${id} now delivers to ${subscriptionRequest.url} instead of ${subscription.url}. Events that another program accepted at the old address are not delivered again`;
+	if (isMoved(subscription, request, state)) {
+		return `n8n has a new address. The webhook ${id} now delivers to ${request.url} instead of ${subscription.url}. Events that another program accepted at the old address are not delivered again`;
 	}
 	const change = subscription.status === 'active' ? 'changed' : subscription.status;
 	return `The webhook ${id} was ${change} in the CRM Platform. The trigger has restored it`;

@@ -8,13 +8,13 @@ import type { RecordType } from './toolSettings';
 const maxName = 255;
 
 /** The arguments from a model. Each reader throws an Error that says what to send instead. */
-export class CallArguments {
+export class ModelArguments {
 	private readonly values: IDataObject;
 	private readonly recordTypes: RecordType[];
 
 	/**
-	 * @param names of the tool's arguments
-	 * @throws Error where there is an argument that the tool does not have
+	 * @param names the names of the tool's arguments
+	 * @throws Error if there is an argument that the tool does not have
 	 */
 	constructor(tool: string, rawArgs: IDataObject, names: string[], recordTypes: RecordType[]) {
 		this.values = Object.fromEntries(Object.entries(rawArgs).filter(([, value]) => !isBlank(value)));
@@ -25,7 +25,8 @@ export class CallArguments {
 
 	/** Refuses arguments of other actions, which would otherwise be ignored. */
 	only(action: string, allowed: readonly string[]): void {
-		const others = Object.keys(this.values).filter((name) => !['kind', 'action', 'token', ...allowed].includes(name) && !isUnset(this.values[name]));
+		const accepted = ['kind', 'action', 'token', ...allowed];
+		const others = Object.keys(this.values).filter((name) => !accepted.includes(name) && !isUnset(this.values[name]));
 		if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);
 	}
 
@@ -37,7 +38,7 @@ export class CallArguments {
 		throw new Error(`Two kinds are called ${name}; one is a custom object. The workflow’s author must remove one of them from this node.`);
 	}
 
-	/** A text; undefined where there is none. */
+	/** Reads a text; undefined if the argument is missing. */
 	text(name: string, maxLength = maxName): string | undefined {
 		const value = this.valueOf(name);
 		return value === undefined ? undefined : asText(name, value, maxLength);
