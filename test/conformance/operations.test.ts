@@ -3,9 +3,9 @@ import { namesOf } from '../../sandbox/core/schemas/names.ts';
 import { anyRecords } from '../../sandbox/core/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
-import { useSandbox } from '../integration/sandbox.ts';
-import { document } from '../sandbox/contract.ts';
-import type { Json } from '../sandbox/in-process.ts';
+import { useSandbox } from '../integration/harness/sandbox.ts';
+import { document } from '../sandbox/harness/contract.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import { until } from '../until.ts';
 
 // In the past of the instants that examples name.

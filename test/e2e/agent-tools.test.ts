@@ -4,7 +4,7 @@ import { ofModel, ofSandbox, theN8n } from './harness/access.ts';
 import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { mcpClient } from './harness/mcp.ts';
-import { byId } from '../integration/parameters.ts';
+import { byId } from '../integration/harness/parameters.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 

@@ -4,7 +4,7 @@ import type { Workflow } from '../../demo/n8n-client.ts';
 import { ofModel, ofSandbox, theN8n } from './harness/access.ts';
 import { type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
-import { byId, mapped } from '../integration/parameters.ts';
+import { byId, mapped } from '../integration/harness/parameters.ts';
 import { filterBy } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox } from './harness/sandbox-calls.ts';

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
-import { newBrowser } from '../sandbox/scripted-browser.ts';
-import { fillIn } from '../sandbox/console.ts';
+import { newBrowser } from '../sandbox/harness/scripted-browser.ts';
+import { fillIn } from '../sandbox/harness/console.ts';
 import { until } from '../until.ts';
 import { ofModel, ofSandbox, theN8n, theWorld } from './harness/access.ts';
-import { byId } from '../integration/parameters.ts';
+import { byId } from '../integration/harness/parameters.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 

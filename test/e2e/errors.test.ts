@@ -1,5 +1,5 @@
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { byId } from '../integration/parameters.ts';
+import { byId } from '../integration/harness/parameters.ts';
 import { runNode } from './harness/run-node.ts';
 import { createRecord } from './harness/sandbox-calls.ts';
 

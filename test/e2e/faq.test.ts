@@ -4,7 +4,7 @@ import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { mcpClient } from './harness/mcp.ts';
-import { mapped } from '../integration/parameters.ts';
+import { mapped } from '../integration/harness/parameters.ts';
 import { callSandbox } from './harness/sandbox-calls.ts';
 
 /** What docs/faq.md says of n8n's own nodes in front of ours. */

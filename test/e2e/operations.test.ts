@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { byId, mapped } from '../integration/parameters.ts';
+import { byId, mapped } from '../integration/harness/parameters.ts';
 import { filterBy, fromInput, resources } from './harness/resources.ts';
 import { type NodeResult, runNode } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';

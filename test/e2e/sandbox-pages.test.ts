@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
-import type { Json } from '../sandbox/in-process.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import { inBrowser, launchBrowser, openPage, pictureFile } from './harness/browser.ts';
 
 let sandbox: Sandbox;

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Json } from '../sandbox/in-process.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import type { FuzzRuns, FuzzedOperation } from './requests.ts';
 import type { FuzzedSandbox } from './fuzzed-sandbox.ts';
 import { oddNumber, oddText } from './values.ts';

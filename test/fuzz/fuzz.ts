@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { document } from '../sandbox/contract.ts';
+import { document } from '../sandbox/harness/contract.ts';
 import { type Draft, drafts, type FuzzRuns, type FuzzedOperation, operationsOf } from './requests.ts';
 import type { FuzzedSandbox } from './fuzzed-sandbox.ts';
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Json } from '../sandbox/in-process.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import { headersOf } from './headers.ts';
 import { idOf, valueOf } from './schema-values.ts';
 import { encoded, junk, oddText, rarely } from './values.ts';

@@ -1,5 +1,5 @@
-import { run } from '../integration/n8n.ts';
-import { automatic, create, get, getMany } from '../integration/parameters.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { automatic, create, get, getMany } from '../integration/harness/parameters.ts';
 import { formFailure, useForms, type Form } from './form-runs.ts';
 
 const forms = useForms();

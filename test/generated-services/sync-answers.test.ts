@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, syncIn, syncOf } from '../integration/sync-node.ts';
+import { runSync, syncIn, syncOf } from '../integration/harness/sync-node.ts';
 import { plainDialect } from './sync-document.ts';
 import { startSyncServices, type SyncService } from './sync-service.ts';
 

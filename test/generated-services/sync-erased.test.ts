@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, syncOf, syncIn } from '../integration/sync-node.ts';
+import { runSync, syncOf, syncIn } from '../integration/harness/sync-node.ts';
 import { plainDialect, type SyncDialect } from './sync-document.ts';
 import { startSyncServices } from './sync-service.ts';
 

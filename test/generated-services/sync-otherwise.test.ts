@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, scopeOf, syncIn, syncOf } from '../integration/sync-node.ts';
+import { runSync, scopeOf, syncIn, syncOf } from '../integration/harness/sync-node.ts';
 import { plainDialect, type SyncDialect } from './sync-document.ts';
 import { startSyncServices } from './sync-service.ts';
 

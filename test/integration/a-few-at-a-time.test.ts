@@ -4,9 +4,9 @@ import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workfl
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { executeContext, run as runNode, type Setup } from './n8n.ts';
-import { byId, create, get, mapped, on, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, run as runNode, type Setup } from './harness/node-runs.ts';
+import { byId, create, get, mapped, on, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run as runNode } from './n8n.ts';
-import { automatic, byId, mapped, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode } from './harness/node-runs.ts';
+import { automatic, byId, mapped, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (parameters: INodeParameters): Promise<IDataObject[]> => {

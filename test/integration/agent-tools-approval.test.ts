@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { allWrites, callerOf } from './agent-tools.ts';
-import { alteredService } from './altered-service.ts';
-import { useSandbox } from './sandbox.ts';
+import { allWrites, callerOf } from './harness/agent-tools.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

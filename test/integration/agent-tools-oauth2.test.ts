@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { callerOf } from './agent-tools.ts';
-import type { StoredOAuth2 } from './n8n.ts';
-import { startSignInSandbox } from './oauth2.ts';
+import { callerOf } from './harness/agent-tools.ts';
+import type { StoredOAuth2 } from './harness/node-runs.ts';
+import { startSignInSandbox } from './harness/oauth2.ts';
 
 const create = { kind: 'contact', action: 'create', values: { last_name: 'Ek' } };
 

@@ -4,10 +4,10 @@ import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import { createHitlToolkit } from 'n8n-core/dist/execution-engine/node-execution-context/utils/get-input-connection-data';
 import type { IDataObject } from 'n8n-workflow';
 
-import { allWrites, callerOf, supplied, suppliedTools, toolParameters, toolsNode, type SuppliedTool } from './agent-tools.ts';
-import { runEngineAgent } from './engine-agent.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { useSandbox } from './sandbox.ts';
+import { allWrites, callerOf, supplied, suppliedTools, toolParameters, toolsNode, type SuppliedTool } from './harness/agent-tools.ts';
+import { runEngineAgent } from './harness/engine-agent.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

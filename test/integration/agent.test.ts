@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { agentWith } from './agent.ts';
-import { byId, create, getMany, mapped, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { agentWith } from './harness/agent-execution.ts';
+import { byId, create, getMany, mapped, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -1,5 +1,5 @@
-import { useApprovals } from './approvals.ts';
-import { shortenWaits } from './short-waits.ts';
+import { useApprovals } from './harness/approval-sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 const { at, call, newest, visit, complete, faults, decided, ask } = useApprovals();

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service';
-import { useApprovals } from './approvals.ts';
-import { shortenWaits } from './short-waits.ts';
+import { alteredService } from './harness/altered-service';
+import { useApprovals } from './harness/approval-sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 const { at, call, newest, webhooks, visit, complete, faults, decided, ask } = useApprovals();

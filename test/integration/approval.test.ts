@@ -4,8 +4,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../until.ts';
 import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
-import { useApprovals } from './approvals.ts';
-import { shortenWaits } from './short-waits.ts';
+import { useApprovals } from './harness/approval-sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 const { at, call, read, newest, count, webhooks, visit, complete, faults, decided, ask } = useApprovals();

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { startSecondService } from '../second-service/second-server.ts';
-import { useBatchWrites } from './batch-writes.ts';
-import { automatic, create, getMany, on } from './parameters.ts';
+import { useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create, getMany, on } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 

@@ -1,5 +1,5 @@
-import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
-import { automatic, create } from './parameters.ts';
+import { peopleByEmail, useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 

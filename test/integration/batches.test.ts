@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
-import { automatic, create, deleteRecord, update, upsert } from './parameters.ts';
+import { peopleByEmail, useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create, deleteRecord, update, upsert } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 

@@ -8,9 +8,9 @@ import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { asCode, builderExamples } from '../../nodes/CrmPlatform/builderHints';
-import { run } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 /** What n8n hands out to AI builders (n8n 2.41, synthesize-type-def.js of its catalogue of nodes). */
 function definitionOf({ description }: INodeType): string {

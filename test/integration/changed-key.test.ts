@@ -1,10 +1,10 @@
 import { until } from '../until.ts';
-import { alteredService, type Instead } from './altered-service.ts';
-import { run } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { eventsIn } from './poll-log.ts';
-import { usePublished } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService, type Instead } from './harness/altered-service.ts';
+import { run } from './harness/node-runs.ts';
+import { getMany } from './harness/parameters.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 520 });
 const service = alteredService(sandbox, true);

@@ -2,10 +2,10 @@ import { DateTime } from 'luxon';
 import type { IDataObject } from 'n8n-workflow';
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import { startSignInSandbox } from './oauth2.ts';
-import { eventsIn } from './poll-log.ts';
-import { Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { startSignInSandbox } from './harness/oauth2.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });

@@ -1,7 +1,7 @@
 import { randomOf } from '../random-runs.ts';
-import { eventsIn } from './poll-log.ts';
-import { usePublished } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { eventsIn } from './poll-log.ts';
-import { usePublished, type Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { byId, filterRows } from './parameters.ts';
-import { usePublished, type Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { byId, filterRows } from './harness/parameters.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 250 });

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode, type Setup } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode, type Setup } from './harness/node-runs.ts';
+import { getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run as runNode } from './n8n.ts';
-import { automatic, create, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run as runNode } from './harness/node-runs.ts';
+import { automatic, create, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 /** Items as people have them: columns of a spreadsheet, names instead of ids, blank cells. */
 const sandbox = useSandbox();

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { teamsIn } from './sync-node.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const other = useSandbox({ contacts: 0 });

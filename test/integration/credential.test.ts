@@ -6,7 +6,7 @@ import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
 import { startSecondService } from '../second-service/second-server.ts';
-import { useSandbox } from './sandbox.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -5,9 +5,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
-import { executeContext, picker, run } from './n8n.ts';
-import { automatic, byId, create, getMany, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, picker, run } from './harness/node-runs.ts';
+import { automatic, byId, create, getMany, upsert } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { automatic, byId, create, getMany, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './sync-node.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, byId, create, getMany, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, syncOf } from './harness/sync-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf } = fileRuns(sandbox, useBinaryStore());

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { byId, create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { byId, create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

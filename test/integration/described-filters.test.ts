@@ -1,10 +1,10 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { failure, run } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { scopeOf, teamsIn } from './sync-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { scopeOf, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox, true);

@@ -5,8 +5,8 @@ import type { INodePropertyOptions } from 'n8n-workflow';
 import { getOwners, getPipelines } from '../../nodes/CrmPlatform/pickers/eventFilters';
 import { getStages } from '../../nodes/CrmPlatform/pickers/stages';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
-import { picker } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const setup = () => ({ credential: sandbox.credential, parameters: {} });

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, type Alteration } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { failure, run } from './n8n.ts';
-import { automatic, byId, create, get, getMany, mapped, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './sync-node.ts';
+import { alteredService, type Alteration } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, byId, create, get, getMany, mapped, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, syncOf } from './harness/sync-node.ts';
 
 /** JavaScript has no such number: it becomes 9007199254740992, which is another id. */
 const exact = '9007199254740993';

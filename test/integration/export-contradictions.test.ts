@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 1_500 });
 const service = alteredService(sandbox);

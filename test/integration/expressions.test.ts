@@ -7,9 +7,9 @@ import { expressionSandboxHooks } from 'n8n-workflow/expression-sandboxing';
 import { Evaluation } from '../../nodes/CrmPlatform/mapping/expressions/evaluation';
 import { isPlainCode, readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 import { randomRuns } from '../random-runs.ts';
-import { code, everyJson, expression, waysIn } from './expression-grammar.ts';
-import { itemsFor } from './expression-items.ts';
-import { executeContext } from './n8n.ts';
+import { code, everyJson, expression, waysIn } from './harness/expression-grammar.ts';
+import { itemsFor } from './harness/expression-items.ts';
+import { executeContext } from './harness/node-runs.ts';
 
 /** The same cases every time. By hand, thousands with other seeds found nothing more. */
 const runs = randomRuns(40, 20261121);

@@ -1,10 +1,10 @@
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { run as runNode, type Setup } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { automatic, create, get, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { run as runNode, type Setup } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { automatic, create, get, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (setup: Omit<Setup, 'credential'>) =>

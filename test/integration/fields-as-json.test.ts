@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { failure, run } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

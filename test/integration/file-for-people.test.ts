@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { filterRows } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { filterRows } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 120 });
 const { importOf, exportOf } = fileRuns(sandbox, useBinaryStore());

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { failure } from './n8n.ts';
-import { fileRuns } from './file-runs.ts';
-import { automatic, create } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { failure } from './harness/node-runs.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { automatic, create } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf, exportOf } = fileRuns(sandbox, useBinaryStore());

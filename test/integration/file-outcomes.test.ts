@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, type Alteration } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { filterRows } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService, type Alteration } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { filterRows } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, type Alteration } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
+import { alteredService, type Alteration } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 

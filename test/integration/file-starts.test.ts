@@ -7,11 +7,11 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 

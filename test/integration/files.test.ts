@@ -3,12 +3,12 @@ import { gzipSync } from 'node:zlib';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
 import { getColumnFields } from '../../nodes/CrmPlatform/pickers/columnFields';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { failure, picker } from './n8n.ts';
-import { mapped } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { failure, picker } from './harness/node-runs.ts';
+import { mapped } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();

@@ -7,9 +7,9 @@ import {
 } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
-import { picker } from './n8n.ts';
-import { byId } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker } from './harness/node-runs.ts';
+import { byId } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { byId, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { byId, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const setup = (filters: IDataObject, items: IDataObject[] = [{}]) => ({

@@ -13,9 +13,9 @@ import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { workflowIn } from '../../tools/node-context.ts';
-import { failure, parts, picker } from './n8n.ts';
-import { create } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, parts, picker } from './harness/node-runs.ts';
+import { create } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const setup = (resource = 'contact', operation = 'create') => ({

@@ -1,6 +1,6 @@
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf, setupOf } = fileRuns(sandbox, useBinaryStore());
@@ -79,7 +79,7 @@ test.each(['true', 'TRUE', 1])('a preview that is %j is a preview', async (previ
 test.each(['yes', '={{ undefined }}', '={{ $vars.DRY }}', null])('a preview that is %j is refused, and nothing is written', async (preview) => {
 	await sandbox.clear();
 	const { items, ...setup } = { items: [{}], ...(await setupOf('last_name\nA\n', { preview })) };
-	const { run } = await import('./n8n.ts');
+	const { run } = await import('./harness/node-runs.ts');
 	await expect(run({ ...setup, items })).rejects.toThrow(/Preview: enter true or false/);
 	expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 });

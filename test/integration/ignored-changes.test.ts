@@ -1,11 +1,11 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { useTriggers } from './open-triggers.ts';
-import { submitAndFollow, newBrowser, shownOnce } from '../sandbox/scripted-browser.ts';
-import { create, update } from './parameters.ts';
-import { usePublished, type Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { useTriggers } from './harness/open-triggers.ts';
+import { submitAndFollow, newBrowser, shownOnce } from '../sandbox/harness/scripted-browser.ts';
+import { create, update } from './harness/parameters.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, byId, create, on, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, byId, create, on, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -3,9 +3,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/waits';
-import { executeContext, run } from './n8n.ts';
-import { get, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, run } from './harness/node-runs.ts';
+import { get, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const path = '/v1/contacts';

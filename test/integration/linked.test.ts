@@ -6,9 +6,9 @@ import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import document from '../../contract/openapi.json';
-import { failure, picker, run } from './n8n.ts';
-import { automatic, byId, create, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, picker, run } from './harness/node-runs.ts';
+import { automatic, byId, create, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
 

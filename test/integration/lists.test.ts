@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import type { IDataObject } from 'n8n-workflow';
 
 import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { picker, run as runNode } from './n8n.ts';
-import { get, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker, run as runNode } from './harness/node-runs.ts';
+import { get, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (more = {}) =>

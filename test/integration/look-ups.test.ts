@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, create, getMany } from './parameters.ts';
-import { useSandbox, type TestSandbox } from './sandbox.ts';
-import { runSync, syncIn, syncOf, type SyncRun } from './sync-node.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, getMany } from './harness/parameters.ts';
+import { useSandbox, type TestSandbox } from './harness/sandbox.ts';
+import { runSync, syncIn, syncOf, type SyncRun } from './harness/sync-node.ts';
 
 /** Small: the whole list is read. Large: looking up takes fewer requests than the whole list. */
 const small = useSandbox({ contacts: 20 });

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { isExpression, type IDataObject, type INodeParameters } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { executeContext, failure, run } from './n8n.ts';
-import { automatic, create, deleteRecord, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, failure, run } from './harness/node-runs.ts';
+import { automatic, create, deleteRecord, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

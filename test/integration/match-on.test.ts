@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { mapped } from './parameters.ts';
-import { alteredService } from './altered-service.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { mapped } from './harness/parameters.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const altered = alteredService(sandbox);

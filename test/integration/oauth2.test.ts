@@ -1,10 +1,10 @@
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { until } from '../until.ts';
-import { picker, run, type StoredOAuth2 } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
-import { automatic, create, get, getMany } from './parameters.ts';
+import { picker, run, type StoredOAuth2 } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { startSignInSandbox, type SignInSandbox } from './harness/oauth2.ts';
+import { automatic, create, get, getMany } from './harness/parameters.ts';
 
 /** Without any grace: a refresh token used twice logs the user out. */
 let sandbox: SignInSandbox;

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, create, update } from './parameters.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, update } from './harness/parameters.ts';
 
 /** A service whose fields have names and types that others rarely have. It keeps what it is sent. */
 const text = { type: 'string' };

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { dependsOnItem } from '../../nodes/CrmPlatform/schedule';
-import { run } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 3 });
 const items = Array.from({ length: 50 }, (_, i) => ({ n: i }));

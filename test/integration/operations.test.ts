@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from './n8n.ts';
-import { automatic, create, deleteRecord, get, getMany, update, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode } from './harness/node-runs.ts';
+import { automatic, create, deleteRecord, get, getMany, update, upsert } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (setup: Omit<Parameters<typeof runNode>[0], 'credential'>) =>

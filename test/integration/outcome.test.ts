@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { automatic, update, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, update, upsert } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

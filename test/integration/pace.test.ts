@@ -1,7 +1,7 @@
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
-import { useSandbox } from './sandbox.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 /** A minute passes when somebody waits a minute. */
 let time = Date.now();

@@ -1,9 +1,9 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
-import { picker, run } from './n8n.ts';
-import { byId, create, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker, run } from './harness/node-runs.ts';
+import { byId, create, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

@@ -4,8 +4,8 @@ import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mappe
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
-import { picker } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
 const setup = (resource = 'contact', operation = 'create') => ({

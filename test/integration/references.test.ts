@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
-import { picker } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
 const setup = (resource = 'contact', operation = 'create') => ({

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, update } from './parameters.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, update } from './harness/parameters.ts';
 
 /** A service that replaces records as a whole, and has no PATCH. */
 let record: IDataObject;

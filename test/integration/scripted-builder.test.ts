@@ -12,11 +12,11 @@ import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollT
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
-import { definitionOf } from './definition.ts';
-import { run } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { useSandbox } from './sandbox.ts';
-import { writeNode } from './scripted-builder.ts';
+import { definitionOf } from './harness/definition.ts';
+import { run } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { writeNode } from './harness/scripted-builder.ts';
 
 const prefix = 'n8n-nodes-crm-platform.';
 const nodes: INodeType[] = [new CrmPlatform(), new CrmPlatformSync(), new CrmPlatformTools(), new CrmPlatformTrigger(), new CrmPlatformPollTrigger()];

@@ -2,8 +2,8 @@ import { startSecondService } from '../second-service/second-server.ts';
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
-import { picker, run as runNode, type Setup } from './n8n.ts';
-import { automatic, create, deleteRecord, get, getMany, update, upsert } from './parameters.ts';
+import { picker, run as runNode, type Setup } from './harness/node-runs.ts';
+import { automatic, create, deleteRecord, get, getMany, update, upsert } from './harness/parameters.ts';
 
 /**
  * A service that speaks the same API with other names, known only by its own description: the

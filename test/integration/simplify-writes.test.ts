@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { automatic, create, getMany, on, update, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, create, getMany, on, update, upsert } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const simplified = async (parameters: INodeParameters, items: IDataObject[] = [{}]) => {

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
-import { automatic, create, deleteRecord, getMany, on, upsert } from './parameters.ts';
-import type { Setup } from './n8n.ts';
+import { peopleByEmail, useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create, deleteRecord, getMany, on, upsert } from './harness/parameters.ts';
+import type { Setup } from './harness/node-runs.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, change, counts, listed, newTeam, run, writes } = teamsIn(sandbox);

@@ -1,5 +1,5 @@
-import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, change, counts, newTeam, run } = teamsIn(sandbox);

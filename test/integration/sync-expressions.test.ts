@@ -1,5 +1,5 @@
-import { useSandbox } from './sandbox.ts';
-import { scopeOf, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { scopeOf, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, counts, newTeam, run, writes } = teamsIn(sandbox);

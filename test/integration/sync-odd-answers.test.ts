@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './sync-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox);

@@ -1,7 +1,7 @@
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from '../../nodes/CrmPlatform/pickers/syncFields';
-import { mapped } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf, syncPicker as picker } from './sync-node.ts';
+import { mapped } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, syncOf, syncPicker as picker } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const opened = (resource: string, more = {}) => ({

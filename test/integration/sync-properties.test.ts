@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { randomRuns } from '../random-runs.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const runs = randomRuns(25);

@@ -4,12 +4,12 @@ import { ExecuteContext } from 'n8n-core';
 import { createRunExecutionData, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { workflowIn } from '../../tools/node-context.ts';
-import { agentReading } from './agent.ts';
-import { asTool, runEngineAgent } from './engine-agent.ts';
-import { parts, type Setup } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { create, getMany, mapped, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { agentReading } from './harness/agent-execution.ts';
+import { asTool, runEngineAgent } from './harness/engine-agent.ts';
+import { parts, type Setup } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { create, getMany, mapped, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

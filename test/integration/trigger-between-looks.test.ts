@@ -1,7 +1,7 @@
-import { useAlteredService } from './altered-trigger';
-import { quickRetries } from './quick-retries';
+import { useAlteredService } from './harness/altered-trigger';
+import { quickRetries } from './harness/quick-retries';
 import { until } from '../until.ts';
-import { came, change, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
+import { came, change, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 const service = useAlteredService();
 

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { forgetDeliveries } from '../../nodes/CrmPlatform/trigger/webhook/receive';
-import { useTriggers } from './open-triggers';
-import { useSandbox } from './sandbox';
+import { useTriggers } from './harness/open-triggers';
+import { useSandbox } from './harness/sandbox';
 import { until } from '../until.ts';
-import { type TestTrigger } from './trigger';
+import { type TestTrigger } from './harness/webhook-trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);

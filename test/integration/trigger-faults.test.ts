@@ -1,5 +1,5 @@
-import { surviveFaults } from './survive-faults';
-import { came, happen, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
+import { surviveFaults } from './harness/survive-faults';
+import { came, happen, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 surviveFaults([{ status: 403 }]);
 

@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { Webhook } from 'standardwebhooks';
 
 import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
-import { useTriggers } from './open-triggers';
-import { useSandbox } from './sandbox';
-import type { TestTrigger } from './trigger';
+import { useTriggers } from './harness/open-triggers';
+import { useSandbox } from './harness/sandbox';
+import type { TestTrigger } from './harness/webhook-trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);

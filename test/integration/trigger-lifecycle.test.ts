@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
-import { useSandbox } from './sandbox';
+import { useSandbox } from './harness/sandbox';
 import { until } from '../until.ts';
-import { startTrigger, type TestTrigger, type TriggerSetup } from './trigger';
+import { startTrigger, type TestTrigger, type TriggerSetup } from './harness/webhook-trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const open: TestTrigger[] = [];

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useAlteredService } from './altered-trigger';
+import { useAlteredService } from './harness/altered-trigger';
 import { until } from '../until.ts';
-import { startTrigger } from './trigger';
-import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
+import { startTrigger } from './harness/webhook-trigger';
+import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 /** Another name of the place where n8n listens. */
 const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../until.ts';
-import { happen, names, onlySubscription, sandbox, trigger } from './watched-trigger';
+import { happen, names, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 const hour = 3_600_000;
 

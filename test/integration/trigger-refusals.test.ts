@@ -1,7 +1,7 @@
-import { useAlteredService } from './altered-trigger';
-import { quickRetries } from './quick-retries';
+import { useAlteredService } from './harness/altered-trigger';
+import { quickRetries } from './harness/quick-retries';
 import { until } from '../until.ts';
-import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 const service = useAlteredService();
 const refusal = (status: number, pointer?: string) => ({

@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 
 import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
-import type { EditedAnswer } from './altered-service';
-import { useAlteredService } from './altered-trigger';
+import type { EditedAnswer } from './harness/altered-service';
+import { useAlteredService } from './harness/altered-trigger';
 import { until } from '../until.ts';
-import { came, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
+import { came, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 const service = useAlteredService();
 afterEach(() => void jest.restoreAllMocks());

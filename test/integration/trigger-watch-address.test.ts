@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { until } from '../until.ts';
-import { came, change, happen, sandbox, trigger } from './watched-trigger';
+import { came, change, happen, sandbox, trigger } from './harness/watched-trigger';
 
 describe('An address that somebody changes to one that accepts events', () => {
 	let elsewhere: Server;

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { EditedAnswer } from './altered-service';
-import { useAlteredService } from './altered-trigger';
-import { shortenWaits } from './short-waits';
+import type { EditedAnswer } from './harness/altered-service';
+import { useAlteredService } from './harness/altered-trigger';
+import { shortenWaits } from './harness/short-waits';
 import { until } from '../until.ts';
-import { came, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
+import { came, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 shortenWaits();
 

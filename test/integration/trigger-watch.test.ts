@@ -1,5 +1,5 @@
 import { until } from '../until.ts';
-import { came, change, happen, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 test('a subscription deleted in the CRM is created again, and missed events arrive', async () => {
 	await trigger.activate();

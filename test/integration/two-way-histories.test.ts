@@ -5,9 +5,9 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import { readExample } from '../../demo/examples.ts';
 import { randomRuns } from '../random-runs.ts';
-import { playExample, ExampleTable } from './example-player.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync } from './sync-node.ts';
+import { playExample, ExampleTable } from './harness/example-player.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync } from './harness/sync-node.ts';
 
 const example = readExample('sync-two-way.json', { type: 'crmPlatformApi', id: '', name: '' });
 const sandbox = useSandbox({ contacts: 0, requestsPerMinute: 1_000_000 });

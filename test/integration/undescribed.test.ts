@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { automatic, create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './sync-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, syncOf } from './harness/sync-node.ts';
 
 // The service answers, and its description cannot be read at the moment.
 const sandbox = useSandbox({ contacts: 20 });

@@ -1,11 +1,11 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { undoing } from './undo-node.ts';
+import { run } from './harness/node-runs.ts';
+import { startSignInSandbox, type SignInSandbox } from './harness/oauth2.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox();

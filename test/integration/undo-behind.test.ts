@@ -1,8 +1,8 @@
-import { alteredService, withoutVersions } from './altered-service.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { stopLog, undoing } from './undo-node.ts';
+import { alteredService, withoutVersions } from './harness/altered-service.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { stopLog, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
-import { alteredService } from './altered-service.ts';
-import { executeContext } from './n8n.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { undoing } from './undo-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { executeContext } from './harness/node-runs.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { newIdOf, undoing } from './undo-node.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { newIdOf, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });

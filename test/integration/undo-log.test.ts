@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { stopLog, undoing } from './undo-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { stopLog, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../until.ts';
-import { run } from './n8n.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { newIdOf, resultsById, undoing } from './undo-node.ts';
+import { run } from './harness/node-runs.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { newIdOf, resultsById, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });

@@ -3,10 +3,10 @@ import type { INodeParameters } from 'n8n-workflow';
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { searchCausers } from '../../nodes/CrmPlatform/pickers/searchCausers';
 import { until } from '../until.ts';
-import { executeContext, picker } from './n8n.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { undoing } from './undo-node.ts';
+import { executeContext, picker } from './harness/node-runs.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { undoing } from './harness/undo-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, results, add, record } = undoing(sandbox);

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { newIdOf, undoing } from './undo-node.ts';
+import { failure, run } from './harness/node-runs.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { newIdOf, undoing } from './harness/undo-node.ts';
 
 const sandbox = useSandbox();
 const { as, createAs, undo, results, add, record, writes } = undoing(sandbox);

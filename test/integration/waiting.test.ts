@@ -3,9 +3,9 @@ import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { until } from '../until.ts';
-import { executeContext, run } from './n8n.ts';
-import { create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, run } from './harness/node-runs.ts';
+import { create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

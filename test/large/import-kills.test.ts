@@ -7,7 +7,7 @@ import { parse } from 'csv-parse/sync';
 import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../demo/ports.ts';
-import { type Killable, startKillable } from '../sandbox/killable-sandbox.ts';
+import { type Killable, startKillable } from '../sandbox/harness/killable-sandbox.ts';
 import { until } from '../until.ts';
 
 const script = join(__dirname, 'import-process.cjs');

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from '../integration/n8n.ts';
-import { getMany } from '../integration/parameters.ts';
-import { useSandbox } from '../integration/sandbox.ts';
+import { run as runNode } from '../integration/harness/node-runs.ts';
+import { getMany } from '../integration/harness/parameters.ts';
+import { useSandbox } from '../integration/harness/sandbox.ts';
 
 const seeded = 6000;
 const sandbox = useSandbox({ contacts: seeded, day: '2025-07-01' });

@@ -1,6 +1,6 @@
-import { run } from '../integration/n8n.ts';
-import { startSignInSandbox } from '../integration/oauth2.ts';
-import { getMany } from '../integration/parameters.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { startSignInSandbox } from '../integration/harness/oauth2.ts';
+import { getMany } from '../integration/harness/parameters.ts';
 import { until } from '../until.ts';
 
 const contacts = 20_000;

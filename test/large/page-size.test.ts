@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
-import { ended } from '../sandbox/job-client.ts';
-import { inProcess, type InProcess, type Json } from '../sandbox/in-process.ts';
+import { ended } from '../sandbox/harness/job-client.ts';
+import { inProcess, type InProcess, type Json } from '../sandbox/harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 afterAll(() => rmSync(folder, { recursive: true }));

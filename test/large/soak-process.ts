@@ -6,7 +6,7 @@ import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { valuesOf } from '../sandbox/record-writes.ts';
+import { valuesOf } from '../sandbox/harness/record-writes.ts';
 
 type Json = ReturnType<typeof JSON.parse>;
 

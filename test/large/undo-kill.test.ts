@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
-import { executeContext } from '../integration/n8n.ts';
-import { useSandbox } from '../integration/sandbox.ts';
+import { executeContext } from '../integration/harness/node-runs.ts';
+import { useSandbox } from '../integration/harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });

@@ -4,7 +4,7 @@ import type { Workflow } from '../../demo/n8n-client.ts';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { callSandbox, createRecord } from '../e2e/harness/sandbox-calls.ts';
 import { eventsOf, recordOfEvent, triggerWorkflow } from '../e2e/harness/trigger-workflow.ts';
-import { type Received, type Receiver, startReceiver } from '../sandbox/receiver.ts';
+import { type Received, type Receiver, startReceiver } from '../sandbox/harness/receiver.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 
 /** More than the workers do at once. */

@@ -1,6 +1,6 @@
 import { until } from '../until.ts';
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import type { Json } from './in-process.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import type { Json } from './harness/in-process.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));

@@ -1,7 +1,7 @@
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
-import { basic, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { errorsOf, type Json, type Reply } from './in-process.ts';
+import { basic, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { errorsOf, type Json, type Reply } from './harness/in-process.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));

@@ -6,10 +6,10 @@ import { type Job, jobOperations, jobs } from '../../sandbox/core/schemas/jobs.t
 import { firstVersion } from '../../sandbox/core/schemas/record.ts';
 import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { until } from '../until.ts';
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Fixtures, valuesOf } from './record-writes.ts';
-import type { Json } from './in-process.ts';
-import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './standing.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { type Fixtures, valuesOf } from './harness/record-writes.ts';
+import type { Json } from './harness/in-process.ts';
+import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './harness/ending-rights.ts';
 
 const everyScope = [...scopes.keys()];
 /** One more than a step takes, so that the end comes between two steps. */

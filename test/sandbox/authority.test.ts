@@ -1,7 +1,7 @@
 import { authorityOf, Ended, rightsOf, untilUsersChange } from '../../sandbox/domain/access/authority.ts';
 import { scopes } from '../../sandbox/domain/access/scopes.ts';
 import type { Authority } from '../../sandbox/core/service.ts';
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));

@@ -2,9 +2,9 @@ import { scopes } from '../../sandbox/domain/access/scopes.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
-import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type RecordWrite, recordWritesOf, type Fixtures, valuesOf } from './record-writes.ts';
-import type { Json, Reply } from './in-process.ts';
+import { type Call, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { type RecordWrite, recordWritesOf, type Fixtures, valuesOf } from './harness/record-writes.ts';
+import type { Json, Reply } from './harness/in-process.ts';
 
 /** What only administrators may change, and what everyone sees: said here once more, by hand. */
 const administrative = ['users', 'pipelines', 'custom-fields', 'custom-objects'];

@@ -9,9 +9,9 @@ import { Background } from '../../sandbox/core/foundation/background.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { ThreadReader } from '../../sandbox/core/store/threads/thread-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess, type Json } from './in-process.ts';
-import { maxPerTurn } from './max-per-turn.ts';
-import './quick-passwords.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
+import { maxPerTurn } from './harness/max-per-turn.ts';
+import './harness/quick-passwords.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'background-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bareInserts } from '../../bench/bare-inserts.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'bare-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,4 +1,4 @@
-import { inProcess, type Json } from './in-process.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 const create = '/v1/contacts/batch/create';
 const update = '/v1/contacts/batch/update';

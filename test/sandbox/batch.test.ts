@@ -1,4 +1,4 @@
-import { errorsOf, inProcess, type Json } from './in-process.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
 
 const batch = (operation: string) => `/v1/contacts/batch/${operation}`;
 const statuses = ({ body }: { body: Json }) => body.results.map(({ status }: Json) => status);

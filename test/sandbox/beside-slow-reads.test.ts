@@ -9,8 +9,8 @@ import { RecordReader } from '../../sandbox/core/store/records/record-reader.ts'
 import { Table } from '../../sandbox/core/store/records/table.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { until } from '../until.ts';
-import { inProcess, type Json } from './in-process.ts';
-import { ended } from './job-client.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
+import { ended } from './harness/job-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'slow-'));
 afterAll(() => rmSync(folder, { recursive: true }));

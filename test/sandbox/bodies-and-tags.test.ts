@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { until } from '../until.ts';
-import { inProcess, type InProcess } from './in-process.ts';
+import { inProcess, type InProcess } from './harness/in-process.ts';
 
 let sandbox: InProcess;
 beforeEach(() => void (sandbox = inProcess()));

@@ -1,6 +1,6 @@
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
-import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { type Call, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
 
 let sandbox: TokenSandbox;
 /** The callers of one account: two applications of one user, another user, two keys. */

@@ -1,5 +1,5 @@
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import type { Json } from './in-process.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import type { Json } from './harness/in-process.ts';
 
 let sandbox: TokenSandbox;
 let other: string;

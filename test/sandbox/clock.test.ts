@@ -1,4 +1,4 @@
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 test('the clock is read and moved forward, and everything goes by it', async () => {
 	const start = Date.parse('2026-03-01T09:30:00.000Z');

@@ -1,4 +1,4 @@
-import { adminId, type Console, fillIn, hidden, startConsole } from './console.ts';
+import { adminId, type Console, fillIn, hidden, startConsole } from './harness/console.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));

@@ -1,6 +1,6 @@
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
-import { type Console, hidden, memberId, startConsole } from './console.ts';
-import { submitAndFollow, shownOnce } from './scripted-browser.ts';
+import { type Console, hidden, memberId, startConsole } from './harness/console.ts';
+import { submitAndFollow, shownOnce } from './harness/scripted-browser.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));

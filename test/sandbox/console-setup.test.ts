@@ -1,4 +1,4 @@
-import { type Console, fillIn, startConsole } from './console.ts';
+import { type Console, fillIn, startConsole } from './harness/console.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));

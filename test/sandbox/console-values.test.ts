@@ -1,4 +1,4 @@
-import { type Console, startConsole } from './console.ts';
+import { type Console, startConsole } from './harness/console.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole({ contacts: 1 })));

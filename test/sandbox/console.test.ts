@@ -1,8 +1,8 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import type { Browser } from './scripted-browser.ts';
-import { adminId, type Console, fillIn, hidden, memberId, startConsole } from './console.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import type { Browser } from './harness/scripted-browser.ts';
+import { adminId, type Console, fillIn, hidden, memberId, startConsole } from './harness/console.ts';
+import { type Receiver, startReceiver } from './harness/receiver.ts';
 
 const machines = 'custom-objects/machines/records';
 

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const entry = (value: string, primary: boolean) => ({ value, label: null, primary });
 

@@ -1,5 +1,5 @@
-import { contractFile, document } from './contract.ts';
-import { inProcess, type Json } from './in-process.ts';
+import { contractFile, document } from './harness/contract.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 test('contract/openapi.json is up to date (else run: npm run contract)', async () => {
 	const { send } = inProcess();

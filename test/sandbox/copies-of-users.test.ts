@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { randomRuns } from '../random-runs.ts';
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Fixtures, valuesOf } from './record-writes.ts';
-import type { Json } from './in-process.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { type Fixtures, valuesOf } from './harness/record-writes.ts';
+import type { Json } from './harness/in-process.ts';
 
 /** The records that not everybody sees, by the definitions. */
 const seenBySome = resources.filter(({ visibility }) => typeof visibility === 'object');

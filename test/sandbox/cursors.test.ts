@@ -1,6 +1,6 @@
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { sortableFields } from '../../sandbox/domain/queries/list-query.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const sorts = sortableFields(contacts).flatMap((field) => [field, `-${field}`]);
 

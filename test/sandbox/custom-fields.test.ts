@@ -1,5 +1,5 @@
-import { tokenSandbox } from './access-tokens.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { tokenSandbox } from './harness/access-tokens.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const options = [
 	{ value: 'a', label: 'A' },

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const cars = {
 	key: 'cars',

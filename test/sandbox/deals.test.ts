@@ -1,4 +1,4 @@
-import { errorsOf, inProcess, type Json } from './in-process.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
 
 /** A deal, on a clock that the test moves. */
 async function withDeal(values: object = {}) {

@@ -1,4 +1,4 @@
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 test('contacts without a version answer as those with one, and the description calls them deprecated', async () => {
 	const { get } = inProcess({ contacts: 20 });

@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { mount } from '../../sandbox/api/http/route.ts';
 import type { Env, Service } from '../../sandbox/core/service.ts';
 import { docsRoutes } from '../../sandbox/web/pages/docs.ts';
-import { type Console, startConsole } from './console.ts';
-import type { Json } from './in-process.ts';
+import { type Console, startConsole } from './harness/console.ts';
+import type { Json } from './harness/in-process.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));

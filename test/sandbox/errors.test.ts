@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 

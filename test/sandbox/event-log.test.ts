@@ -1,4 +1,4 @@
-import { inProcess, type InProcess, type Json } from './in-process.ts';
+import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
 
 let now: number;
 let sandbox: InProcess;

@@ -1,6 +1,6 @@
-import { inProcess, type InProcess, type Json } from './in-process.ts';
-import { ended, startJob } from './job-client.ts';
-import { startReceiver } from './receiver.ts';
+import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
+import { ended, startJob } from './harness/job-client.ts';
+import { startReceiver } from './harness/receiver.ts';
 
 let now: number;
 let sandbox: InProcess;

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** Five events: four contacts come into being, the first is changed. */
 async function withEvents() {

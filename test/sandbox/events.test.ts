@@ -1,5 +1,5 @@
-import { inProcess, type InProcess, type Json } from './in-process.ts';
-import { runJob } from './job-client.ts';
+import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
+import { runJob } from './harness/job-client.ts';
 
 let now: number;
 let sandbox: InProcess;

@@ -1,5 +1,5 @@
 import { startSandbox } from '../../sandbox/serve.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const faults = '/_sandbox/faults';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const key = { 'Idempotency-Key': 'k1' };
 const ana = { email: 'ana@x.example' };

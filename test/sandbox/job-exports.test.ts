@@ -1,8 +1,8 @@
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { until } from '../until.ts';
-import { tokenSandbox } from './access-tokens.ts';
-import { errorsOf, inProcess, type Json } from './in-process.ts';
-import { ended, linesOf, ndjson, runJob } from './job-client.ts';
+import { tokenSandbox } from './harness/access-tokens.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
+import { ended, linesOf, ndjson, runJob } from './harness/job-client.ts';
 
 test('an export gives every record, line by line', async () => {
 	const sandbox = inProcess({ contacts: 1200 });

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess, type Json } from './in-process.ts';
-import { ended, people, startJob } from './job-client.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
+import { ended, people, startJob } from './harness/job-client.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'sandbox-'))));

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { until } from '../until.ts';
-import { ndjson } from './job-client.ts';
+import { ndjson } from './harness/job-client.ts';
 
 const headers = { Authorization: 'Bearer KEY', ...ndjson };
 const jobs = '/v1/jobs?resource=contacts&operation=create';

@@ -1,5 +1,5 @@
-import { errorsOf, inProcess, type Json } from './in-process.ts';
-import { ended, linesOf, ndjson, people, runJob, startJob } from './job-client.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
+import { ended, linesOf, ndjson, people, runJob, startJob } from './harness/job-client.ts';
 
 test('a job is accepted at once and done in the background, with a result for each line', async () => {
 	const sandbox = inProcess();

@@ -7,9 +7,9 @@ import { inTurns } from '../../sandbox/core/foundation/background.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
-import { startConsole } from './console.ts';
-import { inProcess, type Json } from './in-process.ts';
-import { maxPerTurn } from './max-per-turn.ts';
+import { startConsole } from './harness/console.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
+import { maxPerTurn } from './harness/max-per-turn.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'large-'));
 const sandbox = inProcess({ store: new Store(join(folder, 'one.db')), contacts: 60 });

@@ -1,7 +1,7 @@
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { brokenAnswerPromises } from '../fuzz/answer-promises.ts';
-import { inProcess } from './in-process.ts';
-import { runJob } from './job-client.ts';
+import { inProcess } from './harness/in-process.ts';
+import { runJob } from './harness/job-client.ts';
 
 const members = (count: number) =>
 	Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]));

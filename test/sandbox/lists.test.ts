@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** Three contacts, and the ids that a query of them gives. */
 async function three() {

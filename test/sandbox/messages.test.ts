@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const begin = Date.parse('2026-02-03T04:05:06.000Z');
 const outbound = { channel: 'email', direction: 'outbound', to: ['ana@x.example'], text: 'Hello' };

@@ -1,7 +1,7 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { hasCustomFields } from '../../sandbox/core/schemas/resource.ts';
-import { recordWritesOf, type Fixtures, valuesOf } from './record-writes.ts';
-import { errorsOf, inProcess, type InProcess, type Json } from './in-process.ts';
+import { recordWritesOf, type Fixtures, valuesOf } from './harness/record-writes.ts';
+import { errorsOf, inProcess, type InProcess, type Json } from './harness/in-process.ts';
 
 /** Names that every object of JavaScript has a value for. */
 const inherited = [

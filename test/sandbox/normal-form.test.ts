@@ -1,4 +1,4 @@
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const [composed, decomposed] = ['Caf\u00e9', 'Cafe\u0301'] as const;
 

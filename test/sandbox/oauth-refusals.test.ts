@@ -1,4 +1,4 @@
-import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
+import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './harness/connection.ts';
 
 const verifier = 'v'.repeat(43);
 let sandbox: OAuthSandbox;

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { authentication, discover, type OAuthSandbox, startOAuthSandbox } from './connection.ts';
+import { authentication, discover, type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
 
 const minute = 60_000;
 let sandbox: OAuthSandbox;

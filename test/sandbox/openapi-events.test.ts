@@ -1,6 +1,6 @@
 import { customEventTypes, eventTypes } from '../../sandbox/domain/events/event-types.ts';
-import { document } from './contract.ts';
-import { inProcess, type Json } from './in-process.ts';
+import { document } from './harness/contract.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 const { schemas } = document.components;
 const offered: string[] = schemas.EventPattern.anyOf[0].enum;

@@ -1,7 +1,7 @@
 import { namesOf } from '../../sandbox/core/schemas/names.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
-import { document } from './contract.ts';
-import type { Json } from './in-process.ts';
+import { document } from './harness/contract.ts';
+import type { Json } from './harness/in-process.ts';
 
 const { schemas } = document.components;
 

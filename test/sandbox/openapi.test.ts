@@ -3,8 +3,8 @@ import { namesOf } from '../../sandbox/core/schemas/names.ts';
 import { problems } from '../../sandbox/core/foundation/problem.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { document } from './contract.ts';
-import { inProcess, type Json } from './in-process.ts';
+import { document } from './harness/contract.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 /** What the service has lists of. */
 const records = resources.map((resource) => namesOf(resource).Singular);

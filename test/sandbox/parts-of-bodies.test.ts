@@ -1,8 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { JobLines } from '../../sandbox/core/store/job-lines.ts';
-import { inProcess, type InProcess } from './in-process.ts';
-import { maxPerTurn } from './max-per-turn.ts';
-import { ended, ndjson, people, runJob } from './job-client.ts';
+import { inProcess, type InProcess } from './harness/in-process.ts';
+import { maxPerTurn } from './harness/max-per-turn.ts';
+import { ended, ndjson, people, runJob } from './harness/job-client.ts';
 
 let sandbox: InProcess;
 beforeEach(() => void (sandbox = inProcess()));

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess, type Json } from './in-process.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
 
 const stages = [
 	{ name: 'Talk', kind: 'open' },

@@ -2,9 +2,9 @@ import { createApp } from '../../sandbox/app.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { until } from '../until.ts';
-import { basic, tokenSandbox } from './access-tokens.ts';
-import { holdTurns } from './held-turns.ts';
-import { inProcess, type Reply } from './in-process.ts';
+import { basic, tokenSandbox } from './harness/access-tokens.ts';
+import { holdTurns } from './harness/held-turns.ts';
+import { inProcess, type Reply } from './harness/in-process.ts';
 
 afterEach(() => jest.restoreAllMocks());
 

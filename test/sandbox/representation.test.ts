@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 test('a new record has every field, the service those it owns', async () => {
 	const now = Date.parse('2026-02-03T04:05:06.007Z');

@@ -1,5 +1,5 @@
-import { document } from './contract.ts';
-import { inProcess, type InProcess, type Json } from './in-process.ts';
+import { document } from './harness/contract.ts';
+import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
 
 const { paths, components } = document;
 

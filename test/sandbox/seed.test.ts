@@ -5,7 +5,7 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import { isReadOnly } from '../../sandbox/core/schemas/resource.ts';
 import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 test('the same number of contacts is the same data, always', async () => {
 	const [first, second] = [inProcess({ contacts: 200 }), inProcess({ contacts: 200 })];

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { newBrowser, shownOnce, submitAndFollow } from './scripted-browser.ts';
+import { newBrowser, shownOnce, submitAndFollow } from './harness/scripted-browser.ts';
 import { until } from '../until.ts';
-import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
+import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './harness/connection.ts';
 
 const settings = '/settings/api';
 let sandbox: OAuthSandbox;

@@ -5,8 +5,8 @@ import { Turns } from '../../sandbox/core/foundation/turns.ts';
 import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { post } from '../../sandbox/api/webhooks/post.ts';
-import { holdTurns } from './held-turns.ts';
-import { startReceiver } from './receiver.ts';
+import { holdTurns } from './harness/held-turns.ts';
+import { startReceiver } from './harness/receiver.ts';
 
 afterEach(() => jest.restoreAllMocks());
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lists-'));
 const sandbox = inProcess({ store: new Store(join(folder, 'one.db')), contacts: 50 });

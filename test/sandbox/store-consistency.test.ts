@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { until } from '../until.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
 const sendable = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { searchConditions } from '../../sandbox/core/store/records/search.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess, type InProcess } from './in-process.ts';
+import { inProcess, type InProcess } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'store-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,6 @@
 import { hasTags } from '../../sandbox/core/schemas/tags.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** A contact and a tag that it does not have yet. */
 async function contactAndTag() {

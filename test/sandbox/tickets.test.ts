@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** A ticket that someone works on, on a clock that the test moves. */
 async function withTicket(values: object = {}) {

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 test('an upsert creates missing records and updates existing ones', async () => {
 	const { put } = inProcess();

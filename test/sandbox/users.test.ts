@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 test('an API key acts for the owner of the account', async () => {
 	const { get } = inProcess();

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 test.each([1e21, 1e-7, 1000, -2.5, 0])('a number is filtered by as the service writes it: %d', async (amount) => {
 	const { post, get } = inProcess();

@@ -11,7 +11,7 @@ import { OfAnotherVersion, Table } from '../../sandbox/core/store/records/table.
 import { entriesWith } from '../../sandbox/core/store/records/value-index.ts';
 import { customField } from '../../sandbox/core/store/records/columns.ts';
 import { randomRuns } from '../random-runs.ts';
-import { inProcess, type Json } from './in-process.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'values-'));
 afterAll(() => rmSync(folder, { recursive: true }));

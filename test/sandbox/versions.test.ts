@@ -1,4 +1,4 @@
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 async function created() {
 	const sandbox = inProcess();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createApp } from '../../sandbox/app.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { tokenSandbox, type TokenSandbox } from './access-tokens.ts';
-import type { Json } from './in-process.ts';
+import { tokenSandbox, type TokenSandbox } from './harness/access-tokens.ts';
+import type { Json } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sight-'));
 afterAll(() => rmSync(folder, { recursive: true }));

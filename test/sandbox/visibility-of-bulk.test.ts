@@ -1,8 +1,8 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { until } from '../until.ts';
-import { type Answer, type OAuthSandbox, type RegisteredClient, startOAuthSandbox } from './connection.ts';
-import type { Json } from './in-process.ts';
-import { ndjson } from './job-client.ts';
+import { type Answer, type OAuthSandbox, type RegisteredClient, startOAuthSandbox } from './harness/connection.ts';
+import type { Json } from './harness/in-process.ts';
+import { ndjson } from './harness/job-client.ts';
 
 type Call = (method: string, path: string, body?: Json, headers?: object) => Promise<Answer>;
 

@@ -1,6 +1,6 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { type Answer, type OAuthSandbox, startOAuthSandbox } from './connection.ts';
-import type { Json } from './in-process.ts';
+import { type Answer, type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
+import type { Json } from './harness/in-process.ts';
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
 const everything = 'contacts:read contacts:write companies:read companies:write';

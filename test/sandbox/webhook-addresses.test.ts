@@ -3,8 +3,8 @@ import { Resolver } from 'node:dns/promises';
 import os, { type NetworkInterfaceInfo } from 'node:os';
 import { publicAddress } from '../../sandbox/api/webhooks/addresses.ts';
 import { post } from '../../sandbox/api/webhooks/post.ts';
-import { startReceiver } from './receiver.ts';
-import { hasTried, startWebhookSandbox } from './webhook-client.ts';
+import { startReceiver } from './harness/receiver.ts';
+import { hasTried, startWebhookSandbox } from './harness/webhook-client.ts';
 
 afterEach(() => jest.restoreAllMocks());
 

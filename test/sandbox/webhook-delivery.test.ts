@@ -1,5 +1,5 @@
-import type { Json } from './in-process.ts';
-import { startReceiver } from './receiver.ts';
+import type { Json } from './harness/in-process.ts';
+import { startReceiver } from './harness/receiver.ts';
 import {
 	answering,
 	hasTried,
@@ -7,7 +7,7 @@ import {
 	seconds,
 	startWebhookSandbox,
 	type WebhookSandbox,
-} from './webhook-client.ts';
+} from './harness/webhook-client.ts';
 
 const { minute, hour, day } = seconds;
 

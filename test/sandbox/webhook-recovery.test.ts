@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json } from './in-process.ts';
-import { startReceiver, verify } from './receiver.ts';
-import { answering, hasTried, isDone, seconds, startWebhookSandbox } from './webhook-client.ts';
+import type { Json } from './harness/in-process.ts';
+import { startReceiver, verify } from './harness/receiver.ts';
+import { answering, hasTried, isDone, seconds, startWebhookSandbox } from './harness/webhook-client.ts';
 
 const main = join(__dirname, '../../sandbox/main.ts');
 

@@ -1,7 +1,7 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { type OAuthSandbox, startOAuthSandbox } from './connection.ts';
-import type { Json } from './in-process.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
+import type { Json } from './harness/in-process.ts';
+import { type Receiver, startReceiver } from './harness/receiver.ts';
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
 const scopes = 'contacts:read contacts:write jobs:read webhooks:read webhooks:write events:read';

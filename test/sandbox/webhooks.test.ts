@@ -1,6 +1,6 @@
-import { errorsOf, type Json } from './in-process.ts';
-import { verify } from './receiver.ts';
-import { isDone, seconds, startWebhookSandbox, type WebhookSandbox } from './webhook-client.ts';
+import { errorsOf, type Json } from './harness/in-process.ts';
+import { verify } from './harness/receiver.ts';
+import { isDone, seconds, startWebhookSandbox, type WebhookSandbox } from './harness/webhook-client.ts';
 
 let sandbox: WebhookSandbox;
 beforeEach(async () => void (sandbox = await startWebhookSandbox()));

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** A contact to link to, and for each kind the least that makes one. */
 async function withContact() {

@@ -6,8 +6,8 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
-import { executeContext } from '../integration/n8n.ts';
-import { getMany } from '../integration/parameters.ts';
+import { executeContext } from '../integration/harness/node-runs.ts';
+import { getMany } from '../integration/harness/parameters.ts';
 
 type Answer = HttpResponse | NoResponse;
 

@@ -1,7 +1,7 @@
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
-import { run } from '../integration/n8n.ts';
-import { getMany } from '../integration/parameters.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { getMany } from '../integration/harness/parameters.ts';
 
 /** Run in an n8n-core older than the oldest that is supported. */
 const credential = { baseUrl: 'http://127.0.0.1:1', apiKey: 'key' };
