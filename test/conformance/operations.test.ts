@@ -78,7 +78,7 @@ const api = operations.filter(({ path }) =>
 	/^\/(v1\/(?!jobs|webhooks|events\/)|contacts$)/.test(path),
 );
 
-test.each(api)('$id: the example is taken, and the answer is as described', async (operation) => {
+test.each(api)('$id: the example is accepted, and the response is as described', async (operation) => {
 	const { method, path, described } = operation;
 	const resource = [anyRecords, ...resources].find(({ name }) => name === described.tags[0]);
 	let url = path;
@@ -99,7 +99,7 @@ test.each(api)('$id: the example is taken, and the answer is as described', asyn
 });
 
 test.each(api.filter(({ path }) => path.includes('/machines/')))(
-	'$id: that there is no such custom object is described',
+	'$id: the response for an unknown custom object is described',
 	async ({ method, path, described }) => {
 		const url = path.replace('machines', 'none').replaceAll(/\{\w+\}/g, 'x');
 		const body = described.requestBody && {};

@@ -55,7 +55,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 		expect(output).toMatchObject({ output: 'Done.' });
 	});
 
-	test('is told why a call failed, and writes once when it makes the call again', async () => {
+	test('learns why a call failed, and writes once when it repeats the call', async () => {
 		const name = `tool-${randomUUID()}`;
 		const add = ({ tools }: Turn, values: IDataObject) => {
 			const { name: tool } = tools.find((candidate) => candidate.name.toLowerCase().includes('add'))!;

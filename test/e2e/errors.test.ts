@@ -3,7 +3,7 @@ import { byId } from '../integration/harness/parameters.ts';
 import { runNode } from './harness/run-node.ts';
 import { createRecord } from './harness/sandbox-calls.ts';
 
-describe('In a real n8n, a record that is not there', () => {
+describe('In a real n8n, a record that does not exist', () => {
 	const missing = 'con_00000000000000000000000000';
 	const parameters = {
 		resource: 'contact',

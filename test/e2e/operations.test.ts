@@ -108,7 +108,7 @@ describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 		expect(body).toMatchObject({ [key]: record[key], [text]: 'after' });
 	});
 
-	test('Delete removes the record and says so', async () => {
+	test('Delete removes the record and confirms it', async () => {
 		const record = await newRecord();
 
 		const { items } = await run('delete', { recordId: byId(record.id) });

@@ -71,7 +71,7 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 
 const writes = async () => (await sandbox.requests()).filter(({ method, status }) => method !== 'GET' && status < 300);
 
-test.each(bad)('%s: the answer says what to send, and nothing is written', async (_what, tool, createInput, answer) => {
+test.each(bad)('%s: the message explains what to send, and nothing is written', async (_what, tool, createInput, answer) => {
 	const call = await callerOf(sandbox.credential, { writes: allWrites });
 	const text = (await call(tool, createInput())).map((answer) => Object.values(answer).join(' ')).join(' ');
 	expect(text).toMatch(answer);
@@ -88,8 +88,8 @@ test.each(bad.filter(([, tool]) => tool === 'change' || tool === 'act'))('with A
 	expect(await writes()).toEqual([]);
 });
 
-describe('what the author does not allow', () => {
-	test('has no tool, no action and no kind', async () => {
+describe('operations that the author does not allow', () => {
+	test('have no tool, no action and no record type', async () => {
 		const call = await callerOf(sandbox.credential, { kinds: ['deal'], writes: ['update', 'act'] });
 		expect(JSON.stringify(await call('search', { kind: 'contact' }))).toMatch(/kind cannot be/);
 		expect(JSON.stringify(await call('change', { kind: 'deal', action: 'delete', record: ids.deal }))).toMatch(/action cannot be \\"delete/);

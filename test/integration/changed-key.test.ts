@@ -37,7 +37,7 @@ function replaceable(before: (key: string, url: URL) => Promise<Instead> = async
 const all = getMany('contact');
 
 describe('the key of a credential is replaced', () => {
-	test('between two pages: the execution ends with an error, and the next one has all with the new key', async () => {
+	test('between two pages: the execution fails with an error, and the next one reads everything with the new key', async () => {
 		let pages = 0;
 		let goOn = () => {};
 		const { credential, replace, revoke } = replaceable(async (key, { pathname }) => {
@@ -74,7 +74,7 @@ describe('the key of a credential is replaced', () => {
 		expect(await begun).toMatchObject(isRevoked ? { httpCode: '401' } : { items: { length: 520 } });
 	});
 
-	test('under a published Poll Trigger: it goes on with the new one, and starts each event once', async () => {
+	test('under a published Poll Trigger: it continues with the new one, and starts each event once', async () => {
 		const { credential, replace, revoke } = replaceable();
 		const n8n = await publish({}, { credential });
 		const [before] = await log.contacts(1);

@@ -35,13 +35,13 @@ describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 		[{ status: 'error', message: 'Row is away' }, /an error instead of a record: .*Row is away/],
 		[{}, /a record without an ID/],
 		[{ id: null, last_name: 'A' }, /a record without an ID/],
-	])('where %j stands in place of a record', async (line, words) => {
+	])('if %j stands in place of a record', async (line, words) => {
 		edited((lines) => lines.map((originalLine, i) => (i === 2 ? JSON.stringify(line) : originalLine)));
 		await expect(exportOf({ fileFormat, options: { outputFields: ['id'] } })).rejects.toThrow(words);
 	});
 });
 
-test('an object with the reason of a failed job is reported in words', async () => {
+test('an object with the reason of a failed job is shown as text', async () => {
 	service.alter({
 		answer(text, { method, url }) {
 			if (method !== 'GET' || !/\/jobs\/[^/]+$/.test(url.pathname)) return text;

@@ -38,7 +38,7 @@ const labels = [
 
 beforeEach(empty);
 
-test.each(labels)('a custom field with the label “%s” comes back from a file with labels, as do the others', async (label) => {
+test.each(labels)('a custom field with the label “%s” is imported from a file with labels, as are the others', async (label) => {
 	await labelled(label);
 	const values = { ...person, custom_fields: { k1: 'Own' } };
 	const { body } = await sandbox.call('POST', '/v1/contacts', values);
@@ -60,7 +60,7 @@ test('a column with the exact label of a field is that field, whatever other nam
 	expect(await contacts()).toMatchObject([{ last_name: 'A', company_id: null, custom_fields: { k1: 'Blue' } }]);
 });
 
-test('a column that fits two fields equally is refused by the names of both', async () => {
+test('a column that fits two fields equally is refused with the names of both', async () => {
 	await labelled('Twin');
 	await labelled('Twin', 'k2');
 	const { json, failed } = await importOf('Last Name,Twin\nA,x\n', { importAs: 'create' });
@@ -68,7 +68,7 @@ test('a column that fits two fields equally is refused by the names of both', as
 	expect(failed).toMatch(/Twin.*custom_fields\.k1, custom_fields\.k2/);
 });
 
-test('two names of one field with different values are refused by both, and nothing is written', async () => {
+test('two names of one field with different values are refused with both names, and nothing is written', async () => {
 	const parameters = create('contact', automatic);
 	const error = await failure({ credential: sandbox.credential, parameters, items: [{ last_name: 'C', 'Last Name': 'D' }] });
 	expect(error.message).toMatch(/“last_name” and “Last Name” both map to this field/);

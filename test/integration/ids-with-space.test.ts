@@ -22,7 +22,7 @@ test.each<[string, (id: string) => IDataObject]>([
 	expect((await run({ credential: sandbox.credential, parameters })).items).toHaveLength(1);
 });
 
-test('a link is written without the white space around its ID, and white space alone is no ID', async () => {
+test('a link is written without the white space around its ID, and white space alone is not an ID', async () => {
 	const { id } = await createRecord('companies', { name: 'Roomy' });
 	const items = [{ last_name: 'A', company_id: ` ${String(id)}\n` }, { last_name: 'B', company_id: ' ' }];
 	const parameters = { ...create('contact', automatic), options: { emptyCells: 'clear' } } as INodeParameters;

@@ -58,7 +58,7 @@ async function itemsOf(published: Published, count = 1): Promise<IDataObject[]> 
 	return items();
 }
 
-test('what a workflow has written does not start it again, and starts the others', async () => {
+test('changes that a workflow has made do not start it again, and start the others', async () => {
 	const writingWorkflow = await publish('workflow-1', { filters: { ignore: ['workflow'] } });
 	const other = await publish('workflow-2', { filters: { ignore: ['workflow'] } });
 	const ofN8n = await publish('workflow-3', { filters: { ignore: ['instance'] } });
@@ -93,7 +93,7 @@ test('changes made with a credential are ignored by the id of its actor', async 
 	expect((await itemsOf(ignoring)).map(isOutside)).toEqual([true]);
 });
 
-test('a delivery of what the workflow has written starts nothing', async () => {
+test('a delivery about the workflow’s own change starts nothing', async () => {
 	const trigger = await openWebhookTrigger({ events: ['contact.*'], filters: { ignore: ['workflow'] } });
 	await writeInWorkflow();
 	await writeOutside();

@@ -44,12 +44,12 @@ describe('a linked record', () => {
 		expect(hints).toEqual([]);
 	});
 
-	test('that is not there yet is none', async () => {
+	test('that is blank is left out', async () => {
 		const { items } = await done(adding(['company_id', null], ['owner_id', byId('')]));
 		expect(items[0]?.json).toMatchObject({ company_id: null });
 	});
 
-	test('is a stage of any pipeline where an expression tells which', async () => {
+	test('is a stage of any pipeline if an expression chooses it', async () => {
 		const { results } = await picker(
 			searchLinked,
 			{

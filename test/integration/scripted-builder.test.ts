@@ -71,17 +71,17 @@ sinceN8n('2.41', () => {
 
 		const writeExample = ({ type, wish }: Example) => writeNode(definitions.get(type)!, wish);
 
-		test.each(examples)('can write “$name” of $example anew, as n8n’s own check wants it', (example) => {
+		test.each(examples)('can rewrite “$name” of $example so that it passes n8n’s own check', (example) => {
 			expect(validateNodeConfig(example.type, 1, { parameters: writeExample(example) })).toEqual({ valid: true, errors: [] });
 		});
 
-		test('would be told of a choice that there is not', () => {
+		test('would be told that a choice does not exist', () => {
 			const parameters = { resource: 'animal', operation: 'getMany' };
 			expect(validateNodeConfig(`${prefix}crmPlatform`, 1, { parameters }).valid).toBe(false);
 			expect(() => writeNode(definitions.get(`${prefix}crmPlatform`)!, parameters)).toThrow('animal');
 		});
 
-		test.each(examples)('finds a place for all of “$name” of $example in the form that people see', (example) => {
+		test.each(examples)('finds a place for everything in “$name” of $example in the form that people see', (example) => {
 			const parameters = writeExample(example);
 			const { properties } = nodes[[...definitions.keys()].indexOf(example.type)]!.description;
 			expect(NodeHelpers.getNodeParameters(properties, parameters, true, false, { typeVersion: 1 }, null)).toMatchObject(parameters);

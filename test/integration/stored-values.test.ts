@@ -74,7 +74,7 @@ describe.each(Object.entries(forms))('a form %s accepts', (_, formOf) => {
 		expect(await issues(formOf(resource), value)).toEqual({});
 	});
 
-	test('what was filled in while the CRM could not be asked', async () => {
+	test('values that were filled in while the CRM could not be reached', async () => {
 		const { fields } = await loaded(formOf('contact'), { 'custom_fields.vip': 'yes' }, false);
 		expect(fields.map(({ id }) => id)).toContain('custom_fields.vip');
 	});

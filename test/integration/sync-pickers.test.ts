@@ -15,13 +15,13 @@ test('a sync offers the unique fields to match on, and the id', async () => {
 	expect(offered.map(({ value }) => value)).not.toContain('last_name');
 });
 
-test('a sync says that no field is chosen yet, and names none for it', async () => {
+test('a sync reports that no field is chosen yet, and names none', async () => {
 	const [first] = await picker(getSyncMatchFields, opened('contact'));
 	const [second] = await picker(getSyncOtherMatchFields, opened('contact'));
 	expect([first, second]).toEqual([{ name: 'Choose a Field', value: '' }, { name: 'None', value: '' }]);
 });
 
-test('the id can always be mapped, and is shown where records are found by it', async () => {
+test('the id can always be mapped, and is shown if records are found by it', async () => {
 	const id = async (more: object) =>
 		(await picker(getSyncFields, opened('contact', more))).fields.find((field) => field.id === 'id');
 	expect(await id({ matchOn: 'id' })).toMatchObject({ removed: false, required: true });

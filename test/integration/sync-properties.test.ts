@@ -69,7 +69,7 @@ const byItem = (run: SyncRun) =>
 		run[name].map((item) => ({ item: item.pairedItem, ...syncIn(item) })),
 	);
 
-test('a preview is what the run does; then both agree; then nothing is left to do', async () => {
+test('a preview shows what the run does; then both agree; then nothing is left to do', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.oneof(fc.array(person, { maxLength: 7 }), consistentSource),

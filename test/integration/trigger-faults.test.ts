@@ -3,7 +3,7 @@ import { came, happen, onlySubscription, sandbox, subscriptions, trigger } from 
 
 surviveFaults([{ status: 403 }]);
 
-test.each(['DELETE', 'GET'])('an unpublish whose %s fails for good leaves the next publish a trigger that works', async (method) => {
+test.each(['DELETE', 'GET'])('an unpublish whose %s fails permanently leaves the next publish a trigger that works', async (method) => {
 	await trigger.activate();
 	await sandbox.faults({ method, path: '/v1/webhooks', status: 403 });
 	await expect(trigger.deactivate()).rejects.toThrow();

@@ -51,7 +51,7 @@ test.each(['create', 'update', 'upsert', 'delete'])('an import (%s) is not start
 	expect(sentRequests).toEqual([]);
 });
 
-test('reading goes on, in any order, and a hint says why', async () => {
+test('reading continues, in any order, and a hint tells why', async () => {
 	const { items, hints } = await run({ credential: service.credential, parameters: getMany('contact', { options: { sort: '-created_at' } }) });
 	expect(items.length).toBeGreaterThan(1);
 	expect(hints.join()).toMatch(cause);

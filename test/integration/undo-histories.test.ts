@@ -117,7 +117,7 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	return broken;
 }
 
-test('a history of changes by a workflow and by others is undone, told, and undone again', async () => {
+test('a history of changes by a workflow and by others is undone, reported, and undone again', async () => {
 	const property = fc.asyncProperty(undoHistories, async (history) => {
 		expect(await brokenBy(history)).toEqual([]);
 	});

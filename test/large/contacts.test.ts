@@ -20,7 +20,7 @@ async function idsInOrder(): Promise<string[]> {
 	return ids;
 }
 
-test('130,000 contacts come back whole, each once, in order, with a few requests more than pages', async () => {
+test('130,000 contacts are returned completely, each once, in order, with a few requests more than pages', async () => {
 	const { items, decryptions } = await run({
 		credential: sandbox.credential,
 		parameters: getMany('contact', { simplify: true }),

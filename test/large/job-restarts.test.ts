@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 test.each(['SIGKILL', 'SIGTERM'] as const)(
-	'after %s in the middle, a job goes on where it was: every line once, none left out',
+	'after %s in the middle, a job continues where it stopped: every line once, none left out',
 	async (signal) => {
 		const start = () => startProcess(join(folder, 'sandbox.db'), 0, ends.signal);
 		let sandbox = await start();

@@ -5,7 +5,7 @@ import { until } from '../until.ts';
 
 const contacts = 20_000;
 
-test('20,000 contacts come back whole though the access token expires among them', async () => {
+test('20,000 contacts are returned completely though the access token expires meanwhile', async () => {
 	const sandbox = await startSignInSandbox({
 		contacts,
 		tokenLifetimes: { replacedRefreshToken: 0 },

@@ -53,7 +53,7 @@ async function people(): Promise<string[]> {
 	return (body.data as IDataObject[]).map(({ last_name: name, job_title: title, phone }) => JSON.stringify({ name, title, phone })).sort();
 }
 
-test('an undo whose n8n is killed again and again comes to the same result when it is run again: nothing twice, nothing left', async () => {
+test('an undo whose n8n is killed repeatedly reaches the same result when it is run again: nothing twice, nothing missing', async () => {
 	const named = (name: string) => Array.from({ length: count }, (_, i) => ({ last_name: `${name} ${i}`, job_title: `Title ${i}` }));
 	const changed = await batch('create', named('Changed'), false);
 	const deleted = await batch('create', named('Deleted'), false);

@@ -95,7 +95,7 @@ describeInQueueMode('The trigger in queue mode', () => {
 		expect(await subscriptions()).toEqual([]);
 	});
 
-	test('every process that receives webhooks takes the genuine ones, and refuses the forged', async () => {
+	test('every process that receives webhooks accepts the genuine ones, and refuses the forged', async () => {
 		const n8n = theN8n();
 		const id = await activated();
 		const { path, delivery } = await intercepted();
