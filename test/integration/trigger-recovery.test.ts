@@ -96,7 +96,7 @@ test('publishing again during recovery loses nothing and repeats nothing', async
 	expect(names().sort()).toEqual(numbered(120).sort());
 });
 
-test('an activation that could not request missed events leaves that to the next', async () => {
+test('if an activation could not request missed events, the next one does', async () => {
 	await trigger.activate();
 	await trigger.deactivate();
 	await happen('missed');

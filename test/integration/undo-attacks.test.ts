@@ -34,7 +34,7 @@ test('a record that a killed undo has created is not created again', async () =>
 	expect(await living('Killed')).toHaveLength(1);
 });
 
-test('an undo of all workflows handles earlier undos correctly', async () => {
+test('an undo of all workflows recognizes earlier undos', async () => {
 	const since = new Date().toISOString();
 	const contact = await add('contacts', { last_name: 'All' });
 	await as('t3', op.deleteRecord('contact', contact.id));

@@ -36,7 +36,7 @@ describe('an event that the log does not have yet', () => {
 		expect(await record('contacts', id)).toMatchObject({ job_title: 'c' });
 	});
 
-	test('an earlier undo: conflict, and the same result once the log has it', async () => {
+	test('an earlier undo: conflict, and “already so” once the log has it', async () => {
 		const id = await changed('u5');
 		await stopLog(sandbox, service);
 		expect(results(await undo('u5'))).toEqual(['undone']);

@@ -54,7 +54,7 @@ test('messages are seen with their contact, ticket or deal, and by their user', 
 	expect(store.table('messages')!.count([], false)).toBe(seen.length + hidden.length + 1);
 });
 
-test('a write scope without the read scope learns the id and the version, and no more', async () => {
+test('a write scope without the read scope gets the id and the version, and nothing else', async () => {
 	const { sales, as } = sandbox;
 	const { id } = await contactOf(sales, { first_name: 'Secret' });
 	const call = as(sales, ['contacts:write', 'jobs:write', 'jobs:read', 'webhooks:write']);

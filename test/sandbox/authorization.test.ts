@@ -175,15 +175,15 @@ async function flaws(resource: Resource): Promise<string[]> {
 	return found;
 }
 
-test.each(resources.map(({ name }) => name))('%s: who may do what with whose', async (name) => {
+test.each(resources.map(({ name }) => name))('%s: who may do what with whose records', async (name) => {
 	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
 });
 
-test('records of custom objects: who may do what with whose', async () => {
+test('records of custom objects: who may do what with whose records', async () => {
 	expect(await flaws(recordsOf(fixtures.machine))).toEqual([]);
 });
 
-test('what everyone sees is declared in one place', () => {
+test('resources that everyone sees are declared in one place', () => {
 	const names = resources.filter((resource) => resource.visibility === 'everyone').map(({ name }) => name);
 	expect(names).toEqual(seenByEveryone);
 });

@@ -104,7 +104,7 @@ async function listOf(call: ReturnType<TokenSandbox['as']>, path: string): Promi
 	return records;
 }
 
-test('a copy that a user keeps by events is what the lists show that user, whatever happens', async () => {
+test('a copy that a user maintains from events equals the lists that the user sees, whatever happens', async () => {
 	const history = fc.array(anyStep, { minLength: 10, maxLength: 40 });
 	const now = Date.parse('2026-03-01T12:00:00.000Z');
 	await fc.assert(

@@ -134,7 +134,7 @@ async function flaws(resource: Resource): Promise<Json[]> {
 	return found;
 }
 
-test.each(resources.map(({ name }) => name))('events of %s are not sent any more to whom they are not for', async (name) => {
+test.each(resources.map(({ name }) => name))('events of %s are no longer sent to users who may not see them', async (name) => {
 	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
 });
 
