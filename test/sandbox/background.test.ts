@@ -117,7 +117,7 @@ test('writes are moved into the file by another thread, and not within a request
 	store.close();
 });
 
-test('reads that jobs wait for have lower priority than searches, and do not wait for them', async () => {
+test('checkpoints that jobs wait for have a thread of their own, apart from searches', async () => {
 	const path = join(folder, 'searches.db');
 	const reader = new BackgroundReader(new DatabaseSync(path), path);
 	const { contexts, calls } = jest.spyOn(ThreadReader.prototype, 'read').mock;

@@ -13,7 +13,7 @@ const eventsFor = async (user: string): Promise<Json[]> =>
 	(await sandbox.as(user, scopes)('GET', '/v1/events?limit=500')).body.data;
 const types = (events: Json[]): string[] => events.map(({ type }) => type);
 
-test('the former owner gets deleted, the new one created', async () => {
+test('the former owner gets a deletion, the new one a creation', async () => {
 	const { sales, post, patch } = sandbox;
 	const { body: deal } = await post('/v1/deals', { title: 'Before', owner_id: sales });
 	await patch(`/v1/deals/${deal.id}`, { amount: 7, currency: 'EUR' });
@@ -40,7 +40,7 @@ test('the former owner gets deleted, the new one created', async () => {
 	expect(JSON.stringify(next)).not.toContain('Before');
 });
 
-test('for the account it was changed, neither created nor deleted', async () => {
+test('in the account’s log, the record is changed, neither created nor deleted', async () => {
 	const { admin, sales, get, as, post, patch } = sandbox;
 	const { body: deal } = await post('/v1/deals', { title: 'x', owner_id: sales });
 	await patch(`/v1/deals/${deal.id}`, { owner_id: other });

@@ -39,7 +39,7 @@ function accountFor(method: string, path: string): InProcess {
 	return account;
 }
 
-test.each(withBody)('the example of $method $path succeeds as it stands', async (example) => {
+test.each(withBody)('the example of $method $path succeeds unchanged', async (example) => {
 	const { method, path, address, body, matchOn } = example;
 	const crm = accountFor(method, path);
 	const needsOther = address.includes('{id}') || path.endsWith('/schedule');

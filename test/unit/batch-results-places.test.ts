@@ -55,7 +55,7 @@ describe('items with ids', () => {
 		expect(placed(ab, results)).toEqual(expected);
 	});
 
-	test('an item without an id has the result at its index, whatever id that has', () => {
+	test('an item without an id has the result at its index, whatever id the result has', () => {
 		expect(placed([{ id: 'a' }, {}], [{ index: 1, ...ok({ id: 'new' }) }, { index: 0, id: 'a', ...ok() }])).toEqual([1, 0]);
 	});
 });
@@ -74,7 +74,7 @@ describe('several items for one record', () => {
 		expect(placed(twice, results)).toEqual(expected);
 	});
 
-	test('keep them though both records have the last values', () => {
+	test('keep their results though both records have the last values', () => {
 		const items = [{ id: 'a', name: 'one' }, { id: 'a', name: 'two' }];
 		expect(placed(items, [{ id: 'a', ...ok({ id: 'a', name: 'two' }) }, { id: 'a', ...ok({ id: 'a', name: 'two' }) }])).toEqual([0, 1]);
 	});
@@ -94,12 +94,12 @@ describe('a record with the values of another item belongs to none', () => {
 		expect(placed(items, results)).toEqual(expected);
 	});
 
-	test('a field that one item does not have tells nothing', () => {
+	test('a field that one item does not have decides nothing', () => {
 		const some = [{ code: 1 }, { code: 2 }, {}];
 		expect(placed(some, [0, 1, 2].map((index) => ({ index, ...ok({ code: 1 }) })))).toEqual([0, 1, 2]);
 	});
 
-	test('one field of its own is enough', () => {
+	test('one distinguishing field is enough', () => {
 		const both = [{ a: 1, b: 'x' }, { a: 2, b: 'y' }];
 		expect(placed(both, [{ index: 0, ...ok({ a: 2, b: 'x' }) }, { index: 1, ...ok({ a: 2 }) }])).toEqual([0, 1]);
 	});
@@ -114,13 +114,13 @@ describe('of items that become records of their own', () => {
 		[201, 300, [0, 1]],
 		[201, 199, [0, 1]],
 		[201, 422, [0, 1]],
-	])('two that are answered with one id, by %i and %i, count as neither if both were made', (first, second, expected) => {
+	])('two items answered with one id, by %i and %i, both have no result if both were created', (first, second, expected) => {
 		expect(placed(plain, [creation(0, 'x', first), creation(1, 'x', second)], true)).toEqual(expected);
 		expect(placed(plain, [creation(0, 'x', first), creation(1, 'x', second)])).toEqual([0, 1]);
 	});
 });
 
-test.each([undefined, null, 'text', 7, { results: 7 }, [], [[]]])('an answer without results leaves all items open: %j', (results) => {
+test.each([undefined, null, 'text', 7, { results: 7 }, [], [[]]])('a response without results leaves all items undecided: %j', (results) => {
 	expect(placed(plain, results)).toEqual([null, null]);
 });
 
