@@ -158,7 +158,7 @@ test('the CRM’s test is answered, and starts the workflow only if chosen', asy
 	expect(trigger.reported).toEqual(['Test Events: enter true or false instead of “sometimes”.']);
 });
 
-test('a test run receives its deliveries under its own address', async () => {
+test('during a test run, an event starts both the workflow and the test run', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	await trigger.activate(true);
 	await happen('Moreno');

@@ -146,7 +146,7 @@ test.each(histories)('%s', async (_name, history) => {
 	expect(brokenPollPromises(await playPollHistory({ ...succeeding, ...history }))).toEqual([]);
 });
 
-test('two publishes, one of two triggers and then the other, and a kill repeat no success', async () => {
+test('two publishes, one of each of two triggers, and a kill repeat no success', async () => {
 	const deeds = [happen('a.x', 4), wait(60_000), publish, happen('a.x', 2), { does: 'publish', node: 1 } as PollStep, wait(60_000), kill()];
 	const played = await playPollHistory({ ...succeeding, nodes: 2, doneWhen: 'succeeded', deeds });
 	const successes = played.n8n.allRows.filter(({ status }) => status === 'success');
@@ -154,7 +154,7 @@ test('two publishes, one of two triggers and then the other, and a kill repeat n
 	expect(played.n8n.reports).toEqual([]);
 });
 
-test('fifty idle triggers look together, 240 times an hour, and ask for nothing else', async () => {
+test('fifty idle triggers look together, 240 times an hour, and send nothing else', async () => {
 	const clock = new ModelClock();
 	const service = new PollModelService(clock);
 	const n8n = new PollModelN8n(clock, service);

@@ -19,7 +19,7 @@ const queuedRequest = fc.record({
 	cancelledAfter: fc.option(fc.nat(150_000), { freq: 3, nil: undefined }),
 });
 
-test('whatever becomes of earlier requests, each one is sent, times out or is canceled; and the queue ends empty', async () => {
+test('whatever happens to earlier requests, each one is sent, times out or is canceled; and the queue ends empty', async () => {
 	const scenario = fc.record({
 		queued: fc.array(queuedRequest, { minLength: 1, maxLength: 40 }),
 		requests: fc.integer({ min: 1, max: 30 }),
