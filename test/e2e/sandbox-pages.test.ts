@@ -81,7 +81,7 @@ inBrowser.test('a new API key is copied with a click', async () => {
 inBrowser.test.each([
 	[1280, 'light', ['/', '/records/contacts', '/records/deals/{id}/edit', '/settings/api']],
 	[400, 'dark', ['/records/notes/new', '/records/deals/{id}', '/events']],
-] as const)('at %i pixels in %s colours, everybody can use the pages', async (width, colorScheme, paths) => {
+] as const)('at %i pixels in %s colors, everybody can use the pages', async (width, colorScheme, paths) => {
 	await page.setViewportSize({ width, height: 800 });
 	await page.emulateMedia({ colorScheme });
 	const axe = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');

@@ -28,6 +28,6 @@ export async function fuzz(
 	return statuses;
 }
 
-/** The same for one operation of the service. */
+/** Fuzzes one operation of the service. */
 export const fuzzOperation = (target: FuzzedSandbox, operation: FuzzedOperation, effort: FuzzRuns) =>
 	fuzz(target, drafts(document, operation), effort);

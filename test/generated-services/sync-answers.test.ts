@@ -27,7 +27,7 @@ function contacts(answer: (handle: Handle, service: SyncService) => Handle) {
 	return { run, storedKeys, service };
 }
 
-/** The same service with numbers for ids. */
+/** The service with numbers for ids. */
 const numbered = (handle: Handle): Handle => (method, url, headers, text) => {
 	url.pathname = url.pathname.replace(/\/contacts\/(\d+)$/, '/contacts/con_$1');
 	const ids = url.searchParams.get('ids');

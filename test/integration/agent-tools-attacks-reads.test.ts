@@ -88,7 +88,7 @@ describe('filters', () => {
 		const title = anyName();
 		const { created_at } = await createRecord('/v1/deals', { title });
 		const call = await callerOf(sandbox.credential);
-		// Of whatever zone the workflow is, a record was made on one of these days.
+		// In any time zone of the workflow, a record was created on one of these days.
 		const days = [-1, 0, 1].map((add) => new Date(Date.parse(String(created_at)) + add * 86_400_000).toISOString().slice(0, 10));
 		const counts = await Promise.all(days.map(async (day) => (await call('count', { kind: 'deal', filters: { title, created_at: day } }))[0]!.count));
 		expect(counts.sort()).toEqual([0, 0, 1]);

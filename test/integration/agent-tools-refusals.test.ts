@@ -36,8 +36,8 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['two thousand words for a name', 'change', () => ({ kind: 'contact', action: 'update', record: long, values: { last_name: 'X' } }), /record has \d+ characters; the maximum is 255/],
 	['two thousand words for a value', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: long } }), /Last Name|last_name/],
 	['two thousand words to find', 'search', () => ({ kind: 'contact', query: long }), /query has \d+ characters; the maximum is 200/],
-	['a field that there is not', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { colour: 'red' } }), /no field colour.*title/s],
-	['one good field and one that there is not', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { amount: 1, colour: 'red' } }), /no field colour/],
+	['a field that does not exist', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { colour: 'red' } }), /no field colour.*title/s],
+	['one good field and one that does not exist', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { amount: 1, colour: 'red' } }), /no field colour/],
 	['a field that only the CRM sets', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { amount: 1, status: 'won' } }), /status/],
 	['a choice that there is not', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { source: 'telepathy' } }), /website, referral/],
 	['text for a number', 'change', () => ({ kind: 'deal', action: 'update', record: ids.deal, values: { amount: 'a lot' } }), /Amount/],
@@ -54,7 +54,7 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['delete two without their number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, ids.secondTwin] }), /would delete 2 records.*send count: 2/],
 	['delete two with another number', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, ids.secondTwin], count: 5 }), /would delete 2 records/],
 	['delete two, one of which there is not', 'change', () => ({ kind: 'contact', action: 'delete', records: [ids.firstTwin, 'Nobody Atall'], count: 2 }), /No contact is called Nobody Atall/],
-	['a filter that there is not', 'search', () => ({ kind: 'deal', filters: { colour: 'red' } }), /no filter colour.*stage_id/],
+	['a filter that does not exist', 'search', () => ({ kind: 'deal', filters: { colour: 'red' } }), /no filter colour.*stage_id/],
 	['a comparison that a field has not', 'search', () => ({ kind: 'deal', filters: { status: { gte: 'open' } } }), /status cannot be filtered by gte/],
 	['a filter that excludes a choice', 'search', () => ({ kind: 'deal', filters: { status: { ne: 'open' } } }), /cannot be filtered by ne\. It takes a value, a list of values\. To exclude, send the others: \{"status": \["won","lost"\]\}/],
 	['a filter that excludes a text', 'search', () => ({ kind: 'deal', filters: { title: { not_in: ['x'] } } }), /cannot be filtered by not_in.*Filters cannot exclude/],
@@ -66,7 +66,7 @@ const bad: Array<[what: string, tool: string, given: () => unknown, answer: RegE
 	['an order that there is not', 'search', () => ({ kind: 'deal', sort: 'beauty' }), /no order beauty.*amount/],
 	['a limit of nothing', 'search', () => ({ kind: 'deal', limit: 0 }), /limit takes a whole number from 1 to 50/],
 	['a sum of words', 'count', () => ({ kind: 'deal', sum: 'title' }), /title has no numbers/],
-	['a group that there is not', 'count', () => ({ kind: 'deal', group_by: 'colour' }), /no field colour/],
+	['a group that does not exist', 'count', () => ({ kind: 'deal', group_by: 'colour' }), /no field colour/],
 ];
 
 const writes = async () => (await sandbox.requests()).filter(({ method, status }) => method !== 'GET' && status < 300);

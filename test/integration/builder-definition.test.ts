@@ -12,7 +12,7 @@ import { run } from './harness/node-runs.ts';
 import { sinceN8n } from './harness/n8n-version.ts';
 import { useSandbox } from './harness/sandbox.ts';
 
-/** What n8n hands out to AI builders (n8n 2.41, synthesize-type-def.js of its catalogue of nodes). */
+/** What n8n hands out to AI builders (n8n 2.41, synthesize-type-def.js of its catalog of nodes). */
 function definitionOf({ description }: INodeType): string {
 	const properties = description.properties.filter(({ type }) => type !== 'hidden');
 	return generateNodeTypeFile({ ...description, properties } as never);

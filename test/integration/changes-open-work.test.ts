@@ -106,7 +106,7 @@ test('an event of an open group that is no longer in the log is set aside and re
 	await until(() => n8n.executions.length === 1);
 	n8n.kill();
 	gate.isOpen = true;
-	// As if the service had forgotten one of them.
+	// The service responds as if it had forgotten one of the events.
 	n8n.storedStaticData = n8n.storedStaticData.replaceAll(ids[1]!, 'evt_gone');
 	await n8n.activate();
 	await until(() => n8n.ids().length >= 2 && n8n.reported.length > 0);

@@ -19,7 +19,7 @@ async function empty(): Promise<void> {
 	}
 }
 
-const labelled = async (label: string, key = 'k1') => {
+const labeled = async (label: string, key = 'k1') => {
 	const { body } = await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label, type: 'text' });
 	expect(body).toMatchObject({ key });
 };
@@ -39,7 +39,7 @@ const labels = [
 beforeEach(empty);
 
 test.each(labels)('a custom field with the label “%s” is imported from a file with labels, as are the others', async (label) => {
-	await labelled(label);
+	await labeled(label);
 	const values = { ...person, custom_fields: { k1: 'Own' } };
 	const { body } = await sandbox.call('POST', '/v1/contacts', values);
 	expect(body).toMatchObject(values);
@@ -54,15 +54,15 @@ test.each(labels)('a custom field with the label “%s” is imported from a fil
 });
 
 test('a column with the exact label of a field is that field, whatever other name it resembles', async () => {
-	await labelled('Company ID');
+	await labeled('Company ID');
 	await sandbox.call('POST', '/v1/companies', { name: 'Blue' });
 	await importOf('Last Name,Company ID\nA,Blue\n', { importAs: 'create' });
 	expect(await contacts()).toMatchObject([{ last_name: 'A', company_id: null, custom_fields: { k1: 'Blue' } }]);
 });
 
 test('a column that fits two fields equally is refused with the names of both', async () => {
-	await labelled('Twin');
-	await labelled('Twin', 'k2');
+	await labeled('Twin');
+	await labeled('Twin', 'k2');
 	const { json, failed } = await importOf('Last Name,Twin\nA,x\n', { importAs: 'create' });
 	expect(json).toMatchObject({ done: 0, failed: 1 });
 	expect(failed).toMatch(/Twin.*custom_fields\.k1, custom_fields\.k2/);

@@ -34,7 +34,7 @@ describe('an import that failed', () => {
 		expect(await contactsLike(domain)).toHaveLength(3);
 		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
 		service.alter({});
-		// As n8n stores it with the execution.
+		// The execution's context as n8n stores it.
 		again.context = JSON.parse(JSON.stringify(again.context)) as typeof again.context;
 		const { json } = await importOf(rows(domain, 4), {}, again);
 		expect(json).toMatchObject({ rows: 4, created: 4, failed: 0, unknown: 0 });

@@ -69,7 +69,7 @@ describe('n8n’s own store of files', () => {
 		jest.spyOn(binaries, 'getAsStream').mockImplementationOnce(async () =>
 			Readable.from((function* () {
 				for (let at = 0; at < file.length * 0.7; at += 65_536) yield file.subarray(at, Math.min(at + 65_536, file.length * 0.7));
-				// As undici and other clients end a stream that is cut.
+				// undici and other clients end an interrupted stream with this error.
 				throw new TypeError('terminated');
 			})()),
 		);

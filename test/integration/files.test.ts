@@ -159,7 +159,7 @@ describe('an import', () => {
 
 describe('a hostile file', () => {
 	const header = 'last_name,email\n';
-	// So many that they do not fit into one chunk, and hard to compress.
+	// Rows that do not fit into one chunk, and are hard to compress.
 	const randomRows = Array.from({ length: 300 }, () => `${randomUUID()},\n`).join('');
 
 	test.each([

@@ -26,7 +26,7 @@ describe('a row of filters offers', () => {
 		} as INodeParameters,
 		path: 'parameters.filters.rows[0].operator',
 	});
-	/** The same in the Poll Trigger. */
+	/** The form of the Poll Trigger. */
 	const inScope = (field: string) => ({
 		...opened(field),
 		parameters: {

@@ -24,7 +24,7 @@ async function writeInWorkflow(): Promise<void> {
 /** What somebody else writes, after the workflow: once it has arrived, all before it has. */
 const writeOutside = async () => (await sandbox.call('POST', '/v1/contacts', { last_name: 'Outside' })).body;
 
-/** The same by another actor. */
+/** A change by another actor. */
 async function writeOutsideWith(apiKey: string): Promise<void> {
 	const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 	const body = JSON.stringify({ last_name: 'Outside' });

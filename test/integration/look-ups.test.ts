@@ -30,9 +30,9 @@ describe.each(['small', 'large'] as const)('in a %s account', (size) => {
 	const good = (name: string) => ({ external_id: `${size}-${name}`, email: `${name}@${size}.example`, last_name: name });
 
 	describe.each([
-		['a malformed e-mail that is matched on', { email: 'no e-mail' }, { matchOn: 'email' }],
-		['a malformed e-mail that is only mapped', { email: 'no e-mail', external_id: 'malformed' }, {}],
-		['two e-mails in one value', { email: 'a@x.example,b@x.example', external_id: 'two' }, {}],
+		['a malformed email that is matched on', { email: 'no e-mail' }, { matchOn: 'email' }],
+		['a malformed email that is only mapped', { email: 'no e-mail', external_id: 'malformed' }, {}],
+		['two emails in one value', { email: 'a@x.example,b@x.example', external_id: 'two' }, {}],
 		['a key of 256 characters', { external_id: 'k'.repeat(256) }, {}],
 		['half of a character', { external_id: 'half \ud83d of it' }, {}],
 	])('%s', (name, bad, more) => {

@@ -41,7 +41,7 @@ describe('a mapping needs', () => {
 		return evaluate.mock.calls.filter(([value]) => isExpression(value)).length;
 	}
 
-	/** The same for Create. */
+	/** How many evaluations Create needs. */
 	async function evaluations(fields: IDataObject) {
 		const items = [1, 2, 3].map((i) => ({
 			first_name: `Ada ${i}`,

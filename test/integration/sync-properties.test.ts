@@ -56,7 +56,7 @@ function recordOf(world: string, { key, mailKey = key, lacks, capitals, city, ..
 async function fill(world: string, people: Person[], scopes: string[]): Promise<void> {
 	for (const [i, entry] of people.entries()) {
 		const { 'address.city': city, ...record } = recordOf(world, entry, scopes[i] ?? '');
-		// Those that would share a key are refused, as they would be at any time.
+		// Edits after which two records would share a key are refused, as always.
 		await sandbox.call('POST', '/v1/contacts', { ...record, address: { city } });
 	}
 }

@@ -79,7 +79,7 @@ test('events not yet delivered when the workflow was deactivated are not lost, a
 	await happen('missed');
 	await trigger.activate();
 	await settle(4);
-	// One that is tried again may be overtaken: the service promises no order.
+	// A delivery that is retried may be overtaken: the service promises no order.
 	expect(names().sort()).toEqual(['arrived', 'arrived too', 'failed', 'missed']);
 });
 

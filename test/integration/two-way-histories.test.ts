@@ -58,7 +58,7 @@ async function history(steps: readonly Step[]) {
 	};
 
 	const toTheCrm = () => playExample(example, 'Every minute', [{}], table, sync);
-	/** As the Poll Trigger does it: one execution after the other, and again if it fails. */
+	/** Runs executions as the Poll Trigger does: one after the other, and again if one fails. */
 	async function* toTheTable(): Execution {
 		if (isReading) return;
 		isReading = true;

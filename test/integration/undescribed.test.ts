@@ -30,7 +30,7 @@ const creating = async (resource: string, item: IDataObject) =>
 
 test.each<[string, string, IDataObject]>([
 	['a company by its name', 'contact', { last_name: 'A', company_id: 'Acme Corporation' }],
-	['an owner by e-mail', 'contact', { last_name: 'A', owner_id: 'nobody@acme.example' }],
+	['an owner by email', 'contact', { last_name: 'A', owner_id: 'nobody@acme.example' }],
 	['a stage by its name', 'deal', { title: 'A', stage_id: 'Closed Won?' }],
 ])('%s is not looked up with another service’s description: the item is refused with the cause', async (_, resource, item) => {
 	await expect(creating(resource, item)).rejects.toThrow(cause);

@@ -170,7 +170,7 @@ const isAsked = ({ method, path }: { method: string; path: string }) =>
 	!path.includes('*') &&
 	// A password takes 200 ms.
 	!(method === 'POST' && path === '/sign-in') &&
-	// It ends the session.
+	// Signing out ends the session.
 	path !== '/sign-out';
 const order = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'];
 const routes = [...new Map(app.routes.filter(isAsked).map((route) => [`${route.method} ${route.path}`, route])).values()]

@@ -10,7 +10,7 @@ import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-ac
 /** More than the workers do at once. */
 const EVENTS = 12;
 
-/** As the example Greet new contacts has it. */
+/** The parameters as in the example Greet new contacts. */
 const eachEventOnce = {
 	name: 'Each event once',
 	type: 'n8n-nodes-base.removeDuplicates',

@@ -6,7 +6,7 @@ const app = createApp({ store, faults: true, hostNames: ['crm.example'] });
 const open = async (host: string, path: string, method = 'GET') =>
 	(await app.request(`http://${host}${path}`, { method })).status;
 
-// Of a name elsewhere that was made to lead here, a browser takes all this for the page's own.
+// A browser treats all this as the page's own if a foreign host name was made to lead here.
 test.each([
 	...['/', '/records/contacts', '/events', '/sign-in', '/settings/api', '/oauth/authorize', '/docs'],
 	...['/.well-known/oauth-authorization-server', '/_sandbox/faults'],

@@ -50,7 +50,7 @@ test.each([
 	['unknown fields', () => ({ ...members(900), last_name: 'x' })],
 	['custom fields', () => ({ last_name: 'x', custom_fields: members(501) })],
 	['tags', () => ({ last_name: 'x', tag_ids: Array(900).fill('tag_1') })],
-	['e-mail addresses', () => ({ last_name: 'x', emails: Array(400).fill({ value: 'a@x.example' }) })],
+	['email addresses', () => ({ last_name: 'x', emails: Array(400).fill({ value: 'a@x.example' }) })],
 	['members of an entry', () => ({ last_name: 'x', emails: Array(19).fill(members(40)) })],
 ])('very many %s in each item of a batch are refused before they are read', async (_, item) => {
 	const { post } = inProcess();

@@ -150,7 +150,7 @@ test('opening the sign-in page locks nobody out; attempts at passwords are limit
 	await until(() => turns.requestCount === 100);
 	turns.letAllGo();
 	const posted = await Promise.all(posting);
-	// Of a hundred at once, one is computed and eight wait; the last one is one too many in a minute.
+	// A hundred passwords at once: one is computed and eight wait; the last one is one too many in a minute.
 	expect(posted.map(({ status }) => status).filter((status) => status === 422)).toHaveLength(9);
 	const refusals = posted.filter(({ status }) => status === 429);
 	const texts = await Promise.all(refusals.map((reply) => reply.text()));

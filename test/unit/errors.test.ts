@@ -101,7 +101,7 @@ describe('every error the contract names', () => {
 		...responses
 			.flatMap(({ content }) => Object.values(content['application/problem+json']?.examples ?? {}))
 			.map(({ value }) => value),
-		// Of an item of a batch, and of no answer.
+		// Codes of a batch item, which no response has.
 		{ status: 424, code: 'failed_dependency' },
 	];
 

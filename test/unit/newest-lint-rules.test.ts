@@ -104,9 +104,9 @@ test('icon-contrast: the icons stand out, three to one, on the background of the
 	}
 });
 
-/** WCAG's ratio of two colours. */
-function contrast(firstColour: string, secondColour: string): number {
-	const [dark, light] = [luminance(firstColour), luminance(secondColour)].sort((a, b) => a - b);
+/** WCAG's ratio of two colors. */
+function contrast(firstColor: string, secondColor: string): number {
+	const [dark, light] = [luminance(firstColor), luminance(secondColor)].sort((a, b) => a - b);
 	return (light! + 0.05) / (dark! + 0.05);
 }
 

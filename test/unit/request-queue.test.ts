@@ -124,7 +124,7 @@ describe('a slot is released', () => {
 
 	test('when its execution is canceled, even if the request continues', async () => {
 		const cancel = new AbortController();
-		const { events, pass } = await startWithBusySlot((send) => void send('cancelled', never, { signal: cancel.signal }));
+		const { events, pass } = await startWithBusySlot((send) => void send('canceled', never, { signal: cancel.signal }));
 		expect(events).not.toContain('next at 0');
 		cancel.abort();
 		await pass(10);
@@ -145,10 +145,10 @@ test('a request that is canceled in the queue leaves it immediately and is not s
 	void send('first', () => withWindow(clock, 0, 30));
 	await pass(200);
 	const cancel = new AbortController();
-	const cancelled = send('cancelled', () => withWindow(clock, 100), { signal: cancel.signal });
+	const canceled = send('canceled', () => withWindow(clock, 100), { signal: cancel.signal });
 	await pass(1_000);
 	cancel.abort(new Error('stop'));
-	expect(await cancelled).toEqual(new Error('stop'));
+	expect(await canceled).toEqual(new Error('stop'));
 	await pass(60_000);
 	expect(events).toEqual(['first at 0']);
 	expect(queue.isIdle()).toBe(true);

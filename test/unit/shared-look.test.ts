@@ -100,7 +100,7 @@ test('triggers share the request for new events, whenever they were published, a
 	forgetDispatchers();
 	const twelve = await requestsOf(12);
 	expect([single.started, twelve.started]).toEqual([3, 36]);
-	// Those that have read nothing yet make sure whose log it is.
+	// Triggers that have read nothing yet check whose log it is.
 	expect(twelve.requests).toBeLessThanOrEqual(single.requests + 2);
 });
 

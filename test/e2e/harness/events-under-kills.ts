@@ -20,7 +20,7 @@ export type AllOutcomes = Record<Name, Outcomes>;
 interface Outcomes {
 	/** Statuses of the executions of each event that may succeed, the first attempt first. */
 	events: string[][];
-	/** The same of the events whose executions always fail. */
+	/** The counts of the events whose executions always fail. */
 	poisonous: string[][];
 	/** How many failures the trigger has reported. */
 	reported: number;

@@ -38,7 +38,7 @@ export function agentWith(
 }
 
 /**
- * The same; the tool gives the text that the model reads. Of an error that the node throws, that is nothing
+ * An execution whose tool returns the text that the model reads. If the node throws an error, that text is empty
  * (LangChain's AgentExecutor in n8n 2.41).
  *
  * @param parent the node that has the tool: MCP Server Trigger hands on errors

@@ -40,7 +40,7 @@ export interface AlteredService extends TestSandbox {
 	alter(next: Alteration): void;
 	/** Alters nothing but answers in JSON. */
 	edit(change: (answer: EditedAnswer) => void): void;
-	/** Of the requests of this test: `GET /v1/webhooks`. */
+	/** Methods and paths of this test's requests: `GET /v1/webhooks`. */
 	readonly passed: string[];
 }
 

@@ -12,7 +12,7 @@ export function useApprovals() {
 	/** Once the tests run. */
 	const at = {} as {
 		sandbox: OAuthSandbox;
-		/** Of a person, in a program that is not n8n. */
+		/** The token of a person, in a program that is not n8n. */
 		person: string;
 		user: IDataObject;
 		deal: IDataObject;
@@ -32,7 +32,7 @@ export function useApprovals() {
 
 	const faults = async (...all: IDataObject[]) => await call('PUT', '/_sandbox/faults', all);
 
-	/** As a person, and as n8n’s endpoint hears of it: by the CRM's call. */
+	/** Waits until n8n’s endpoint has learned the decision, by the CRM's call. */
 	const decided = async (execution: WaitingExecution) => await until(() => execution.output() !== undefined);
 
 	async function ask(more: IDataObject = {}, setup: Pick<Setup, 'items' | 'executionId' | 'retryOnFail'> = {}, type?: string, reviewed?: IDataObject, calls?: number): Promise<WaitingExecution> {

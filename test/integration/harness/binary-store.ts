@@ -22,7 +22,7 @@ export function useBinaryStore(): BinaryStore {
 	return store;
 }
 
-/** The store in a folder, once it is initialised. */
+/** The store in a folder, once it is initialized. */
 export function binaryStoreIn(folder: string): BinaryStore & { init(): Promise<void> } {
 	const service = Container.get(BinaryDataService);
 

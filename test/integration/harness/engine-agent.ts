@@ -84,7 +84,7 @@ export async function runEngineAgent(
 	return answers;
 }
 
-/** As AI Agent 3 reads it (n8n 2.41, buildSteps). */
+/** The steps as AI Agent 3 reads them (n8n 2.41, buildSteps). */
 function observed(data: EngineResponse['actionResponses'][number]['data'] | undefined): string {
 	const items = data?.data?.ai_tool?.[0]?.map(({ json }) => json) ?? [];
 	if (items.length > 0) return JSON.stringify(items);
@@ -102,7 +102,7 @@ function nodeType(name: string, execute: Execute, outputs: Array<'main'>): INode
 	};
 }
 
-/** As n8n makes a tool of a node (n8n 2.41, convertNodeToAiTool). */
+/** The node as a tool, as n8n makes it (n8n 2.41, convertNodeToAiTool). */
 export function asTool(node: INodeType): INodeType {
 	const { description } = node;
 	const tool = { ...description, name: `${description.name}Tool`, inputs: [], outputs: [NodeConnectionTypes.AiTool] };

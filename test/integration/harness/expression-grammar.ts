@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 const root = fc.constantFrom('$json', '$json.a', '$input.item.json', '$item.json', 'foo');
 
-/** One on each line. */
+/** One expression on each line. */
 const lines = (text: string) => fc.constantFrom(...text.trim().split(/\n\s*/));
 
 const step = lines(`

@@ -207,7 +207,7 @@ export class Published {
 	}
 }
 
-/** As the main process of n8n 2.41 answers for a workflow that a worker has run (scaling.service). */
+/** The result that n8n 2.41's main process returns for a workflow that a worker has run (scaling.service). */
 const answersOf = (answer: Answer | undefined): Done => ({
 	resolve: (run) =>
 		answer?.resolve(run?.status === 'success' ? {} : { body: { message: 'Workflow execution failed' }, statusCode: 500 }),

@@ -75,7 +75,7 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 			contacts: 25,
 			faults: true,
 			allowPrivateWebhooks: true,
-			// The same made-up data on every day of the year.
+			// The generated data is the same on every day of the year.
 			day: '2025-07-01',
 			...options,
 		});

@@ -24,7 +24,7 @@ export interface TestTrigger {
 	/** n8n starting no workflow, but answering so. */
 	fails: number | undefined;
 	checkExists(isTest?: boolean): Promise<boolean>;
-	/** As n8n does it: creates what does not exist. */
+	/** Activates the trigger as n8n does: creates the subscription if it does not exist. */
 	activate(isTest?: boolean): Promise<void>;
 	deactivate(isTest?: boolean): Promise<void>;
 	/** Kills n8n and starts it again, perhaps at another address. */

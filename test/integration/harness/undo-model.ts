@@ -100,7 +100,7 @@ export class UndoAccount {
 		for (const kind of kinds) {
 			const ids = this.records.flatMap((record) => (record.kind === kind ? [record.ids.at(-1)] : []));
 			const { body } = await this.sandbox.call('GET', `/v1/${kind}?limit=500&ids=${ids.join()}`);
-			for (const record of body.data as IDataObject[]) found.set(record.id, this.labelled(record));
+			for (const record of body.data as IDataObject[]) found.set(record.id, this.labeled(record));
 		}
 		return this.records.map(({ ids }) => found.get(ids.at(-1)));
 	}
@@ -164,14 +164,14 @@ export class UndoAccount {
 	}
 
 	private noteCreated(by: string, kind: string, record: IDataObject): void {
-		const initialFields = this.labelled(record);
+		const initialFields = this.labeled(record);
 		this.records.push({ kind, ids: [String(record.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: { ...initialFields }, state: initialFields });
 	}
 
 	/** What the service has answered to a write, which it may have refused. */
 	private noteWrite(by: string, knownRecord: KnownRecord, { status, body }: { status: number; body: IDataObject }): void {
 		if (status >= 300) return;
-		const [before, after] = [knownRecord.state, this.labelled(body)];
+		const [before, after] = [knownRecord.state, this.labeled(body)];
 		knownRecord.state = after;
 		const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
 		if (changed.length === 0) return;
@@ -224,7 +224,7 @@ export class UndoAccount {
 	}
 
 	/** The record's fields that a client sets, with the records of the history by their places. */
-	private labelled(record: IDataObject): IDataObject {
+	private labeled(record: IDataObject): IDataObject {
 		const fieldNames = ['first_name', 'last_name', 'job_title', 'address', 'marketing_consent', 'phones', 'phone', 'custom_fields', 'company_id', 'parent_company_id', 'description', 'title', 'amount', 'contact_ids', 'contact_id', 'stage_id', 'status', 'links', 'tag_ids'];
 		const clientFields = Object.fromEntries([...fieldNames, ...(record.object === 'company' ? ['name'] : [])].filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]));
 		let text = JSON.stringify(clientFields);

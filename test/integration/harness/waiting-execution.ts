@@ -23,9 +23,9 @@ import { parts, type Setup } from './node-runs.ts';
 
 /** An execution that asks for approval, in n8n's own engine; n8n's endpoint for waiting executions is played here. */
 export interface WaitingExecution {
-	/** What the node after it has got; undefined as long as the execution waits. */
+	/** The input of the node after it; undefined while the execution waits. */
 	output(): IDataObject[] | undefined;
-	/** The same of each call. */
+	/** The output of the node after it, for each call. */
 	outputs(): IDataObject[][];
 	error(): Error | undefined;
 	/** Whether it waits: while it runs, n8n refuses calls, and the CRM calls again. */
@@ -80,7 +80,7 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Pic
 		isRunning = true;
 		stored = await new WorkflowExecute(additionalData, 'webhook', data).processRunExecutionData(workflow).finally(() => (isRunning = false));
 	};
-	/** As n8n keeps it in its database. */
+	/** The execution's data as n8n stores it in its database. */
 	const data = (): IRunExecutionData => parse(stringify(stored.data)) as IRunExecutionData;
 
 	async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

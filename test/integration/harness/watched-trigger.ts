@@ -28,7 +28,7 @@ export const change = async (method: string, body?: object) =>
 export const happen = async (...names: string[]) => {
 	for (const last_name of names) await sandbox.call('POST', '/v1/contacts', { last_name });
 };
-/** Of the contacts whose events have started the workflow, in the order in which they did. */
+/** Names of the contacts whose events have started the workflow, in that order. */
 export const names = () => trigger.started.map(({ data }) => String(((data as IDataObject).object as IDataObject).last_name));
 export const came = async (...expected: string[]) => {
 	await until(() => trigger.started.length >= expected.length);

@@ -74,7 +74,7 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 		return { workflow, node, additionalData, webhookData };
 	};
 
-	// Of a test run, n8n keeps it in memory and for that run only.
+	// n8n keeps the static data of a test run in memory, and for that run only.
 	let testStaticData: IDataObject = {};
 	const hook = async (
 		method: 'checkExists' | 'create' | 'delete',

@@ -24,7 +24,7 @@ export interface Connected {
 export interface OAuthSandbox extends Sandbox {
 	clock: { now: number };
 	browse(): Browser;
-	/** The same one every time; by signing in anew a test would be slow. */
+	/** The browser of a signed-in user, the same one every time, since signing in again would slow down tests. */
 	signedIn(role: 'admin' | 'member'): Promise<Browser>;
 	register(type?: 'confidential' | 'public'): Promise<RegisteredClient>;
 	/** The user's whole way: sign in, allow, and have the code exchanged by oauth4webapi. */
@@ -148,7 +148,7 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 	};
 }
 
-/** What the sandbox says of itself, read and checked by oauth4webapi. */
+/** The sandbox's OAuth metadata, read and checked by oauth4webapi. */
 export async function discover(url: string) {
 	const issuer = new URL(url);
 	const options = { algorithm: 'oauth2', ...overHttp } as const;

@@ -47,7 +47,7 @@ export const serviceOf = ({ store }: TokenSandbox, now = Date.now): Service => (
 
 let count = 0;
 
-/** A new caller with these scopes, so that the end of one is not that of another. */
+/** A new caller with these scopes, so that ending one caller does not end another. */
 export async function newBeginner(
 	sandbox: TokenSandbox,
 	role: Beginner['role'],

@@ -52,7 +52,7 @@ export function inProcess({
 			},
 			...(body !== undefined && { body: isText ? (body as string) : JSON.stringify(body), duplex: 'half' }),
 		});
-		// What tests ask for as a fault, no contract knows.
+		// The contract does not know responses that tests set as faults.
 		if (!options.faults) refuseUndescribed(method, path, response.status);
 		const text = await response.text();
 		const isLines = response.headers.get('Content-Type') === 'application/x-ndjson';

@@ -92,7 +92,7 @@ export function recordWritesOf(resource: Resource, { tagId, ...otherFixtures }: 
 	];
 }
 
-/** Of fields that the values above do not have already. */
+/** A value of a unique field that the values above do not have. */
 const uniqueValue = (field: string): Json => {
 	const values: Json = { external_id: `x${++count}`, domain: `x${++count}.example` };
 	return field === 'email' ? { email: `x${++count}@x.example` } : { [field]: values[field] };
