@@ -1,5 +1,5 @@
 import type { SandboxOptions } from '../../../sandbox/serve.ts';
-import { startOAuthSandbox, type OAuthSandbox } from '../../sandbox/harness/connection.ts';
+import { startOAuthSandbox, type Connected, type OAuthSandbox, type RegisteredClient } from '../../sandbox/harness/connection.ts';
 import type { Fault } from '../../../sandbox/control/faults.ts';
 import type { StoredOAuth2 } from './node-runs.ts';
 
@@ -33,38 +33,16 @@ export async function startSignInSandbox(options: SandboxOptions = {}): Promise<
 		confidential: await sandbox.register('confidential'),
 		public: await sandbox.register('public'),
 	};
-	const control = `${sandbox.url}/_sandbox`;
-	const log = async () => {
-		const response = await fetch(`${control}/requests`);
-		const entries = (await response.json()) as Array<Record<string, string>>;
-		return entries.filter(({ path }) => path !== '/openapi.json');
-	};
+	const { clearLog, ...control } = controlOf(sandbox.url);
 
 	return {
 		...sandbox,
+		...control,
 
-		async credential({ role = 'admin', client = 'confidential', ...user } = {}) {
-			const { id: clientId, secret } = clients[client];
-			const scope = user.scope ?? 'contacts:read contacts:write';
+		async credential({ role = 'admin', client = 'confidential', scope = 'contacts:read contacts:write' } = {}) {
 			const connected = await sandbox.connect(clients[client], role, scope);
-			await fetch(`${control}/requests`, { method: 'DELETE' });
-			return {
-				id: `oauth2-${(credentials += 1)}`,
-				data: {
-					baseUrl: sandbox.url,
-					grantType: 'pkce',
-					authentication: 'header',
-					clientId,
-					clientSecret: secret ?? '',
-					accessTokenUrl: `${sandbox.url}/oauth/token`,
-					scope,
-					oauthTokenData: {
-						access_token: connected.accessToken,
-						refresh_token: connected.refreshToken,
-						token_type: 'Bearer',
-					},
-				},
-			};
+			await clearLog();
+			return storedCredential(sandbox.url, clients[client], connected, scope);
 		},
 
 		expire() {
@@ -75,14 +53,48 @@ export async function startSignInSandbox(options: SandboxOptions = {}): Promise<
 			const { refresh_token: token } = oauthTokenData as { refresh_token: string };
 			await sandbox.post('/oauth/revoke', clients.confidential, { token });
 		},
+	};
+}
 
-		async faults(...faults) {
+/** A connected credential as n8n stores it. */
+const storedCredential = (baseUrl: string, { id, secret }: RegisteredClient, connected: Connected, scope: string) => ({
+	id: `oauth2-${(credentials += 1)}`,
+	data: {
+		baseUrl,
+		grantType: 'pkce' as const,
+		authentication: 'header' as const,
+		clientId: id,
+		clientSecret: secret ?? '',
+		accessTokenUrl: `${baseUrl}/oauth/token`,
+		scope,
+		oauthTokenData: {
+			access_token: connected.accessToken,
+			refresh_token: connected.refreshToken,
+			token_type: 'Bearer',
+		},
+	},
+});
+
+/** The sandbox's faults and its log of requests. */
+function controlOf(url: string) {
+	const control = `${url}/_sandbox`;
+	const clearLog = async () => void (await fetch(`${control}/requests`, { method: 'DELETE' }));
+	const log = async () => {
+		const response = await fetch(`${control}/requests`);
+		const entries = (await response.json()) as Array<Record<string, string>>;
+		return entries.filter(({ path }) => path !== '/openapi.json');
+	};
+
+	return {
+		clearLog,
+
+		async faults(...faults: Array<Partial<Fault>>) {
 			await fetch(`${control}/faults`, {
 				method: 'PUT',
 				headers: { 'content-type': 'application/json' },
 				body: JSON.stringify(faults),
 			});
-			await fetch(`${control}/requests`, { method: 'DELETE' });
+			await clearLog();
 		},
 
 		async struck() {
@@ -90,10 +102,8 @@ export async function startSignInSandbox(options: SandboxOptions = {}): Promise<
 			return planned.reduce((sum, { hits }) => sum + hits, 0);
 		},
 
-		requests: async () =>
-			(await log()).map(({ method, path, status }) => `${method} ${path} ${status}`),
+		requests: async () => (await log()).map(({ method, path, status }) => `${method} ${path} ${status}`),
 
-		idempotencyKeys: async () =>
-			(await log()).flatMap(({ idempotencyKey }) => idempotencyKey ?? []),
+		idempotencyKeys: async () => (await log()).flatMap(({ idempotencyKey }) => idempotencyKey ?? []),
 	};
 }

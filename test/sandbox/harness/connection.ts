@@ -65,23 +65,6 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 		return browser;
 	};
 
-	const authorize = async (client: RegisteredClient, role: 'admin' | 'member', scope?: string) => {
-		const verifier = oauth.generateRandomCodeVerifier();
-		const query = await authorizationQuery(client, verifier, scope);
-		const browser = await signedIn(role);
-		const page = await browser.open(`/oauth/authorize?${query}`);
-		const { location } = await browser.submit(page, `/oauth/authorize?${query}`, {
-			decision: 'allow',
-		});
-		return { verifier, address: new URL(location) };
-	};
-
-	const answerOf = async (response: Response): Promise<Answer> => {
-		const text = await response.text();
-		const { status, headers } = response;
-		return { status, headers, body: text === '' ? null : JSON.parse(text) };
-	};
-
 	return {
 		...running,
 		clock,
@@ -101,32 +84,62 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 		},
 
 		async newCode(client) {
-			const { verifier, address } = await authorize(client, 'admin');
+			const { verifier, address } = await authorize(await signedIn('admin'), client);
 			return { verifier, code: address.searchParams.get('code')! };
 		},
 
-		async connect(client, role, scope) {
-			const server = await discover(url);
-			const { verifier, address } = await authorize(client, role, scope);
-			const oauthClient = { client_id: client.id };
-			const parameters = oauth.validateAuthResponse(server, oauthClient, address, 'a state');
-			const response = await oauth.authorizationCodeGrantRequest(
-				server,
-				oauthClient,
-				authentication(client),
-				parameters,
-				redirectUri,
-				verifier,
-				overHttp,
-			);
-			const answer = await oauth.processAuthorizationCodeResponse(server, oauthClient, response);
-			return {
-				accessToken: answer.access_token,
-				refreshToken: answer.refresh_token!,
-				scope: answer.scope!,
-			};
-		},
+		connect: async (client, role, scope) => await exchange(url, client, await authorize(await signedIn(role), client, scope)),
 
+		...callsOf(url),
+	};
+}
+
+/** A user's consent: the redirect address with the code, and the verifier of the request. */
+interface Authorization {
+	verifier: string;
+	address: URL;
+}
+
+async function authorize(browser: Browser, client: RegisteredClient, scope?: string): Promise<Authorization> {
+	const verifier = oauth.generateRandomCodeVerifier();
+	const query = await authorizationQuery(client, verifier, scope);
+	const page = await browser.open(`/oauth/authorize?${query}`);
+	const { location } = await browser.submit(page, `/oauth/authorize?${query}`, {
+		decision: 'allow',
+	});
+	return { verifier, address: new URL(location) };
+}
+
+/** Has oauth4webapi exchange a code for tokens. */
+async function exchange(url: string, client: RegisteredClient, { verifier, address }: Authorization): Promise<Connected> {
+	const server = await discover(url);
+	const oauthClient = { client_id: client.id };
+	const parameters = oauth.validateAuthResponse(server, oauthClient, address, 'a state');
+	const response = await oauth.authorizationCodeGrantRequest(
+		server,
+		oauthClient,
+		authentication(client),
+		parameters,
+		redirectUri,
+		verifier,
+		overHttp,
+	);
+	const answer = await oauth.processAuthorizationCodeResponse(server, oauthClient, response);
+	return {
+		accessToken: answer.access_token,
+		refreshToken: answer.refresh_token!,
+		scope: answer.scope!,
+	};
+}
+
+function callsOf(url: string): Pick<OAuthSandbox, 'post' | 'call'> {
+	const answerOf = async (response: Response): Promise<Answer> => {
+		const text = await response.text();
+		const { status, headers } = response;
+		return { status, headers, body: text === '' ? null : JSON.parse(text) };
+	};
+
+	return {
 		post: async (path, { id, secret }, parameters) => {
 			const credentials = { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
 			const body = new URLSearchParams({ ...credentials, ...parameters });
