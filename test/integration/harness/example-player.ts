@@ -50,6 +50,8 @@ const valueOf = (text: unknown, scope: Scope): unknown =>
 
 const isSame = (a: unknown, b: unknown): boolean => (a ?? null) === (b ?? null);
 
+type Sync = (node: INode, items: IDataObject[]) => Promise<Array<Array<{ json: IDataObject; item: number }>>>;
+
 /**
  * Plays an execution of an example in n8n's order (v1): the upper branch to its end, then the next. It stands
  * still before each effect, so that anything may happen between two of them.
@@ -57,48 +59,127 @@ const isSame = (a: unknown, b: unknown): boolean => (a ?? null) === (b ?? null);
  * @param first items of the trigger
  * @param sync what the node CRM Platform Sync does: items of each output, with the place of the item they belong to
  */
-export async function* playExample(
-	{ nodes, connections }: Workflow,
+export const playExample = (
+	workflow: Workflow,
 	trigger: string,
 	first: IDataObject[],
 	table: ExampleTable,
-	sync: (node: INode, items: IDataObject[]) => Promise<Array<Array<{ json: IDataObject; item: number }>>>,
-): AsyncGenerator<void, void> {
-	const runs = new Map<string, Item[][]>();
-	const node = (name: string): INode => nodes.find((candidate) => candidate.name === name)!;
-	const waiting: Array<{ node: INode; items: Item[] }> = [];
+	sync: Sync,
+): AsyncGenerator<void, void> => new ExamplePlayer(workflow, table, sync).play(trigger, first);
 
-	const end = (done: INode, outputs: Item[][]): void => {
+const createItem = (node: INode, json: IDataObject, source?: Item): Item => ({ json, from: { ...source?.from, [node.name]: json } });
+
+class ExamplePlayer {
+	private readonly runs = new Map<string, Item[][]>();
+	private readonly waiting: Array<{ node: INode; items: Item[] }> = [];
+	private readonly workflow: Workflow;
+	private readonly table: ExampleTable;
+	private readonly sync: Sync;
+
+	constructor(workflow: Workflow, table: ExampleTable, sync: Sync) {
+		this.workflow = workflow;
+		this.table = table;
+		this.sync = sync;
+	}
+
+	async *play(trigger: string, first: IDataObject[]): AsyncGenerator<void, void> {
+		const node = this.node(trigger);
+		this.end(node, [first.map((json) => createItem(node, json))]);
+		for (let next = this.waiting.shift(); next; next = this.waiting.shift()) {
+			this.end(next.node, yield* this.outputsOf(next.node, next.items));
+		}
+	}
+
+	private node(name: string): INode {
+		return this.workflow.nodes.find((candidate) => candidate.name === name)!;
+	}
+
+	private end(done: INode, outputs: Item[][]): void {
 		const items = outputs[0] ?? [];
-		runs.set(done.name, [...(runs.get(done.name) ?? []), items]);
-		const next = (connections[done.name]?.main ?? []).flatMap((links, i) =>
-			(links ?? []).flatMap((link) => (outputs[i]?.length ? [{ node: node(link.node), items: outputs[i] }] : [])),
+		this.runs.set(done.name, [...(this.runs.get(done.name) ?? []), items]);
+		const next = (this.workflow.connections[done.name]?.main ?? []).flatMap((links, i) =>
+			(links ?? []).flatMap((link) => (outputs[i]?.length ? [{ node: this.node(link.node), items: outputs[i] }] : [])),
 		);
-		waiting.unshift(...next.sort((a, b) => a.node.position[1] - b.node.position[1]));
-	};
-	const scopeOf = (at: INode, items: Item[], item = items[0]!): Scope => ({
-		$json: item.json,
-		$input: { all: () => items, item },
-		$: (name: string) => ({
-			all: (...[, index = -1]: Array<number | undefined>) => runs.get(name)!.at(index)!,
-			item: { json: item.from[name] },
-		}),
-		$runIndex: runs.get(at.name)?.length ?? 0,
-	});
-	const createItem = (at: INode, json: IDataObject, of?: Item): Item => ({ json, from: { ...of?.from, [at.name]: json } });
+		this.waiting.unshift(...next.sort((a, b) => a.node.position[1] - b.node.position[1]));
+	}
 
-	function rowsOf({ filters, matchType }: INodeParameters, scope: Scope): TableRow[] {
+	private async *outputsOf(node: INode, items: Item[]): AsyncGenerator<void, Item[][]> {
+		switch (node.type.split('.').at(-1)) {
+			case 'dataTable':
+				return yield* this.tableOutputs(node, items);
+			case 'code':
+				return this.codeOutputs(node, items);
+			case 'if':
+			case 'switch':
+				return this.branchOutputs(node, items);
+			case 'crmPlatformSync': {
+				yield;
+				const outputs = await this.sync(node, items.map(({ json }) => json));
+				return outputs.map((output) => output.map(({ json, item }) => createItem(node, json, items[item])));
+			}
+			default:
+				return [items.map((item) => createItem(node, item.json, item))];
+		}
+	}
+
+	private *tableOutputs(node: INode, items: Item[]): Generator<void, Item[][]> {
+		const { parameters } = node;
+		if (parameters.resource === 'table') return [[createItem(node, {})]];
+		const rows: Item[] = [];
+		for (const item of node.executeOnce ? items.slice(0, 1) : items) {
+			yield;
+			rows.push(...this.edit(parameters, this.scopeOf(node, items, item)).map((row) => createItem(node, row, item)));
+		}
+		return [rows.length === 0 && node.alwaysOutputData ? [createItem(node, {})] : rows];
+	}
+
+	private codeOutputs(node: INode, items: Item[]): Item[][] {
+		const code = node.parameters.jsCode as string;
+		if (node.parameters.mode === 'runOnceForEachItem') {
+			return [items.map((item) => createItem(node, run(code, this.scopeOf(node, items, item)) as IDataObject, item))];
+		}
+		return [(run(code, this.scopeOf(node, items)) as Array<{ json: IDataObject }>).map(({ json }) => createItem(node, json))];
+	}
+
+	private branchOutputs(node: INode, items: Item[]): Item[][] {
+		type Rule = { conditions: Array<{ leftValue: unknown; rightValue: unknown }> };
+		const { conditions, rules } = node.parameters as unknown as { conditions: Rule; rules?: { values: Array<{ conditions: Rule }> } };
+		const branches = rules ? rules.values.map((rule) => rule.conditions.conditions[0]!) : [conditions.conditions[0]!];
+		const branchOf = (item: Item): number => {
+			const scope = this.scopeOf(node, items, item);
+			const i = branches.findIndex(({ leftValue, rightValue }) => valueOf(leftValue, scope) === rightValue);
+			return i === -1 ? branches.length : i;
+		};
+		return [...branches, undefined].map((_, i) =>
+			items.filter((item) => branchOf(item) === i).map((item) => createItem(node, item.json, item)),
+		);
+	}
+
+	private scopeOf(node: INode, items: Item[], item = items[0]!): Scope {
+		return {
+			$json: item.json,
+			$input: { all: () => items, item },
+			$: (name: string) => ({
+				all: (...[, index = -1]: Array<number | undefined>) => this.runs.get(name)!.at(index)!,
+				item: { json: item.from[name] },
+			}),
+			$runIndex: this.runs.get(node.name)?.length ?? 0,
+		};
+	}
+
+	private rowsOf({ filters, matchType }: INodeParameters, scope: Scope): TableRow[] {
 		const { conditions = [] } = filters as { conditions?: Array<{ keyName: string; condition: string; keyValue: unknown }> };
 		const tests = conditions.map(({ keyName, condition, keyValue }) => {
 			const value = valueOf(keyValue, scope);
 			if (condition === 'ilike') return (row: TableRow) => String(row[keyName]).toLowerCase() === String(value).toLowerCase();
 			return (row: TableRow) => isSame(row[keyName], value);
 		});
-		return table.rows.filter((row) => (matchType === 'anyCondition' ? tests.some((is) => is(row)) : tests.every((is) => is(row))));
+		return this.table.rows.filter((row) => (matchType === 'anyCondition' ? tests.some((is) => is(row)) : tests.every((is) => is(row))));
 	}
 
-	function edit(parameters: INodeParameters, scope: Scope): TableRow[] {
-		const found = rowsOf(parameters, scope);
+	private edit(parameters: INodeParameters, scope: Scope): TableRow[] {
+		const { table } = this;
+		const found = this.rowsOf(parameters, scope);
 		const { value = {} } = (parameters.columns ?? {}) as { value?: IDataObject };
 		const values = Object.fromEntries(Object.entries(value).map(([name, text]) => [name, valueOf(text, scope)])) as IDataObject;
 		if (parameters.operation === 'get') return found.map((row) => ({ ...row }));
@@ -106,53 +187,5 @@ export async function* playExample(
 		else if (found.length > 0) return found.map((row) => ({ ...table.change(row, values) }));
 		else if (parameters.operation === 'upsert') return [{ ...table.add(values) }];
 		return found;
-	}
-
-	end(node(trigger), [first.map((json) => createItem(node(trigger), json))]);
-	for (let next = waiting.shift(); next; next = waiting.shift()) {
-		const { node: at, items } = next;
-		const { parameters } = at;
-		switch (at.type.split('.').at(-1)) {
-			case 'dataTable': {
-				if (parameters.resource === 'table') {
-					end(at, [[createItem(at, {})]]);
-					break;
-				}
-				const rows: Item[] = [];
-				for (const item of at.executeOnce ? items.slice(0, 1) : items) {
-					yield;
-					rows.push(...edit(parameters, scopeOf(at, items, item)).map((row) => createItem(at, row, item)));
-				}
-				end(at, [rows.length === 0 && at.alwaysOutputData ? [createItem(at, {})] : rows]);
-				break;
-			}
-			case 'code': {
-				const code = parameters.jsCode as string;
-				const each = (item: Item) => createItem(at, run(code, scopeOf(at, items, item)) as IDataObject, item);
-				if (parameters.mode === 'runOnceForEachItem') end(at, [items.map(each)]);
-				else end(at, [(run(code, scopeOf(at, items)) as Array<{ json: IDataObject }>).map(({ json }) => createItem(at, json))]);
-				break;
-			}
-			case 'if':
-			case 'switch': {
-				type Rule = { conditions: Array<{ leftValue: unknown; rightValue: unknown }> };
-				const { conditions, rules } = parameters as unknown as { conditions: Rule; rules?: { values: Array<{ conditions: Rule }> } };
-				const all = rules ? rules.values.map((rule) => rule.conditions.conditions[0]!) : [conditions.conditions[0]!];
-				const place = (item: Item): number => {
-					const i = all.findIndex(({ leftValue, rightValue }) => valueOf(leftValue, scopeOf(at, items, item)) === rightValue);
-					return i === -1 ? all.length : i;
-				};
-				end(at, [...all, undefined].map((_, i) => items.filter((item) => place(item) === i).map((item) => createItem(at, item.json, item))));
-				break;
-			}
-			case 'crmPlatformSync': {
-				yield;
-				const outputs = await sync(at, items.map(({ json }) => json));
-				end(at, outputs.map((output) => output.map(({ json, item }) => createItem(at, json, items[item]))));
-				break;
-			}
-			default:
-				end(at, [items.map((item) => createItem(at, item.json, item))]);
-		}
 	}
 }

@@ -36,22 +36,109 @@ const nodeTypes = {
 const webhookDescription = nodeType.description.webhooks![0]!;
 
 export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
-	const workflowId = setup.workflowId ?? 'workflow-1';
 	forgetStates();
-	let elsewhere: string | undefined;
-	let watching: ITriggerResponse | undefined;
+	const trigger = new WebhookTrigger(setup);
+	await trigger.listen();
+	return trigger;
+}
+
+/** The trigger in n8n, whose web server is played here. */
+class WebhookTrigger implements TestTrigger {
+	url = '';
+	testUrl = '';
+	started: IDataObject[] = [];
+	wait = 0;
+	answers: number[] = [];
+	warnings: string[] = [];
+	reported: string[] = [];
+	staticData: IDataObject = {};
+	nodeName = 'CRM Platform Trigger';
+	fails: number | undefined = undefined;
+	parameters: TriggerSetup['parameters'];
+	private readonly setup: TriggerSetup;
+	/** n8n keeps the static data of a test run in memory, and for that run only. */
+	private testStaticData: IDataObject = {};
+	/** The address of n8n after it has moved. */
+	private movedTo: string | undefined;
+	private watching: ITriggerResponse | undefined;
 	/** Ends the pause between two looks. */
-	let wake: (() => void) | undefined;
+	private wake: (() => void) | undefined;
+	private readonly server = createServer((request, response) => {
+		this.serve(request, response).catch((error: Error) => {
+			// n8n lists what a webhook throws as a failed execution.
+			this.reported.push(error.message);
+			response.writeHead(500).end();
+		});
+	});
+
+	constructor(setup: TriggerSetup) {
+		this.setup = setup;
+		this.parameters = setup.parameters;
+	}
+
+	async listen(): Promise<void> {
+		this.server.listen(0, '127.0.0.1');
+		await once(this.server, 'listening');
+		for (const isTest of [false, true]) {
+			const { workflow, node, additionalData, webhookData } = this.opened(isTest);
+			const context = new HookContext(workflow, node, additionalData, 'trigger', 'init', webhookData);
+			this[isTest ? 'testUrl' : 'url'] = context.getNodeWebhookUrl('default')!;
+		}
+	}
+
+	async checkExists(isTest = false): Promise<boolean> {
+		return await this.hook('checkExists', isTest);
+	}
+
+	async activate(isTest = false): Promise<void> {
+		if (!(await this.hook('checkExists', isTest))) await this.hook('create', isTest);
+		if (!isTest) await this.watch('activate');
+	}
+
+	async deactivate(isTest = false): Promise<void> {
+		if (!isTest) await this.stopWatching();
+		await this.hook('delete', isTest);
+	}
+
+	async restart(address?: string): Promise<void> {
+		await this.stopWatching();
+		forgetStates();
+		this.movedTo = address;
+		if (!(await this.hook('checkExists', false, 'init'))) await this.hook('create', false, 'init');
+		await this.watch('init');
+	}
+
+	async look(): Promise<void> {
+		await until(() => this.wake !== undefined);
+		const wakeUp = this.wake!;
+		this.wake = undefined;
+		wakeUp();
+		await until(() => this.wake !== undefined || this.watching === undefined);
+	}
+
+	async post(body: string, headers: Record<string, string>): Promise<{ status: number; body: string }> {
+		const response = await fetch(this.url, { method: 'POST', body, headers });
+		return { status: response.status, body: await response.text() };
+	}
+
+	async close(): Promise<void> {
+		await this.stopWatching();
+		const closed = once(this.server, 'close');
+		this.server.close();
+		this.server.closeAllConnections();
+		await closed;
+	}
 
 	/** n8n reads the workflow anew each time. */
-	const opened = (isTest: boolean) => {
+	private opened(isTest: boolean) {
+		const workflowId = this.setup.workflowId ?? 'workflow-1';
 		const node: INode = {
 			id: 'node-1',
-			name: trigger.nodeName,
+			name: this.nodeName,
 			type: 'n8n-nodes-crm-platform.crmPlatformTrigger',
 			typeVersion: 2,
 			position: [0, 0],
-			parameters: { output: 'event', ...trigger.parameters },
+			parameters: { output: 'event', ...this.parameters },
 			credentials: { crmPlatformApi: { id: 'credential-1', name: 'Test' } },
 			webhookId: `hook-of-${workflowId}`,
 		};
@@ -62,26 +149,24 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			connections: {},
 			active: !isTest,
 			nodeTypes,
-			staticData: isTest ? testStaticData : structuredClone(trigger.staticData),
+			staticData: isTest ? this.testStaticData : structuredClone(this.staticData),
 		});
-		const base = elsewhere ?? `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+		const base = this.movedTo ?? `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
 		const additionalData = {
-			...additionalDataOf(setup.credential, node.parameters),
+			...additionalDataOf(this.setup.credential, node.parameters),
 			webhookBaseUrl: `${base}/webhook`,
 			webhookTestBaseUrl: `${base}/webhook-test`,
 		};
 		const webhookData = { webhookDescription, isTest } as IWebhookData;
 		return { workflow, node, additionalData, webhookData };
-	};
+	}
 
-	// n8n keeps the static data of a test run in memory, and for that run only.
-	let testStaticData: IDataObject = {};
-	const hook = async (
+	private async hook(
 		method: 'checkExists' | 'create' | 'delete',
 		isTest: boolean,
 		activation: WorkflowActivateMode = 'activate',
-	) => {
-		const { workflow, node, additionalData, webhookData } = opened(isTest);
+	): Promise<boolean> {
+		const { workflow, node, additionalData, webhookData } = this.opened(isTest);
 		const context = new HookContext(
 			workflow,
 			node,
@@ -90,26 +175,21 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			isTest ? 'manual' : activation,
 			webhookData,
 		);
-		context.logger.warn = (message) => void trigger.warnings.push(message);
+		context.logger.warn = (message) => void this.warnings.push(message);
 		try {
 			return await nodeType.webhookMethods.default[method].call(context as unknown as IHookFunctions);
 		} finally {
 			const saved = JSON.parse(JSON.stringify(workflow.staticData)) as IDataObject;
-			if (isTest) testStaticData = saved;
-			else trigger.staticData = saved;
+			if (isTest) this.testStaticData = saved;
+			else this.staticData = saved;
 		}
-	};
+	}
 
-	const stopWatching = async (): Promise<void> => {
-		await watching?.closeFunction?.();
-		watching = undefined;
-	};
-
-	const watch = async (activation: WorkflowActivateMode): Promise<void> => {
-		await stopWatching();
-		const { workflow, node, additionalData } = opened(false);
-		const emit = () => void (trigger.staticData = JSON.parse(JSON.stringify(workflow.staticData)) as IDataObject);
-		const saveFailedExecution = (error: Error) => void trigger.reported.push(error.message);
+	private async watch(activation: WorkflowActivateMode): Promise<void> {
+		await this.stopWatching();
+		const { workflow, node, additionalData } = this.opened(false);
+		const emit = () => void (this.staticData = JSON.parse(JSON.stringify(workflow.staticData)) as IDataObject);
+		const saveFailedExecution = (error: Error) => void this.reported.push(error.message);
 		const context = new TriggerContext(
 			workflow,
 			node,
@@ -120,27 +200,32 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			undefined,
 			saveFailedExecution,
 		);
-		context.logger.warn = (message) => void trigger.warnings.push(message);
+		context.logger.warn = (message) => void this.warnings.push(message);
 		let isFirst = true;
 		const sleep = async (ms: number, signal?: AbortSignal) => {
 			// Only the pauses between two looks are the test’s to end; requests wait, too.
 			if (ms < 5_000 || (ms === 5_000 && !isFirst)) return await systemClock.sleep(ms, signal);
 			isFirst = false;
-			trigger.wait = ms;
+			this.wait = ms;
 			await new Promise<void>((resolve) => {
-				wake = resolve;
+				this.wake = resolve;
 				signal?.addEventListener('abort', () => resolve());
 				if (signal?.aborted) resolve();
 			});
 		};
-		watching = watchSubscription(context as unknown as ITriggerFunctions, { ...systemClock, sleep });
-	};
+		this.watching = watchSubscription(context as unknown as ITriggerFunctions, { ...systemClock, sleep });
+	}
 
-	const serve = async (request: IncomingMessage, response: ServerResponse) => {
-		response.once('close', () => trigger.answers.push(response.statusCode));
+	private async stopWatching(): Promise<void> {
+		await this.watching?.closeFunction?.();
+		this.watching = undefined;
+	}
+
+	private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		response.once('close', () => this.answers.push(response.statusCode));
 		const rawBody = await buffer(request);
 		const isTest = request.url!.startsWith('/webhook-test/');
-		const { workflow, node, additionalData, webhookData } = opened(isTest);
+		const { workflow, node, additionalData, webhookData } = this.opened(isTest);
 		const context = new WebhookContext(
 			workflow,
 			node,
@@ -154,80 +239,16 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 			[],
 			null,
 		);
-		context.logger.warn = (message) => void trigger.warnings.push(message);
-		context.logger.error = (message) => void trigger.warnings.push(message);
+		context.logger.warn = (message) => void this.warnings.push(message);
+		context.logger.error = (message) => void this.warnings.push(message);
 		const result = await nodeType.webhook.call(context as unknown as IWebhookFunctions);
 		if (result.noWebhookResponse) return;
-		if (trigger.fails !== undefined) {
-			response.writeHead(trigger.fails).end();
+		if (this.fails !== undefined) {
+			response.writeHead(this.fails).end();
 			return;
 		}
 		const [items = []] = result.workflowData ?? [];
-		trigger.started.push(...items.map(({ json }) => json));
+		this.started.push(...items.map(({ json }) => json));
 		response.writeHead(200).end();
-	};
-
-	const server = createServer((request, response) => {
-		serve(request, response).catch((error: Error) => {
-			// n8n lists what a webhook throws as a failed execution.
-			trigger.reported.push(error.message);
-			response.writeHead(500).end();
-		});
-	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-
-	const trigger: TestTrigger = {
-		url: '',
-		testUrl: '',
-		started: [],
-		wait: 0,
-		answers: [],
-		warnings: [],
-		reported: [],
-		staticData: {},
-		parameters: setup.parameters,
-		nodeName: 'CRM Platform Trigger',
-		fails: undefined,
-		checkExists: async (isTest = false) => await hook('checkExists', isTest),
-		async activate(isTest = false) {
-			if (!(await hook('checkExists', isTest))) await hook('create', isTest);
-			if (!isTest) await watch('activate');
-		},
-		async deactivate(isTest = false) {
-			if (!isTest) await stopWatching();
-			await hook('delete', isTest);
-		},
-		async restart(address) {
-			await stopWatching();
-			forgetStates();
-			elsewhere = address;
-			if (!(await hook('checkExists', false, 'init'))) await hook('create', false, 'init');
-			await watch('init');
-		},
-		async look() {
-			await until(() => wake !== undefined);
-			const wakeUp = wake!;
-			wake = undefined;
-			wakeUp();
-			await until(() => wake !== undefined || watching === undefined);
-		},
-		async post(body, headers) {
-			const response = await fetch(trigger.url, { method: 'POST', body, headers });
-			return { status: response.status, body: await response.text() };
-		},
-		async close() {
-			await stopWatching();
-			const closed = once(server, 'close');
-			server.close();
-			server.closeAllConnections();
-			await closed;
-		},
-	};
-	for (const isTest of [false, true]) {
-		const { workflow, node, additionalData, webhookData } = opened(isTest);
-		const context = new HookContext(workflow, node, additionalData, 'trigger', 'init', webhookData);
-		trigger[isTest ? 'testUrl' : 'url'] = context.getNodeWebhookUrl('default')!;
 	}
-	return trigger;
 }
