@@ -143,7 +143,7 @@ describe('a description that cannot be read', () => {
 		['a document without paths', { openapi: '3.1.0' }, /no paths/],
 	])('has its cause in the hint: %s', async (_, document, cause) => expect(await hints(document)).toMatch(cause));
 
-	test('has its cause in the error, where the node can do nothing without it', async () => {
+	test('has its cause in the error if the node needs the description', async () => {
 		forms.form = { document: 'openapi: 3.1.0', answer };
 		const parameters = { ...getMany('contact'), resource: 'webhook', operation: 'rotateSecret', recordId: 'w1' };
 		const error = await run({ credential: credential(), parameters }).catch((reason: Error) => reason);

@@ -84,7 +84,7 @@ test.each([
 	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('returned no record'));
 });
 
-test.each([400, 409, 422])('where an update is refused with %i, no record is deleted: one may have its value', async (status) => {
+test.each([400, 409, 422])('if an update is refused with %i, no record is deleted: one may have its value', async (status) => {
 	const { run, storedKeys } = contacts((handle) => (method, ...more) => (method === 'PATCH' ? duplicateAnswer(status) : handle(method, ...more)));
 	const { deleted } = await run([{ external_id: 'a', phone: '1' }]);
 	expect(deleted).toEqual([]);

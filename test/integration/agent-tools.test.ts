@@ -27,7 +27,7 @@ test('without May Write, only tools that read are offered', async () => {
 	expect((await suppliedTools(sandbox.credential)).map(({ name }) => name)).toEqual(['crm_search', 'crm_get', 'crm_describe', 'crm_count']);
 });
 
-test('one tool is supplied by itself, as n8n’s own agents know no sets of tools', async () => {
+test('a single tool is supplied without a toolkit, as n8n’s own agents do not support toolkits', async () => {
 	const tool = (await supplied(sandbox.credential, { tools: ['count'] })) as SuppliedTool;
 	expect(tool.name).toBe('crm_count');
 	expect(JSON.parse(await tool.invoke({ kind: 'contact' }))).toEqual([{ count: (await read('/v1/contacts?limit=1')).total }]);

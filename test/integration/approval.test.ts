@@ -88,9 +88,9 @@ describe('Send and Wait for Approval', () => {
 		['several items', {}, [{}, {}], /2 items/],
 		['no approver and no record', { aboutKind: 'none' }, undefined, /choose an approver/],
 		['an approver whom nobody knows', { approverId: { __rl: true, mode: 'name', value: 'Nobody N.' } }, undefined, /Approver: no record in users/],
-		['a record that there is not', { aboutRecord: 'No such deal' }, undefined, /Record: no record in deals/],
+		['a record that does not exist', { aboutRecord: 'No such deal' }, undefined, /Record: no record in deals/],
 		['an empty message', { message: ' ' }, undefined, /Message/],
-		['a limit that is none', { options: { limitWaitHours: -1 } }, undefined, /Limit Wait Time/],
+		['an invalid limit', { options: { limitWaitHours: -1 } }, undefined, /Limit Wait Time/],
 	])('%s: nobody is asked', async (_what, parameters, items, reason) => {
 		const before = await count('/v1/tasks');
 		const execution = await ask(parameters, items && { items });

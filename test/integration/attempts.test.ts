@@ -97,7 +97,7 @@ describe('the attempts of one run', () => {
 		});
 	});
 
-	test('have the same keys where the description can no longer be read', async () => {
+	test('have the same keys if the description can no longer be read', async () => {
 		const setup = { parameters: inBatchesOf(2), items: people('undescribed', 4) };
 		const attempt = attempts(setup);
 		await attempt();

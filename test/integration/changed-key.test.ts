@@ -54,7 +54,7 @@ describe('the key of a credential is replaced', () => {
 	});
 
 	test.each([
-		['and still accepted: it goes on with the old one, and the next one waits for nothing', false],
+		['and still accepted: it continues with the old one, and the next one does not wait', false],
 		['and revoked: it ends with an error, and the next one waits for nothing', true],
 	])('while an execution waits in the queue, %s', async (_, isRevoked) => {
 		let refusals = 0;

@@ -20,7 +20,7 @@ const edited = (edit: (lines: string[], offset: number) => string[]) =>
 	});
 
 describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
-	test.each([0, 1])('where a part begins with the last record of the part before, %s fewer at its end', async (fewer) => {
+	test.each([0, 1])('if a part begins with the last record of the previous part, %s fewer at its end', async (fewer) => {
 		let last = '';
 		edited((lines, offset) => {
 			const out = offset > 0 ? [last, ...lines.slice(0, lines.length - fewer)] : lines;

@@ -87,7 +87,7 @@ describe('a row of filters offers', () => {
 		expect(is).toEqual({ name: 'Is', value: 'is', description: 'Job Title is exactly this. Case matters.' });
 	});
 
-	test('the choices of the field, and linked records where they are few', async () => {
+	test('the choices of the field, and linked records if there are few', async () => {
 		expect(await picker(getFilterChoices, opened('lifecycle_stage'))).toContainEqual({ name: 'Customer', value: 'customer' });
 		const tiers = await picker(getFilterChoices, opened('custom_fields.contract_tier'));
 		expect(tiers.map(({ name }) => name)).toEqual(['Bronze', 'Silver', 'Gold']);

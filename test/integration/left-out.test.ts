@@ -93,7 +93,7 @@ test('a picked record whose path is mistyped leaves the reference as it is', asy
 	expect(hints).toEqual([expect.stringMatching(/returned undefined: Company\./)]);
 });
 
-test('a value where the CRM takes an object is reported, in every way of mapping', async () => {
+test('a value that should be an object is reported, in every way of mapping', async () => {
 	const items = [{ last_name: 'x', address: '12 rue X, Lyon', custom_fields: 'nps=1' }];
 	for (const parameters of [create('contact', automatic), { ...create('contact', {}), ...asJson }]) {
 		const hints = await hintsOf(parameters, items);

@@ -66,7 +66,7 @@ describe('a service that refuses permanently', () => {
 	test.each([
 		['without a word of when to return', () => ({ 'x-ratelimit-reset': '' })],
 		['and says to return at once', () => ({ 'retry-after': '0' })],
-		['and tells of a reset that has passed', () => usedUp(Date.now() - 60_000)],
+		['and reports a reset in the past', () => usedUp(Date.now() - 60_000)],
 	])('%s gets fewer and fewer requests, and none beyond the cap', async (_, headers) => {
 		await sandbox.faults({ path, status: 429, headers: headers() });
 		const { read, waits, waited } = await patient();

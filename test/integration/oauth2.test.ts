@@ -177,7 +177,7 @@ describe('the user reads', () => {
 			await says(credential, 'client of the credential', 'client ID and secret');
 		});
 
-		test('that there is nothing to renew the sign-in with', async () => {
+		test('that the sign-in cannot be renewed', async () => {
 			const credential = await sandbox.credential();
 			delete (credential.data.oauthTokenData as { refresh_token?: string }).refresh_token;
 			sandbox.expire();

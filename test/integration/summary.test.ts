@@ -86,7 +86,7 @@ test('actions on records are summarized, and so are deletions, which have no ID 
 	expect(await found('gone')).toBe(0);
 });
 
-test('a list is counted, with its first and last ID, also where an agent asks', async () => {
+test('a list is counted, with its first and last ID, also for an agent', async () => {
 	const parameters = inShort(getMany('contact', { returnAll: true }));
 	const { body } = await sandbox.call('GET', '/v1/contacts?limit=500');
 	for (const isTool of [false, true]) {

@@ -93,7 +93,7 @@ test.each([
 	['no items', {}, { '/items': 'required' }],
 	['an empty list', { items: [] }, { '/items': 'too_short' }],
 	['101 items', { items: Array(101).fill({}) }, { '/items': 'too_long' }],
-	['items that are no list', { items: {} }, { '/items': 'invalid_type' }],
+	['items that are not a list', { items: {} }, { '/items': 'invalid_type' }],
 	['a word for atomic', { items: [{}], atomic: 'yes' }, { '/atomic': 'invalid_type' }],
 	['another member', { items: [{}], inputs: [] }, { '/inputs': 'unknown_field' }],
 	['a bare list', [{}], { '': 'invalid_type' }],

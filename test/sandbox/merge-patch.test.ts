@@ -29,7 +29,7 @@ test('objects merge, and null clears a member or all of them', async () => {
 	expect((await change({ address: null })).body.address).toBeNull();
 });
 
-test('lists are replaced whole, and null empties one', async () => {
+test('lists are replaced completely, and null empties a list', async () => {
 	const { change, thirdTag } = await created();
 	expect((await change({ tag_ids: [thirdTag] })).body.tag_ids).toEqual([thirdTag]);
 	expect((await change({ tag_ids: null })).body.tag_ids).toEqual([]);

@@ -47,17 +47,17 @@ describe('the receivers of events of a record', () => {
 	const audience = (name: string, values: object) => audienceOf(resource(name), record(values), find);
 
 	test.each([
-		['everybody of a tag', 'tags', {}, everyone],
-		['who began it of a job', 'jobs', { created_by: { type: 'user', id: 'usr_3' } }, onlyUsers('usr_3')],
-		['its owner of a deal', 'deals', { owner_id: 'usr_1' }, onlyUsers('usr_1')],
-		['everybody of a deal without an owner', 'deals', { owner_id: null }, everyone],
-		['its author of a note', 'notes', { author_id: 'usr_2' }, onlyUsers('usr_2')],
-		['nobody of a message without a user and a record', 'messages', {}, onlyUsers()],
-		['its user of a message', 'messages', { user_id: 'usr_3' }, onlyUsers('usr_3')],
-		['who sees its contact of a message', 'messages', { contact_id: 'con_1' }, onlyUsers('usr_1')],
-		['who sees any of its records of a message', 'messages', { contact_id: 'con_1', ticket_id: 'tic_1' }, onlyUsers('usr_1', 'usr_2')],
-		['everybody of a message about what is nobody’s', 'messages', { contact_id: 'con_1', deal_id: 'dea_1' }, everyone],
-		['its user of a message whose record is gone', 'messages', { user_id: 'usr_3', contact_id: 'con_9' }, onlyUsers('usr_3')],
+		['of a tag: everybody', 'tags', {}, everyone],
+		['of a job: the user who started it', 'jobs', { created_by: { type: 'user', id: 'usr_3' } }, onlyUsers('usr_3')],
+		['of a deal: its owner', 'deals', { owner_id: 'usr_1' }, onlyUsers('usr_1')],
+		['of a deal without an owner: everybody', 'deals', { owner_id: null }, everyone],
+		['of a note: its author', 'notes', { author_id: 'usr_2' }, onlyUsers('usr_2')],
+		['of a message without a user and a record: nobody', 'messages', {}, onlyUsers()],
+		['of a message: its user', 'messages', { user_id: 'usr_3' }, onlyUsers('usr_3')],
+		['of a message about a contact: those who see the contact', 'messages', { contact_id: 'con_1' }, onlyUsers('usr_1')],
+		['of a message about several records: those who see any of them', 'messages', { contact_id: 'con_1', ticket_id: 'tic_1' }, onlyUsers('usr_1', 'usr_2')],
+		['of a message about a record without an owner: everybody', 'messages', { contact_id: 'con_1', deal_id: 'dea_1' }, everyone],
+		['of a message whose record was deleted: its user', 'messages', { user_id: 'usr_3', contact_id: 'con_9' }, onlyUsers('usr_3')],
 	])('%s', (_, name, values, expected) => {
 		const { isEveryoneBut, users } = audience(name, values);
 		expect({ isEveryoneBut, users: [...users].sort() }).toEqual(expected);

@@ -59,7 +59,7 @@ test('a public address is refused if it belongs to this machine, or to one of it
 });
 
 test.each(['http://2130706433/', 'http://0x7f.1/', 'http://127.1/'])(
-	'%s is this machine, however it is written',
+	'%s is this machine, in any notation',
 	async (url) => {
 		const { error } = await post(url, '{}', {}, false, new AbortController().signal);
 		expect(error).toBe('127.0.0.1 does not resolve to a public address.');

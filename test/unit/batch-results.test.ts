@@ -112,7 +112,7 @@ describe('results that contradict themselves belong to no item:', () => {
 });
 
 test.each([{ status: 'error', message: 'refused' }, { code: 'E7', message: 'refused' }, { error: 'refused' }])(
-	'an error where the record should be is an error: %j',
+	'an error in place of the record is an error: %j',
 	async (data) => {
 		expect(await outcomes([{}], [{ index: 0, status: 200, data }])).toEqual(['refused']);
 	},

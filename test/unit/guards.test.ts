@@ -16,7 +16,7 @@ test.each([
 	['exactly the share', 10, { share: 10 }, 100],
 	['exactly a share that no binary fraction is', 29, { share: 29 }, 100],
 	['the whole account, where it is allowed', 100, { number: 100, share: 100 }, 100],
-	['one of three, as a tenth of them is no record', 1, { share: 10 }, 3],
+	['one of three, as a tenth of them is less than a record', 1, { share: 10 }, 3],
 	['three of six, as no fewer stay', 3, { share: 10 }, 6],
 ])('%s may be deleted', (_, count, limits, inScope) => {
 	const planned = missing(count);
@@ -31,8 +31,8 @@ test.each([
 	['four of thirty-nine, where a tenth is allowed', 4, { share: 10 }, 39, /allows 10 %/],
 	['one of three, where no share is allowed', 1, { share: 0 }, 3, /allows 0 %/],
 	['one of three, where no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
-	['anything, where the number is no number', 1, { number: NaN }, 1000, /allows NaN/],
-	['anything, where the share is no number', 1, { share: NaN }, 1000, /allows NaN/],
+	['anything if the number is not a number', 1, { number: NaN }, 1000, /allows NaN/],
+	['anything if the share is not a number', 1, { share: NaN }, 1000, /allows NaN/],
 ])('%s is not deleted, and none of the others', (_, count, limits, inScope, reason) => {
 	const result = guarded(missing(count), limits, { inScope });
 	expect(result.reason).toMatch(reason);

@@ -55,7 +55,7 @@ test.each<[string, KeyFormat]>([
 	['too short to be unique', { maxLength: 21 }],
 	['longer than any that the node makes', { minLength: 300 }],
 	['of a form nobody makes', { pattern: '^order-[0-9]+$' }],
-	['of a pattern that is none', { pattern: '(' }],
+	['with an invalid pattern', { pattern: '(' }],
 	['of a form that only some keys have by chance', { pattern: '^[89a-d]' }],
 ])('the node reports that it cannot make keys %s, and refuses the write', (_, format) => {
 	expect(canMakeKeys(format)).toBe(false);

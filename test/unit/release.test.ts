@@ -70,7 +70,7 @@ describe('A release', () => {
 			'has no date',
 		],
 		[
-			'with a date that is none',
+			'with an invalid date',
 			{ changelog: [{ version: '1.1.0', date: '2026-13-45', notes: '- Deals.' }] },
 			'has no date',
 		],

@@ -77,7 +77,7 @@ test.each([
 	['no id', { id: undefined }, [secret], /not signed/],
 	['an empty id', { id: '' }, [secret], /not signed/],
 	['no time', { timestamp: undefined }, [secret], /not signed/],
-	['a time that is none', { timestamp: '1e9' }, [secret], /time/],
+	['an invalid time', { timestamp: '1e9' }, [secret], /time/],
 	['a negative time', { timestamp: '-1614265330' }, [secret], /time/],
 	['no signature', { signature: undefined }, [secret], /not signed/],
 	['an empty signature', { signature: '' }, [secret], /not signed/],

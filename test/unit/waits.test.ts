@@ -151,7 +151,7 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 });
 
 test.each<[string, Priority, number]>([
-	['long work is refused for half an hour, and goes on', 'bulk', 30],
+	['long work is refused for half an hour, and continues', 'bulk', 30],
 	['so is an ordinary execution', 'ordinary', 30],
 	['what somebody waits for fails after five minutes', 'awaited', 5],
 ])('if other programs use all of the limit: %s', async (_, priority, minutes) => {

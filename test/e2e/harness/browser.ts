@@ -205,8 +205,7 @@ export class Editor {
 		const statuses = '[data-test-id^="node-run-status-"], [data-test-id="node-run-info-stale"]';
 		// The status of an earlier execution stays until the panel is drawn anew, which a slow machine does late.
 		await output.locator(statuses).evaluateAll((elements) => elements.forEach((element) => element.setAttribute('data-earlier', '')));
-		const begun = this.page.waitForResponse(/\/rest\/workflows\/[^/]+\/run/);
-		await Promise.all([begun, this.page.getByTestId('node-execute-button').click()]);
+		await Promise.all([this.page.waitForResponse(/\/rest\/workflows\/[^/]+\/run/), this.page.getByTestId('node-execute-button').click()]);
 		const done = output.locator('[data-test-id="node-run-status-success"], [data-test-id="node-run-info-stale"]').and(output.locator(':not([data-earlier])'));
 		const refused = this.page.locator('.el-notification').filter({ hasText: 'cannot start' });
 		await output.locator(statuses).and(output.locator(':not([data-earlier])')).or(refused).first().waitFor();

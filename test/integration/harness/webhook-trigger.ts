@@ -167,14 +167,8 @@ class WebhookTrigger implements TestTrigger {
 		activation: WorkflowActivateMode = 'activate',
 	): Promise<boolean> {
 		const { workflow, node, additionalData, webhookData } = this.opened(isTest);
-		const context = new HookContext(
-			workflow,
-			node,
-			additionalData,
-			isTest ? 'manual' : 'trigger',
-			isTest ? 'manual' : activation,
-			webhookData,
-		);
+		const [mode, activationMode] = isTest ? (['manual', 'manual'] as const) : (['trigger', activation] as const);
+		const context = new HookContext(workflow, node, additionalData, mode, activationMode, webhookData);
 		context.logger.warn = (message) => void this.warnings.push(message);
 		try {
 			return await nodeType.webhookMethods.default[method].call(context as unknown as IHookFunctions);
@@ -190,16 +184,7 @@ class WebhookTrigger implements TestTrigger {
 		const { workflow, node, additionalData } = this.opened(false);
 		const emit = () => void (this.staticData = JSON.parse(JSON.stringify(workflow.staticData)) as IDataObject);
 		const saveFailedExecution = (error: Error) => void this.reported.push(error.message);
-		const context = new TriggerContext(
-			workflow,
-			node,
-			additionalData,
-			'trigger',
-			activation,
-			emit,
-			undefined,
-			saveFailedExecution,
-		);
+		const context = new TriggerContext(workflow, node, additionalData, 'trigger', activation, emit, undefined, saveFailedExecution);
 		context.logger.warn = (message) => void this.warnings.push(message);
 		let isFirst = true;
 		const sleep = async (ms: number, signal?: AbortSignal) => {
