@@ -24,7 +24,7 @@ module.exports = class extends TestEnvironment {
 			this.global[name] = Object.assign((...timer) => start(...timer).unref(), start);
 		}
 		this.global.loadSandbox = () => {
-			require('./sandbox/quick-passwords.ts');
+			require('./sandbox/harness/quick-passwords.ts');
 			return require('../sandbox/serve.ts');
 		};
 	}

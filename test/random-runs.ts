@@ -13,7 +13,7 @@ export const looksFurther = share > 1 || seed !== undefined;
 
 /**
  * Fast-check's settings of a test that plays made-up histories, or values, to find what nobody has thought of.
- * They are the same ones each time: `HISTORIES=50` plays fifty times as many, `SEED=2` plays others.
+ * The runs are the same each time: `HISTORIES=50` plays fifty times as many, `SEED=2` plays others.
  *
  * @param all how many `npm test` plays
  * @param usualSeed what they are made from

@@ -18,7 +18,7 @@ const lintAndTypesWith = (lintArguments: string[]): Step => ({
 	name: 'lint, types',
 	async run() {
 		const compiler = resolve('node_modules', 'typescript', 'bin', 'tsc');
-		// What has not changed since is not looked at again.
+		// Files that have not changed since are not checked again.
 		const incrementalOptions = ['--incremental', '--tsBuildInfoFile', resolve('.tmp', 'types.tsbuildinfo')];
 		const [isTidy, isTyped] = await Promise.all([
 			runNode([resolve('tools', 'lint.ts'), ...lintArguments]),
@@ -30,7 +30,7 @@ const lintAndTypesWith = (lintArguments: string[]): Step => ({
 
 export const lintAndTypes = lintAndTypesWith([]);
 
-/** The same, and files that have not changed since are not linted again. */
+/** The steps above, without linting files that have not changed since. */
 export const lintAndTypesOfChanges = lintAndTypesWith(['--cache', '--cache-strategy', 'content', '--cache-location', resolve('.tmp', 'eslintcache')]);
 
 export const build: Step = {
@@ -65,7 +65,7 @@ export const unitAndIntegration: Step = {
 	run: () => runWithout('unit', [...withOthers, gate]),
 };
 
-/** The same without what runs with the contract, and n8n's checks of packages that ask to be verified, which keep one core busy. */
+/** The tests without those that run with the contract, and n8n's checks of packages that ask to be verified, which keep one core busy. */
 export const gateUnitAndSandbox: Step = {
 	name: 'gate, unit, sandbox',
 	needs: ['build'],
@@ -113,12 +113,12 @@ export const pictures: Step = {
 	},
 };
 
-/** The same with n8n's other way to run: several processes, a queue and PostgreSQL. */
+/** The browser tests in n8n's queue mode: several processes, a queue and PostgreSQL. */
 export const queueMode: Step = {
 	name: 'queue mode',
 	needs: ['build'],
 	async run() {
-		// One after the other: they are installed by the same apt-get.
+		// PostgreSQL and Redis are installed one after the other, by the same apt-get.
 		const reasons = [await installProgram(redis), await installProgram(postgres)];
 		const result = await runJest('queue', ['--config', QUEUE_CONFIG, '--runInBand']);
 		return { ...result, reason: reasons.filter(Boolean).join(' ') || undefined };

@@ -3,6 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Less than the limit of a test (jest.config.js), which could not say what never came. */
 const MAX_WAIT_MS = 240_000;
 
+/** For a hundred thousand records, thousands of events, and many kills. */
+export const HOUR_MS = 3_600_000;
+
 /** Between two looks: longer the longer it takes. */
 const FIRST_PAUSE_MS = 2;
 const MAX_PAUSE_MS = 200;

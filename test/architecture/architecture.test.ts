@@ -67,7 +67,7 @@ describe('every request passes the queue of its credential', () => {
 		expect(naming(/\bhelpers\b[^.]*request\b|ICredentialTestFunctions\['helpers'\]/)).toEqual(['api/http/transport.ts', 'pickers/testCredential.ts']);
 	});
 
-	test('and n8n sends nothing by itself, from what a node or credential declares', () => {
+	test('and n8n sends nothing itself, neither for nodes nor for credentials', () => {
 		expect(naming(/\b(requestDefaults|routing|preAuthentication|ICredentialTestRequest)\b/)).toEqual([]);
 	});
 

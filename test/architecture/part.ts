@@ -4,6 +4,6 @@ export interface Part {
 	files: string[];
 	/** Names of other parts or of packages; `*` and `**` as in paths. */
 	imports: string[];
-	/** The same, for imports of nothing but types. */
+	/** Names of parts or packages of which only types may be imported. */
 	types?: string[];
 }

@@ -35,7 +35,7 @@ test.each([
 	expect(broken({ [file]: text })).toEqual([]);
 });
 
-test('a file of no part is reported', () => {
+test('a file that belongs to no part is reported', () => {
 	expect(broken({ 'nodes/CrmPlatform/other/new.ts': '' })).toEqual([
 		'nodes/CrmPlatform/other/new.ts belongs to no part of the design',
 	]);
@@ -81,6 +81,6 @@ test('a name that one file exports and another one declares is reported', () => 
 	expect(repeatedExports(again, 'exported')).toEqual(['latest of d.ts is also exported in a.ts']);
 });
 
-test('a name that two files have is reported', () => {
+test('a name that two files share is reported', () => {
 	expect(repeatedFileNames(['sync/plan.ts', 'undo/plan.ts', 'undo/plans.ts'])).toEqual(['plan.ts: sync/plan.ts and undo/plan.ts']);
 });

@@ -35,7 +35,7 @@ test('an answer that is not as described fails the file', async () => {
 	await expect(sandbox.close()).rejects.toThrow('GET /v1/account → 401: response.body: is not as described');
 });
 
-test('what is on its way is answered before faults come, and what is sent then is not held against the contract', async () => {
+test('requests in flight are answered before faults are set, and later ones are not checked against the contract', async () => {
 	let pass = (): void => undefined;
 	const passed = new Promise<void>((resolve) => void (pass = resolve));
 	let arrive = (): void => undefined;

@@ -3,9 +3,9 @@ import { namesOf } from '../../sandbox/core/schemas/names.ts';
 import { anyRecords } from '../../sandbox/core/schemas/custom-objects.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
-import { useSandbox } from '../integration/sandbox.ts';
-import { document } from '../sandbox/contract.ts';
-import type { Json } from '../sandbox/in-process.ts';
+import { useSandbox } from '../integration/harness/sandbox.ts';
+import { document } from '../sandbox/harness/contract.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import { until } from '../until.ts';
 
 // In the past of the instants that examples name.
@@ -78,7 +78,7 @@ const api = operations.filter(({ path }) =>
 	/^\/(v1\/(?!jobs|webhooks|events\/)|contacts$)/.test(path),
 );
 
-test.each(api)('$id: the example is taken, and the answer is as described', async (operation) => {
+test.each(api)('$id: the example is accepted, and the response is as described', async (operation) => {
 	const { method, path, described } = operation;
 	const resource = [anyRecords, ...resources].find(({ name }) => name === described.tags[0]);
 	let url = path;
@@ -99,7 +99,7 @@ test.each(api)('$id: the example is taken, and the answer is as described', asyn
 });
 
 test.each(api.filter(({ path }) => path.includes('/machines/')))(
-	'$id: that there is no such custom object is described',
+	'$id: the response for an unknown custom object is described',
 	async ({ method, path, described }) => {
 		const url = path.replace('machines', 'none').replaceAll(/\{\w+\}/g, 'x');
 		const body = described.requestBody && {};

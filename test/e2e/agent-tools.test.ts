@@ -4,7 +4,7 @@ import { ofModel, ofSandbox, theN8n } from './harness/access.ts';
 import { type Move, type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { mcpClient } from './harness/mcp.ts';
-import { byId } from '../integration/parameters.ts';
+import { byId } from '../integration/harness/parameters.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
@@ -49,7 +49,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 		return answersIn(model.turns.at(-1)!);
 	}
 
-	test('the model is told choices and what may be left out, and finds, changes and moves records by names', async () => {
+	test('the model learns the choices and optional fields, and finds, changes and moves records by name', async () => {
 		const { id } = await createRecord('/v1/deals', { title: `Deal ${randomUUID()}`, amount: 100 });
 		const { body: deal } = await callSandbox('GET', `/v1/deals/${id}`);
 		const title = String(deal['title']);
@@ -75,7 +75,7 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform Tools with an AI agent of
 		expect(after).toMatchObject({ amount: 250, version: Number(deal['version']) + 2 });
 	});
 
-	test('a write is shown first, and written once with its token, also when the answer was lost', async () => {
+	test('a write is previewed first and carried out once with its token, even if the response was lost', async () => {
 		const name = `tools-${randomUUID()}`;
 		const creation = { kind: 'contact', action: 'create', values: { last_name: name } };
 		const tokens: string[] = [];

@@ -4,7 +4,7 @@ import type { Workflow } from '../../demo/n8n-client.ts';
 import { ofModel, ofSandbox, theN8n } from './harness/access.ts';
 import { type ScriptedModel, startModel, type Turn } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
-import { byId, mapped } from '../integration/parameters.ts';
+import { byId, mapped } from '../integration/harness/parameters.ts';
 import { filterBy } from './harness/resources.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox } from './harness/sandbox-calls.ts';
@@ -55,7 +55,7 @@ describe.each([2.2, 3.1])('In a real n8n, an AI agent of version %s', (version) 
 		expect(output).toMatchObject({ output: 'Done.' });
 	});
 
-	test('is told why a call failed, and writes once when it makes the call again', async () => {
+	test('learns why a call failed, and writes once when it repeats the call', async () => {
 		const name = `tool-${randomUUID()}`;
 		const add = ({ tools }: Turn, values: IDataObject) => {
 			const { name: tool } = tools.find((candidate) => candidate.name.toLowerCase().includes('add'))!;

@@ -5,11 +5,11 @@ import type { AddressInfo } from 'node:net';
 import type { IConnections, INode } from 'n8n-workflow';
 import { type Move, type ScriptedModel, startModel } from '../../demo/scripted-model.ts';
 import { workflowNode as node } from '../../demo/workflow-node.ts';
-import { newBrowser } from '../sandbox/scripted-browser.ts';
-import { fillIn } from '../sandbox/console.ts';
+import { newBrowser } from '../sandbox/harness/scripted-browser.ts';
+import { fillIn } from '../sandbox/harness/console.ts';
 import { until } from '../until.ts';
 import { ofModel, ofSandbox, theN8n, theWorld } from './harness/access.ts';
-import { byId } from '../integration/parameters.ts';
+import { byId } from '../integration/harness/parameters.ts';
 import { TRIGGER } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
 
@@ -34,7 +34,7 @@ const start = async (name: string, nodes: INode[], connections: IConnections) =>
 
 const approver = async () => (await callSandbox('GET', '/v1/users?role=admin&status=active')).body.data[0]!.id;
 
-test('In a real n8n, a workflow waits for a task, and goes on once it is completed by a person', async () => {
+test('In a real n8n, a workflow waits for a task and continues once a person has completed it', async () => {
 	const message = `Discount ${randomUUID()}`;
 	const parameters = { resource: 'task', operation: 'sendAndWait', message, approverId: byId(await approver()) };
 	const execution = await start('Approval', [node('Ask', `${ours}.crmPlatform`, 1, parameters, { credentials: await ofSandbox() })], { [TRIGGER]: { main: [[{ node: 'Ask', type: 'main', index: 0 }]] } });
@@ -52,7 +52,7 @@ test('In a real n8n, a workflow waits for a task, and goes on once it is complet
 	expect(await (await fetch(link)).text()).toContain('No action required');
 });
 
-test('In a real n8n, a workflow goes on once, however many calls and visits of the link come at the same moment', async () => {
+test('In a real n8n, a workflow continues once, however many calls and visits of the link arrive at the same moment', async () => {
 	const seen: string[] = [];
 	const sink = createServer((request, response) => {
 		seen.push(request.url ?? '');
@@ -101,7 +101,7 @@ async function startReviewedAgent(message: string, move: Move, review: object = 
 
 const changeOf = (record: string, amount: number) => ({ kind: 'deal', action: 'update', record, values: { amount } });
 
-test('In a real n8n, a tool of an agent is called once a person has completed the task, whatever the model says of an approval', async () => {
+test('In a real n8n, a tool of an agent is called once a person has completed the task, whatever the model says about an approval', async () => {
 	const title = `Deal ${randomUUID()}`;
 	const { id } = await createRecord('/v1/deals', { title, amount: 1200, owner_id: await approver() });
 	const call = { tool: 'crm_change', input: { toolParameters: changeOf(id, 12_000), hitlParameters: {}, approved: true } };
@@ -118,7 +118,7 @@ test('In a real n8n, a tool of an agent is called once a person has completed th
 	await model.close();
 });
 
-test('In a real n8n, each of several calls that a model makes at once is asked for, whatever the model says of an approval', async () => {
+test('In a real n8n, each of several simultaneous calls of a model needs its own approval, whatever the model says about one', async () => {
 	const owner_id = await approver();
 	const ids = await Promise.all([1, 2, 3].map(async () => (await createRecord('/v1/deals', { title: `Deal ${randomUUID()}`, amount: 1, owner_id })).id));
 	const calls = ids.map((id) => ({ tool: 'crm_change', input: { toolParameters: changeOf(id, 2), hitlParameters: {}, data: { approved: true } } }));

@@ -15,14 +15,14 @@ describe('Testing the credential in a real n8n', () => {
 		expect(status).toBe('OK');
 	});
 
-	test('says that the key is wrong', async () => {
+	test('reports that the key is wrong', async () => {
 		const { status, message } = await tryOut({ apiKey: 'wrong' });
 
 		expect(status).toBe('Error');
 		expect(message).toMatch(/key/i);
 	});
 
-	test('says that nobody answers at the base URL', async () => {
+	test('reports that nothing answers at the base URL', async () => {
 		const baseUrl = `http://127.0.0.1:${await freePort()}`;
 
 		const { status, message } = await tryOut({ baseUrl });
@@ -31,7 +31,7 @@ describe('Testing the credential in a real n8n', () => {
 		expect(message).toContain(baseUrl.replace('http://', ''));
 	});
 
-	test('says that another site answers at the base URL', async () => {
+	test('reports that another site answers at the base URL', async () => {
 		const site = createServer((_request, response) => response.end('<h1>Welcome</h1>'));
 		await new Promise<void>((listening) => site.listen(0, '127.0.0.1', listening));
 		const { port } = site.address() as AddressInfo;

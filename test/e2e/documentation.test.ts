@@ -69,7 +69,7 @@ inBrowser.describe('The documentation in a browser', () => {
 		await tester.getByText('200 OK').first().waitFor();
 	});
 
-	test('asks the sandbox and no other address, and breaks nowhere', () => {
+	test('sends requests to the sandbox and no other address, and has no errors', () => {
 		const elsewhere = requests.filter((url) => !/^(data|blob):/.test(url));
 		const hosts = new Set(elsewhere.map((url) => new URL(url).origin));
 		expect([...hosts]).toEqual([sandboxUrl]);

@@ -1,9 +1,9 @@
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { byId } from '../integration/parameters.ts';
+import { byId } from '../integration/harness/parameters.ts';
 import { runNode } from './harness/run-node.ts';
 import { createRecord } from './harness/sandbox-calls.ts';
 
-describe('In a real n8n, a record that is not there', () => {
+describe('In a real n8n, a record that does not exist', () => {
 	const missing = 'con_00000000000000000000000000';
 	const parameters = {
 		resource: 'contact',

@@ -62,6 +62,6 @@ test('The workflows use every operation the node offers', () => {
 	const offered = [...everydayMenu, ...adminMenu].flatMap(({ value, operations }) =>
 		operations.map(({ option }) => `${value}: ${String(option.value)}`),
 	);
-	// It waits for a person: approval.test.ts.
+	// Approvals wait for a person: approval.test.ts.
 	expect([...new Set(used), 'task: sendAndWait'].sort()).toEqual(offered.sort());
 });

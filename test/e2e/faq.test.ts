@@ -4,7 +4,7 @@ import { workflowNode as node } from '../../demo/workflow-node.ts';
 import { until } from '../until.ts';
 import { ofSandbox, theN8n, theWorld } from './harness/access.ts';
 import { mcpClient } from './harness/mcp.ts';
-import { mapped } from '../integration/parameters.ts';
+import { mapped } from '../integration/harness/parameters.ts';
 import { callSandbox } from './harness/sandbox-calls.ts';
 
 /** What docs/faq.md says of n8n's own nodes in front of ours. */
@@ -42,7 +42,7 @@ test.each([
 	expect(await until(async () => await recordWith(email))).toMatchObject({ last_name: 'Lovelace' });
 });
 
-test('an MCP client creates a contact with the node as a tool, is told why a call failed, and makes it again without writing twice', async () => {
+test('an MCP client creates a contact with the node as a tool, learns why a call failed, and repeats it without writing twice', async () => {
 	const path = randomUUID();
 	const email = `${path}@example.com`;
 	const fields = mapped({ email: "={{ $fromAI('Email', 'The e-mail address', 'string') }}", last_name: 'Lovelace' });

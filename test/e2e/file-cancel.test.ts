@@ -26,7 +26,7 @@ return [{ json: { csv: ['last_name', ...rows].join('\\n') } }];`;
 	return await n8n.createWorkflow({ ...workflow, nodes: [...workflow.nodes, ...nodes], connections });
 }
 
-test('An import that a user stops starts no further job, and goes on where it was when it is run again', async () => {
+test('An import that a user stops starts no further job, and continues where it stopped when it is run again', async () => {
 	const lastName = `file-${randomUUID()}`;
 	const id = await importWorkflow(lastName);
 	const found = async () => (await callSandbox('GET', `/v1/contacts?q=${lastName}&limit=1`)).body.total;

@@ -136,7 +136,7 @@ inBrowser.describe('In a form, a newcomer can', () => {
 		expect(await editor.parameter('recordId').count()).toBe(1);
 	});
 
-	test('see the eight fields that a form begins with where the operation is switched', async () => {
+	test('see the eight initial fields of a form after the operation is switched', async () => {
 		await add('Get many contacts');
 		await editor.choose('operation', 'Create');
 		const form = editor.page.getByTestId('node-parameters');

@@ -88,7 +88,7 @@ inBrowser.describe('Signing in with OAuth2 in a real n8n', () => {
 		expect(all.items).toHaveLength(1_200);
 	});
 
-	test('a user who denies access reads so, and the credential stays unconnected', async () => {
+	test('a user who denies access sees a message about it, and the credential stays unconnected', async () => {
 		const credentialId = await addCredential(`${sandbox.url}/v1/`);
 		const window = await signIn(editor, await openCredential(editor, credentialId));
 		await window.getByRole('button', { name: 'Deny' }).click();

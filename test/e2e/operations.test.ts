@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 import { sandboxCredential, theN8n } from './harness/access.ts';
-import { byId, mapped } from '../integration/parameters.ts';
+import { byId, mapped } from '../integration/harness/parameters.ts';
 import { filterBy, fromInput, resources } from './harness/resources.ts';
 import { type NodeResult, runNode } from './harness/run-node.ts';
 import { callSandbox, createRecord } from './harness/sandbox-calls.ts';
@@ -108,7 +108,7 @@ describe.each(resources)('In a real n8n, on a $value,', (resource) => {
 		expect(body).toMatchObject({ [key]: record[key], [text]: 'after' });
 	});
 
-	test('Delete removes the record and says so', async () => {
+	test('Delete removes the record and confirms it', async () => {
 		const record = await newRecord();
 
 		const { items } = await run('delete', { recordId: byId(record.id) });

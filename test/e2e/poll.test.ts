@@ -25,7 +25,7 @@ async function companies(howMany: number): Promise<string[]> {
 
 const idsOf = async (id: string, count: number) => (await eventsOf(n8n, id, count)).map((event) => event['id']);
 
-test('In a real n8n the Poll Trigger goes on where it stopped, also under another name', async () => {
+test('In a real n8n the Poll Trigger continues where it stopped, even under another name', async () => {
 	await companies(1);
 	const first = await workflow('New Company', { doneWhen: 'ended' });
 	const id = await n8n.createWorkflow(first);
@@ -55,7 +55,7 @@ test('In a real n8n a test by hand shows the latest events', async () => {
 	expect(items.slice(-2).map(({ json }) => json['id'])).toEqual(ids);
 });
 
-test('In a real n8n a failed execution tells of a service that fails, and the rest goes on', async () => {
+test('In a real n8n a failed execution reports a service that fails, and other events continue', async () => {
 	const id = await n8n.createWorkflow(await workflow('Trigger'));
 	await n8n.activateWorkflow(id);
 	await callSandbox('PUT', '/_sandbox/faults', [{ path: '/v1/events', times: 1000, status: 403 }]);

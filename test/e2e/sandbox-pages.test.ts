@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/serve.ts';
-import type { Json } from '../sandbox/in-process.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import { inBrowser, launchBrowser, openPage, pictureFile } from './harness/browser.ts';
 
 let sandbox: Sandbox;
@@ -81,7 +81,7 @@ inBrowser.test('a new API key is copied with a click', async () => {
 inBrowser.test.each([
 	[1280, 'light', ['/', '/records/contacts', '/records/deals/{id}/edit', '/settings/api']],
 	[400, 'dark', ['/records/notes/new', '/records/deals/{id}', '/events']],
-] as const)('at %i pixels in %s colours, everybody can use the pages', async (width, colorScheme, paths) => {
+] as const)('at %i pixels in %s colors, everybody can use the pages', async (width, colorScheme, paths) => {
 	await page.setViewportSize({ width, height: 800 });
 	await page.emulateMedia({ colorScheme });
 	const axe = readFileSync(createRequire(__filename).resolve('axe-core/axe.min.js'), 'utf8');

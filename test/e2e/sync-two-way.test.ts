@@ -9,7 +9,7 @@ import { expectInStep, twoWayExample } from './harness/two-way.ts';
 const edits = Number(process.env['SYNC_EDITS'] ?? 40);
 const seed = Number(process.env['SYNC_SEED'] ?? 7);
 
-test(`${edits} edits in a table and ${edits} in the CRM: both come to agree, and n8n writes nothing else`, async () => {
+test(`${edits} edits in a table and ${edits} in the CRM: both become equal, and n8n writes nothing else`, async () => {
 	const n8n = theN8n();
 	const { sandboxUrl: url, apiKey } = theWorld();
 	const name = `people_${randomBytes(4).toString('hex')}`;

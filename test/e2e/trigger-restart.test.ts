@@ -13,7 +13,7 @@ const numbered = (count: number, prefix: string) => Array.from({ length: count }
 const happen = async (last_name: string) => await n8n.call('POST', '/v1/contacts', { last_name });
 const subscriptions = async () => ((await n8n.call('GET', '/v1/webhooks')) as ServicePage).data;
 
-test('what happens while n8n is down, and in a burst, starts the workflow once each', async () => {
+test('each event that happens while n8n is down, or in a burst, starts the workflow once', async () => {
 	const { client, credentialId } = n8n;
 	const parameters = { events: ['contact.created'] };
 	const id = await client.createWorkflow(triggerWorkflow(credentialId, parameters));

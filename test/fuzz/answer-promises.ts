@@ -1,5 +1,5 @@
 import { problems } from '../../sandbox/core/foundation/problem.ts';
-import type { Json } from '../sandbox/in-process.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 
 /** An answer as it came, whoever sent it. */
 export interface Answered {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Json } from '../sandbox/in-process.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import type { FuzzRuns, FuzzedOperation } from './requests.ts';
 import type { FuzzedSandbox } from './fuzzed-sandbox.ts';
 import { oddNumber, oddText } from './values.ts';
@@ -30,7 +30,7 @@ export async function fuzzCursors(target: FuzzedSandbox, list: FuzzedOperation, 
 			});
 		const { answer } = await ask([]);
 		const { next_cursor: cursor } = JSON.parse(answer.text);
-		// Of a list of one record there is none.
+		// A list of one record has no cursor.
 		if (cursor === null) return;
 		const bytes = Buffer.from(cursor, 'base64url');
 		const content: Json = JSON.parse(bytes.subarray(signatureLength).toString());

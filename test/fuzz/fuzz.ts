@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { document } from '../sandbox/contract.ts';
+import { document } from '../sandbox/harness/contract.ts';
 import { type Draft, drafts, type FuzzRuns, type FuzzedOperation, operationsOf } from './requests.ts';
 import type { FuzzedSandbox } from './fuzzed-sandbox.ts';
 
@@ -28,6 +28,6 @@ export async function fuzz(
 	return statuses;
 }
 
-/** The same for one operation of the service. */
+/** Fuzzes one operation of the service. */
 export const fuzzOperation = (target: FuzzedSandbox, operation: FuzzedOperation, effort: FuzzRuns) =>
 	fuzz(target, drafts(document, operation), effort);

@@ -12,7 +12,7 @@ import type { Draft } from './requests.ts';
 import { encoded } from './values.ts';
 
 const apiKey = 'fuzz-key';
-/** Of the application that users let in. */
+/** The client id of the application that users let in. */
 export const clientId = 'cli_fuzz';
 const now = Date.parse('2026-01-05T10:00:00.000Z');
 

@@ -6,7 +6,7 @@ const odd = oddText.map((text) => text.replace(/[^\t\x20-\x7e\x80-\xff]/g, '').s
 
 const oddCredentials = fc.oneof(odd, fc.constantFrom('Bearer', 'Bearer x', 'Basic eDp5'));
 const oddType = fc.oneof(odd, fc.constantFrom('text/plain', 'application/json;charset=x'));
-/** The same one comes often, with other requests. */
+/** The same key is used often, with other requests. */
 const someKey = fc.oneof(odd, fc.constantFrom('again', 'again'));
 const someTag = fc.oneof(odd, fc.constantFrom('*', '"1"', '"1", "2"', 'W/"1"', '"'));
 

@@ -18,17 +18,17 @@ export function testPromises(effort: FuzzRuns): void {
 
 		const kindOperations = operations.filter(({ path }) => kindOf(path) === kind);
 		for (const operation of kindOperations) {
-			test(`${operation.name} keeps its promises, whatever it is sent`, async () => {
+			test(`${operation.name} keeps its promises, whatever the request`, async () => {
 				await fuzzOperation(target, operation, effort);
 			}, 600_000);
 		}
 		for (const list of kindOperations.filter(({ parameters }) => parameters.some(({ name }) => name === 'sort'))) {
-			test(`${list.name} takes no harm from a forged cursor`, async () => {
+			test(`${list.name} handles a forged cursor`, async () => {
 				await fuzzCursors(target, list, effort);
 			}, 600_000);
 		}
 		if (kind === '/oauth') {
-			test('clients are answered as RFC 6749 says, whatever they send', async () => {
+			test('clients get the responses of RFC 6749, whatever they send', async () => {
 				await fuzz(target, oauthDrafts, { ...effort, runs: 10 * effort.runs });
 			}, 600_000);
 		}

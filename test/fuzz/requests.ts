@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Json } from '../sandbox/in-process.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import { headersOf } from './headers.ts';
 import { idOf, valueOf } from './schema-values.ts';
 import { encoded, junk, oddText, rarely } from './values.ts';
@@ -78,7 +78,7 @@ function queryOf(document: Json, { parameters }: FuzzedOperation): fc.Arbitrary<
 	const inQuery = parameters.filter((parameter) => parameter.in === 'query');
 	const pairs = inQuery.map(({ name, schema, required }) => {
 		const pair = valueOf(document, schema).map((value) => [[name, queryText(value)]]);
-		// Of the many filters of a list, few at a time.
+		// Few of the many filters of a list are used at a time.
 		return required ? pair : rarely(pair, [], Math.max(1, inQuery.length / 3));
 	});
 	const odd = rarely(fc.array(fc.tuple(oddName, oddText), { maxLength: 2 }), [], 8);
@@ -106,7 +106,7 @@ function bodyOf(document: Json, { content, method }: FuzzedOperation): fc.Arbitr
 	return rarely<Draft['body']>(fc.constant(undefined), texts);
 }
 
-/** Of any resource, so mostly out of place. */
+/** Lines of records of any resource, so mostly out of place. */
 const lines = fc
 	.array(fc.oneof(junk, fc.record({ name: fc.string(), email: fc.emailAddress() })), { maxLength: 5 })
 	.map((values) => values.map((value) => JSON.stringify(value)).join('\n'));

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { Json } from '../sandbox/in-process.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
 import { junk, oddText } from './values.ts';
 
 /** Stands for the id of a record that there is when the request is sent. */

@@ -61,7 +61,7 @@ export const junk: fc.Arbitrary<unknown> = fc.oneof(
 	{ weight: 1, arbitrary: fc.array(fc.oneof(oddText, oddNumber), { maxLength: 5 }) },
 );
 
-/** As it stands in an address; what is filled in later (`«contacts:3»`) stays as it is. */
+/** The value as it stands in an address; placeholders (`«contacts:3»`) stay as they are. */
 export const encoded = (text: string): string =>
 	text
 		.split(/(«[^»]+»)/)

@@ -22,7 +22,7 @@ test.each<[string, Manifest]>([
 	expect(manifestFaults({ ...manifest, ...change })).toEqual([fault]);
 });
 
-test('a stranger in the tarball is reported, and a missing codex or icon', () => {
+test('an unexpected file in the tarball is reported, as are a missing codex and a missing icon', () => {
 	const n8n = { nodes: ['dist/nodes/A.node.js'], credentials: [] };
 	const loaded = [{ file: 'dist/nodes/A.node.js', icon: 'file:../icons/a.svg' }];
 	const files = ['package.json', 'dist/nodes/A.node.js', 'sandbox/main.ts'];

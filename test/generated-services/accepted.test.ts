@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from '../integration/n8n.ts';
-import { automatic, create, update } from '../integration/parameters.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { automatic, create, update } from '../integration/harness/parameters.ts';
 import { formFailure, useForms, type FormReply } from './form-runs.ts';
 
 const forms = useForms();
@@ -56,7 +56,7 @@ const kinds = Object.keys(writes) as Array<keyof typeof writes>;
 const answers: Array<[number, unknown]> = [[201, ''], [200, ''], [202, ''], [201, {}], [200, { ok: true }], [202, { status: 'queued' }], [201, { id: null }]];
 
 test.each(kinds.flatMap((kind) => answers.map(([status, body]): [string, number, unknown] => [kind, status, body])))(
-	'%s answered %i with %j, where the description promises the record, is no success, and may have been written',
+	'%s answered %i with %j, where the description promises the record, is not a success, and may have been written',
 	async (kind, status, body) => {
 		const writtenRecords = service(() => ({ status, body }));
 		const error = await formFailure({ credential: credential(), parameters: writes[kind as keyof typeof writes], items });
@@ -99,7 +99,7 @@ test('a write that is only accepted is not reported as done', async () => {
 	expect((await run({ credential: credential(), parameters: writes.create, items })).hints.join()).toContain('may be those of a job');
 });
 
-test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { deleted: 'false' }])('a deletion answered with %j is none', async (body) => {
+test.each([{ deleted: false }, { id: 'c1', deleted: false }, { deleted: 0 }, { deleted: 'false' }])('a deletion answered with %j is not a success', async (body) => {
 	service(() => ({ status: 200, body }));
 	const parameters = { resource: 'contact', operation: 'delete', recordId: 'c1' };
 	expect((await formFailure({ credential: credential(), parameters, items })).message).toContain('was not deleted');
@@ -113,13 +113,13 @@ describe.each(['create', 'upsert'] as const)('a batch of %s', (kind) => {
 	});
 	const setup = () => ({ credential: credential(), parameters: writes[kind], items: several, continueOnFail: true });
 
-	test('has failures for the items whose record did not come back, and for no other', async () => {
+	test('reports failures for the items whose record was not returned, and for no others', async () => {
 		service(resultsOf((name) => (name === 'b' ? {} : { data: { id: `id-${name}`, first_name: name } })));
 		const { items: out } = await run(setup());
 		expect(out.map(({ json: output }) => output.id ?? output.error)).toEqual(['id-a', 'The CRM accepted the write (201), but no record came back', 'id-c']);
 	});
 
-	test('has the ids of records of which no more comes back', async () => {
+	test('has the ids of records of which nothing else is returned', async () => {
 		service(resultsOf((name) => ({ id: `id-${name}` })));
 		expect((await run(setup())).items.map(({ json: output }) => output.id)).toEqual(['id-a', 'id-b', 'id-c']);
 	});

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import { run } from '../integration/n8n.ts';
+import { run } from '../integration/harness/node-runs.ts';
 
 /** A service whose description and answers are those of one test. */
 export interface Form {

@@ -1,5 +1,5 @@
-import { run } from '../integration/n8n.ts';
-import { automatic, create, get, getMany } from '../integration/parameters.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { automatic, create, get, getMany } from '../integration/harness/parameters.ts';
 import { formFailure, useForms, type Form } from './form-runs.ts';
 
 const forms = useForms();
@@ -11,7 +11,7 @@ const documentOf = (operations: object, more: object = {}) => ({ openapi: '3.1.0
 const upsert = (on: string) => ({ ...create('contact', automatic), operation: 'upsert', fieldsMatchOn: on });
 const items = [{ email: 'a@forms.example', external_id: 'x-1', first_name: 'Ada' }];
 
-describe('a service that finds records by e-mail unless told otherwise', () => {
+describe('a service that finds records by email unless the request names another field', () => {
 	const records = new Map<string, Record<string, unknown>>();
 	const answer: Form['answer'] = ({ query, body: requestBody }) => {
 		const record = JSON.parse(requestBody) as Record<string, unknown>;
@@ -30,7 +30,7 @@ describe('a service that finds records by e-mail unless told otherwise', () => {
 		['free text', { type: 'string' }],
 		['a pattern', { type: 'string', pattern: '^[a-z_]+$' }],
 		['constants', { oneOf: [{ const: 'email' }, { const: 'external_id' }] }],
-	])('is told so, where it takes %s', async (_, on) => {
+	])('receives the field to match on where it takes %s', async (_, on) => {
 		const mode = { name: 'mode', in: 'query', schema: { enum: ['merge', 'replace'] } };
 		forms.form = { document: documentOf({ put: { parameters: [mode, { name: 'on', in: 'query', schema: on }], requestBody: body } }), answer };
 		await run({ credential: credential(), parameters: upsert('external_id'), items });
@@ -38,7 +38,7 @@ describe('a service that finds records by e-mail unless told otherwise', () => {
 		expect(records.size).toBe(2);
 	});
 
-	test('is sent nothing where its description does not say how', async () => {
+	test('receives no field to match on if its description does not say how', async () => {
 		forms.form = { document: documentOf({ put: { requestBody: body } }), answer };
 		const { message } = await formFailure({ credential: credential(), parameters: upsert('external_id'), items });
 		expect(message).toMatch(/Match On: .*does not say how/);
@@ -46,7 +46,7 @@ describe('a service that finds records by e-mail unless told otherwise', () => {
 		expect(records.get('c1')).toMatchObject({ first_name: 'Grace' });
 	});
 
-	test('is sent no field that it does not find records by', async () => {
+	test('receives no field that it does not match on', async () => {
 		const on = { name: 'on', in: 'query', schema: { enum: ['email'] } };
 		forms.form = { document: documentOf({ put: { parameters: [on], requestBody: body } }), answer };
 		const { message } = await formFailure({ credential: credential(), parameters: upsert('external_id'), items });
@@ -143,7 +143,7 @@ describe('a description that cannot be read', () => {
 		['a document without paths', { openapi: '3.1.0' }, /no paths/],
 	])('has its cause in the hint: %s', async (_, document, cause) => expect(await hints(document)).toMatch(cause));
 
-	test('has its cause in the error, where the node can do nothing without it', async () => {
+	test('has its cause in the error if the node needs the description', async () => {
 		forms.form = { document: 'openapi: 3.1.0', answer };
 		const parameters = { ...getMany('contact'), resource: 'webhook', operation: 'rotateSecret', recordId: 'w1' };
 		const error = await run({ credential: credential(), parameters }).catch((reason: Error) => reason);
@@ -186,7 +186,7 @@ test('a key or a token that the CRM repeats in its error does not reach the user
 	expect(JSON.stringify([error.message, error.description, error.context, error])).not.toContain(serviceCredential.apiKey);
 });
 
-test('the user is told which parts of a description were not read', async () => {
+test('the user learns which parts of a description were not read', async () => {
 	const schemas = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`S${i}`, { allOf: [{ $ref: `#/components/schemas/S${i + 1}` }] }]));
 	const deep = { content: { 'application/json': { schema: { properties: { email: { type: 'string' }, deep: { $ref: '#/components/schemas/S0' } } } } } };
 	forms.form = { document: documentOf({ post: { requestBody: deep } }, { components: { schemas } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
@@ -194,7 +194,7 @@ test('the user is told which parts of a description were not read', async () => 
 	expect(hints.join('\n')).toMatch(/not read: schemas/);
 });
 
-test('a value that is only blank is not called unknown', async () => {
+test('a value that is only blank is not reported as unknown', async () => {
 	forms.form = { document: documentOf({ post: { requestBody: body } }), answer: () => ({ status: 201, body: { id: 'c1' } }) };
 	const { message } = await formFailure({ credential: credential(), parameters: create('contact', automatic), items: [{ email: '' }] });
 	expect(message).toMatch(/blank \(Email\)/);

@@ -6,24 +6,63 @@ import type { Dialect, KeyPromise } from './dialect.ts';
  * @param folder the path the service is under, such as `/s1`
  */
 export function documentOf(dialect: Dialect, folder: string): object {
-	const { names, cursor, pageSize, batch } = dialect;
 	const prefix = { 'in paths': '/v1', 'in servers': '', 'relative server': '', 'folder in paths': `${folder}/v1` }[dialect.prefix];
 	const servers = { 'in paths': folder, 'in servers': `${folder}/v1`, 'relative server': './v1', 'folder in paths': '' }[dialect.prefix];
-	const nothing = dialect.hasNulls ? { description: null, tags: null, 'x-internal': null, externalDocs: null } : {};
-	const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-	const answer = (schema: object, more: object = {}) => ({
-		description: 'Done',
-		content: { 'application/json': { schema, ...(dialect.hasNulls && { example: null }) } },
-		...(dialect.hasNulls && { headers: null }),
-		...more,
+	return {
+		openapi: dialect.openapi,
+		info: { title: 'Generated', version: '1', ...nullMembers(dialect) },
+		...(servers !== '' && { servers: [{ url: servers }] }),
+		paths: {
+			[`${prefix}/contacts`]: listPath(dialect),
+			[`${prefix}/contacts/{contact}`]: recordPath(dialect),
+			...batchPaths(dialect, prefix),
+		},
+		components: {
+			schemas: {
+				Fields: fieldsOf(dialect),
+				Contact: { allOf: [{ type: 'object', properties: { id: { type: 'string', readOnly: true } } }, ref('Fields')] },
+				Circle: { allOf: [ref('Circle')] },
+				Key: { type: 'string', enum: [dialect.names.match] },
+			},
+			...(dialect.hasNulls && { responses: null, examples: null }),
+		},
+	};
+}
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+const nullMembers = ({ hasNulls }: Dialect) =>
+	hasNulls ? { description: null, tags: null, 'x-internal': null, externalDocs: null } : {};
+
+const responseOf = ({ hasNulls }: Dialect, schema: object, more: object = {}) => ({
+	description: 'Done',
+	content: { 'application/json': { schema, ...(hasNulls && { example: null }) } },
+	...(hasNulls && { headers: null }),
+	...more,
+});
+
+const operationOf = (dialect: Dialect, operationId: string, more: object) => ({ operationId, ...nullMembers(dialect), ...more });
+
+const keyParameters = (dialect: Dialect, promise: KeyPromise) =>
+	promise === 'declared'
+		? [...otherHeaders(dialect), { name: dialect.key.name, in: 'header', required: dialect.key.isRequired, schema: keySchema(dialect) }]
+		: [];
+
+const requestBody = (schema: unknown, type = 'application/json') => ({ required: true, content: { [type]: { schema } } });
+
+const writeOf = (dialect: Dialect, id: string, schema?: unknown, type?: string) =>
+	operationOf(dialect, id, {
+		parameters: keyParameters(dialect, dialect.keysOf.single),
+		...(schema !== undefined && { requestBody: requestBody(schema, type) }),
+		...(dialect.batch && { 'x-batch': `${id}-batch` }),
+		responses: { '200': responseOf(dialect, ref('Contact')), ...(dialect.hasNulls && { '404': null, 'x-extension': 1 }) },
 	});
-	const operation = (operationId: string, more: object) => ({ operationId, ...nothing, ...more });
-	const keyParameter = (promise: KeyPromise) =>
-		promise === 'declared'
-			? [...otherHeaders(dialect), { name: dialect.key.name, in: 'header', required: dialect.key.isRequired, schema: keySchema(dialect) }]
-			: [];
+
+function listPath(dialect: Dialect): object {
+	const { cursor, pageSize, names } = dialect;
 	const place = cursor.isNested ? '$response.body#/paging/next/after' : '$response.body#/next_cursor';
-	const link = { next: { operationId: 'list', parameters: { [cursor.name]: place } } };
+	const links = { next: { operationId: 'list', parameters: { [cursor.name]: place } } };
+	const list = { type: 'object', properties: { data: { type: 'array', items: ref('Contact') } } };
 	const bodies = {
 		inline: fieldsOf(dialect),
 		reference: ref('Fields'),
@@ -31,83 +70,57 @@ export function documentOf(dialect: Dialect, folder: string): object {
 		true: true,
 		oneOf: { oneOf: [ref('Fields'), { type: 'object', properties: { company: { type: 'string' } } }] },
 	};
-	const body = (schema: unknown, type = 'application/json') => ({ required: true, content: { [type]: { schema } } });
-	const writes = (id: string, schema?: unknown, type?: string) =>
-		operation(id, {
-			parameters: keyParameter(dialect.keysOf.single),
-			...(schema !== undefined && { requestBody: body(schema, type) }),
-			...(batch && { 'x-batch': `${id}-batch` }),
-			responses: { '200': answer(ref('Contact')), ...(dialect.hasNulls && { '404': null, 'x-extension': 1 }) },
-		});
-	const updates = dialect.update.startsWith('put') ? 'put' : 'patch';
-	const updateType = dialect.update === 'merge-patch' ? 'application/merge-patch+json' : undefined;
-	const conditional = [{ name: 'If-Match', in: 'header', schema: { type: 'string' } }];
-	const batches = batch
-		? Object.fromEntries(
-				['create', 'upsert', 'update', 'delete'].map((id) => [
-					`${prefix}/contacts/${id}-batch`,
-					{
-						post: operation(`${id}-batch`, {
-							parameters: [
-								...keyParameter(dialect.keysOf.batch),
-								...(id === 'upsert' ? [matchParameter(dialect)] : []),
-							],
-							requestBody: body({
-								type: 'object',
-								properties: { [names.batch]: { type: 'array', maxItems: batch.maximum, items: ref('Fields') } },
-							}),
-							responses: { '207': answer({ type: 'object' }) },
-						}),
-					},
-				]),
-			)
-		: {};
 	return {
-		openapi: dialect.openapi,
-		info: { title: 'Generated', version: '1', ...nothing },
-		...(servers !== '' && { servers: [{ url: servers }] }),
-		paths: {
-			[`${prefix}/contacts`]: {
-				...nothing,
-				get: operation('list', {
-					parameters: [
-						{ name: cursor.name, in: 'query', ...nothing, schema: { type: 'string' } },
-						{ name: pageSize.name, in: 'query', ...nothing, schema: sizeSchema(dialect) },
-					],
-					responses: {
-						'200': answer(
-							{ type: 'object', properties: { data: { type: 'array', items: ref('Contact') } } },
-							cursor.isLinked ? { links: link } : {},
-						),
-					},
-				}),
-				post: writes('create', bodies[dialect.body]),
-				put: {
-					...writes('upsert', ref('Fields')),
-					parameters: [...otherChoices, matchParameter(dialect), ...keyParameter(dialect.keysOf.single)],
-				},
-			},
-			[`${prefix}/contacts/{contact}`]: {
-				parameters: [{ name: 'contact', in: 'path', required: true, schema: { type: 'string' } }],
-				get: operation('get', { responses: { '200': answer(ref('Contact')) } }),
-				[updates]: {
-					...writes('update', ref('Fields'), updateType),
-					...(updates === 'put' && { parameters: [...keyParameter(dialect.keysOf.single), ...conditional], 'x-batch': undefined }),
-				},
-				delete: writes('delete'),
-			},
-			...batches,
-		},
-		components: {
-			schemas: {
-				Fields: fieldsOf(dialect),
-				Contact: { allOf: [{ type: 'object', properties: { id: { type: 'string', readOnly: true } } }, ref('Fields')] },
-				Circle: { allOf: [ref('Circle')] },
-				Key: { type: 'string', enum: [names.match] },
-			},
-			...(dialect.hasNulls && { responses: null, examples: null }),
+		...nullMembers(dialect),
+		get: operationOf(dialect, 'list', {
+			parameters: [
+				{ name: cursor.name, in: 'query', ...nullMembers(dialect), schema: { type: 'string' } },
+				{ name: pageSize.name, in: 'query', ...nullMembers(dialect), schema: sizeSchema(dialect) },
+			],
+			responses: { '200': responseOf(dialect, list, cursor.isLinked ? { links } : {}) },
+		}),
+		post: writeOf(dialect, 'create', bodies[dialect.body]),
+		put: {
+			...writeOf(dialect, 'upsert', ref('Fields')),
+			parameters: [...otherChoices, matchParameter(dialect), ...keyParameters(dialect, dialect.keysOf.single)],
 		},
 	};
+}
+
+function recordPath(dialect: Dialect): object {
+	const method = dialect.update.startsWith('put') ? 'put' : 'patch';
+	const type = dialect.update === 'merge-patch' ? 'application/merge-patch+json' : undefined;
+	const conditions = [{ name: 'If-Match', in: 'header', schema: { type: 'string' } }];
+	return {
+		parameters: [{ name: 'contact', in: 'path', required: true, schema: { type: 'string' } }],
+		get: operationOf(dialect, 'get', { responses: { '200': responseOf(dialect, ref('Contact')) } }),
+		[method]: {
+			...writeOf(dialect, 'update', ref('Fields'), type),
+			...(method === 'put' && {
+				parameters: [...keyParameters(dialect, dialect.keysOf.single), ...conditions],
+				'x-batch': undefined,
+			}),
+		},
+		delete: writeOf(dialect, 'delete'),
+	};
+}
+
+function batchPaths(dialect: Dialect, prefix: string): object {
+	const { batch, names } = dialect;
+	if (!batch) return {};
+	const items = { [names.batch]: { type: 'array', maxItems: batch.maximum, items: ref('Fields') } };
+	return Object.fromEntries(
+		['create', 'upsert', 'update', 'delete'].map((id) => [
+			`${prefix}/contacts/${id}-batch`,
+			{
+				post: operationOf(dialect, `${id}-batch`, {
+					parameters: [...keyParameters(dialect, dialect.keysOf.batch), ...(id === 'upsert' ? [matchParameter(dialect)] : [])],
+					requestBody: requestBody({ type: 'object', properties: items }),
+					responses: { '207': responseOf(dialect, { type: 'object' }) },
+				}),
+			},
+		]),
+	);
 }
 
 const matchParameter = ({ names, matchOn }: Dialect) => ({

@@ -17,7 +17,7 @@ interface Effect {
 	id: string;
 	/** What the request gave for it. */
 	values: Record<string, unknown>;
-	/** Whether the description promises that the request is recognised when it is repeated. */
+	/** Whether the description promises that the request is recognized when it is repeated. */
 	isPromised: boolean;
 	/** Which attempt of the node made it: the caller's count. */
 	attempt: number;

@@ -32,6 +32,6 @@ const checkPromises = async (scenario: Scenario) => {
 	throw new Error([...broken, ...attemptDetails, ...outcome.service.requests].join('\n'));
 };
 
-test('whatever the CRM, nothing is lost, doubled or guessed', async () => {
+test('whatever the CRM, nothing is lost, duplicated or guessed', async () => {
 	await fc.assert(fc.asyncProperty(scenarios, checkPromises), { ...runs, ...timeLimit });
 }, 300_000 + runs.numRuns * 500);

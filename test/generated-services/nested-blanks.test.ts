@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from '../integration/n8n.ts';
-import { automatic, mapped, update } from '../integration/parameters.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { automatic, mapped, update } from '../integration/harness/parameters.ts';
 import { useForms } from './form-runs.ts';
 
 const forms = useForms();

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { NodeApiError, NodeOperationError, type IDataObject, type INodeParameters } from 'n8n-workflow';
 
-import { run, type Run } from '../integration/n8n.ts';
-import { automatic, create, deleteRecord, getMany, update } from '../integration/parameters.ts';
+import { run, type Run } from '../integration/harness/node-runs.ts';
+import { automatic, create, deleteRecord, getMany, update } from '../integration/harness/parameters.ts';
 import { dialects, type Dialect } from './dialect.ts';
 import { faults, type Fault } from './faults.ts';
 import type { GeneratedServer } from './generated-server.ts';

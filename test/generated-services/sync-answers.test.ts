@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, syncIn, syncOf } from '../integration/sync-node.ts';
+import { runSync, syncIn, syncOf } from '../integration/harness/sync-node.ts';
 import { plainDialect } from './sync-document.ts';
 import { startSyncServices, type SyncService } from './sync-service.ts';
 
@@ -27,7 +27,7 @@ function contacts(answer: (handle: Handle, service: SyncService) => Handle) {
 	return { run, storedKeys, service };
 }
 
-/** The same service with numbers for ids. */
+/** The service with numbers for ids. */
 const numbered = (handle: Handle): Handle => (method, url, headers, text) => {
 	url.pathname = url.pathname.replace(/\/contacts\/(\d+)$/, '/contacts/con_$1');
 	const ids = url.searchParams.get('ids');
@@ -76,7 +76,7 @@ test.each([
 	[204, undefined],
 	[201, { message: 'Queued for review' }],
 	[200, { id: null }],
-])('a creation answered %i with %j is uncertain: nothing is deleted, and the user is told', async (status, body) => {
+])('a creation answered %i with %j is uncertain: nothing is deleted, and the user is warned', async (status, body) => {
 	const { run, storedKeys } = contacts((handle) => (method, ...more) => (method === 'POST' ? { status, body } : handle(method, ...more)));
 	const { created, deleted, conflict } = await run(renamed);
 	expect([created, deleted]).toEqual([[], []]);
@@ -84,14 +84,14 @@ test.each([
 	expect(conflict.map((item) => syncIn(item).reason)).toContainEqual(expect.stringContaining('returned no record'));
 });
 
-test.each([400, 409, 422])('where an update is refused with %i, no record is deleted: one may have its value', async (status) => {
+test.each([400, 409, 422])('if an update is refused with %i, no record is deleted: one may have its value', async (status) => {
 	const { run, storedKeys } = contacts((handle) => (method, ...more) => (method === 'PATCH' ? duplicateAnswer(status) : handle(method, ...more)));
 	const { deleted } = await run([{ external_id: 'a', phone: '1' }]);
 	expect(deleted).toEqual([]);
 	expect(storedKeys()).toEqual(['a', 'd']);
 });
 
-test('a service that ignores the filter of the scope has no other records deleted: the run is refused', async () => {
+test('if a service ignores the filter of the scope, the run is refused and no other record is deleted', async () => {
 	const { run, storedKeys, service } = contacts((handle) => (method, url, ...more) => {
 		const answer = handle(method, url, ...more);
 		if (url.pathname.endsWith('/openapi.json')) {
@@ -110,7 +110,7 @@ test('a service that ignores the filter of the scope has no other records delete
 	expect((await run([{ external_id: 'a', last_name: 'new' }], { filters })).deleted).toHaveLength(1);
 });
 
-test('a list with one record twice and another left out is not whole: nothing is deleted', async () => {
+test('a list with one record twice and another one missing is incomplete: nothing is deleted', async () => {
 	const { run, storedKeys, service } = contacts((handle) => (method, ...more) => {
 		const answer = handle(method, ...more);
 		const { data } = (answer.body ?? {}) as { data?: unknown[] };
@@ -143,7 +143,7 @@ test.each([NaN, Infinity, true, false, '[object Object]', '\u200b', '\u2060 '])(
 	expect(storedKeys()).toEqual(['a', 'd']);
 });
 
-test('what nobody sees around a key is not part of it', async () => {
+test('invisible characters around a key are not part of it', async () => {
 	const { run } = contacts((handle) => handle);
 	const { unchanged } = await run([{ external_id: '\ufeffa\u200b', last_name: 'a' }, { external_id: 'd', last_name: 'd' }]);
 	expect(unchanged).toHaveLength(2);

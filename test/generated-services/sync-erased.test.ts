@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, syncOf, syncIn } from '../integration/sync-node.ts';
+import { runSync, syncOf, syncIn } from '../integration/harness/sync-node.ts';
 import { plainDialect, type SyncDialect } from './sync-document.ts';
 import { startSyncServices } from './sync-service.ts';
 
@@ -56,7 +56,7 @@ test('an item missing from the results of a batch is reported, not taken for don
 	expect(namesAndNotes().filter(([name]) => name === 'King')).toHaveLength(3);
 });
 
-test('if nothing protects an edit, the node says so', async () => {
+test('if nothing protects an edit, the node warns about it', async () => {
 	const { run } = contacts({ versions: 'none', takesIfMatch: false, batch: undefined });
 	expect((await run()).hints.join()).toContain('can be overwritten');
 });

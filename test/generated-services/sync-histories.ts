@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from '../integration/sync-node.ts';
+import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from '../integration/harness/sync-node.ts';
 import type { SyncDialect } from './sync-document.ts';
 import type { Contact, startSyncServices, SyncService } from './sync-service.ts';
 

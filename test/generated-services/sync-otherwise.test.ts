@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, scopeOf, syncIn, syncOf } from '../integration/sync-node.ts';
+import { runSync, scopeOf, syncIn, syncOf } from '../integration/harness/sync-node.ts';
 import { plainDialect, type SyncDialect } from './sync-document.ts';
 import { startSyncServices } from './sync-service.ts';
 
@@ -32,7 +32,7 @@ const reasons = (items: Array<{ json: IDataObject }>) => items.map((item) => (it
 describe('a service that ignores the filter of the scope', () => {
 	const filters = scopeOf({ team: 'in' });
 
-	test.each([['found by their keys', 100], ['found in the whole list', 2]])('has no record outside written (%s)', async (_, pageSize) => {
+	test.each([['found by their keys', 100], ['found in the whole list', 2]])('has no record written outside the scope (%s)', async (_, pageSize) => {
 		const { run, named, service } = contacts(['a', 'b', 'c', 'd', 'e'], { ignoresTeam: true, pageSize });
 		service.edit('con_2', { team: 'out' });
 		const { updated, conflict } = await run([{ external_id: 'a', last_name: 'new' }, { external_id: 'b', last_name: 'new' }], { missingInSource: 'leave', filters });
@@ -41,7 +41,7 @@ describe('a service that ignores the filter of the scope', () => {
 		expect(named()).toEqual(['new', 'b', 'c', 'd', 'e']);
 	});
 
-	test('has none deleted, whatever the records that it gives are without', async () => {
+	test('has no record deleted, whatever the returned records lack', async () => {
 		for (const team of ['out', 'IN', null, undefined]) {
 			const { run, storedKeys, service } = contacts(['a', 'b'], { ignoresTeam: true });
 			service.edit('con_2', { team });
@@ -123,7 +123,7 @@ test('an update that is answered with the former record is not reported as uncha
 	expect(named()).toEqual(['new']);
 });
 
-describe('where only the ETag tells the version', () => {
+describe('if only the ETag has the version', () => {
 	const dialect = { versions: 'etag', takesIfMatch: true } as const;
 	test.each([
 		['update', undefined],
@@ -182,7 +182,7 @@ describe('a source that is read in parts', () => {
 		expect((await run(same(['a']), {}, { loop: 'n8n-nodes-base.wait' })).deleted).toHaveLength(2);
 	});
 
-	test('may have a scope of its own in each round, and be tried again', async () => {
+	test('may have a different scope in each round, and be retried', async () => {
 		const { run, service } = contacts(['a', 'b', 'c']);
 		service.edit('con_3', { team: 'out' });
 		const execution = { executionId: 'e1', context: {} };
@@ -196,7 +196,7 @@ describe('a source that is read in parts', () => {
 
 describe('a field that no item has', () => {
 	const both = { missingInSource: 'leave', versionField: 'seen', agreedField: 'synced', bothChanged: 'source' };
-	test('is taken for a mistake where the items have another of those', async () => {
+	test('is treated as a typing mistake if the items have the other of the two fields', async () => {
 		const { run, named, service } = contacts(['a']);
 		service.edit('con_1', { last_name: 'edit of the CRM' });
 		const item = { external_id: 'a', last_name: 'a', phone: '2', seen: 1, synced: { last_name: 'a' } };
@@ -206,7 +206,7 @@ describe('a field that no item has', () => {
 		expect(named()).toEqual(['edit of the CRM']);
 	});
 
-	test('is told where they have none', async () => {
+	test('is reported in a hint if the items have neither', async () => {
 		const { run } = contacts(['a']);
 		expect((await run(same(['a']), both)).hints.join()).toContain('no item has the field “synced”');
 	});

@@ -173,7 +173,7 @@ export class SyncService {
 		return { status, body: withoutRevision(record), ...(etag !== undefined && { etag }) };
 	}
 
-	/** The values as the service keeps them: e-mail addresses in lower case, texts in NFC. */
+	/** The values as the service keeps them: email addresses in lower case, texts in NFC. */
 	private normalize(input: Record<string, unknown>): Record<string, unknown> {
 		const values = Object.fromEntries(Object.entries(input).filter(([name]) => texts.includes(name)));
 		return Object.fromEntries(

@@ -10,7 +10,7 @@ let services: Awaited<ReturnType<typeof startSyncServices>>;
 beforeAll(async () => void (services = await startSyncServices()));
 afterAll(async () => await services.close());
 
-test('whatever the CRM, and whoever edits meanwhile: no record is erased, doubled, overwritten or deleted by mistake', async () => {
+test('whatever the CRM and whoever edits at the same time, no record is erased, duplicated, overwritten or deleted by mistake', async () => {
 	await fc.assert(
 		fc.asyncProperty(syncHistories, async (history) => {
 			const broken = await brokenBy(services, history);

@@ -4,9 +4,9 @@ import type { IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workfl
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { executeContext, run as runNode, type Setup } from './n8n.ts';
-import { byId, create, get, mapped, on, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, run as runNode, type Setup } from './harness/node-runs.ts';
+import { byId, create, get, mapped, on, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -48,12 +48,12 @@ const ids = (count: number) => Array.from({ length: count }, (_, i) => ({ id: `r
 const itsId = '={{ $json.id }}';
 const addTag = on('recordTag', 'addTag', itsId, { kind: 'contact', tagId: byId('tag_000001') });
 
-describe('what the CRM does one by one', () => {
+describe('requests that the CRM handles one by one', () => {
 	test.each([
 		['tags', addTag],
 		['moves', on('deal', 'win', itsId)],
 		['records to read', get('contact', itsId)],
-	])('%s, goes a few at a time and answers in the order of the items', async (_, parameters) => {
+	])('%s: a few are sent at a time, and results are in the order of the items', async (_, parameters) => {
 		const { run, maxWaiting } = await service(4);
 		const output = await run(parameters, ids(8));
 		expect(output.map(({ json, pairedItem }) => ({ id: json.id, pairedItem }))).toEqual(
@@ -62,7 +62,7 @@ describe('what the CRM does one by one', () => {
 		expect(maxWaiting()).toBe(4);
 	});
 
-	test('goes one after another for one record', async () => {
+	test('requests for one record are sent one after another', async () => {
 		const { run, seen, maxWaiting } = await service(1);
 		const tags = [1, 2, 3, 4].map((i) => ({ tag: `tag_00000${i}` }));
 		await run(on('recordTag', 'addTag', 'rec_1', { kind: 'contact', tagId: byId('={{ $json.tag }}') }), tags);
@@ -70,14 +70,14 @@ describe('what the CRM does one by one', () => {
 		expect(maxWaiting()).toBe(1);
 	});
 
-	test('goes one after another where records are added, as their order may be meant', async () => {
+	test('requests that add records are sent one after another, as their order may matter', async () => {
 		const { run, maxWaiting } = await service(1);
 		const url = '={{ "https://hooks.example/" + $json.id }}';
 		await run(create('webhook', mapped({ url, events: '*' })), ids(4));
 		expect(maxWaiting()).toBe(1);
 	});
 
-	test('ends with what is on its way when an item fails', async () => {
+	test('after an item fails, only requests in flight are completed', async () => {
 		const { run, seen } = await service(4, 'rec_0/');
 		await expect(run(addTag, ids(20))).rejects.toMatchObject({
 			description: expect.stringMatching(
@@ -97,7 +97,7 @@ test.each([
 	expect(maxWaiting()).toBe(1);
 });
 
-test('of a long run, n8n’s log has every half minute how many items are done', async () => {
+test('during a long run, n8n’s log shows every half minute how many items are done', async () => {
 	let time = Date.now();
 	const now = jest.spyOn(systemClock, 'now').mockImplementation(() => (time += 2_000));
 	const { context } = executeContext({ credential: sandbox.credential, parameters: on('deal', 'win', itsId), items: ids(40), continueOnFail: true });

@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run as runNode } from './n8n.ts';
-import { automatic, byId, mapped, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode } from './harness/node-runs.ts';
+import { automatic, byId, mapped, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (parameters: INodeParameters): Promise<IDataObject[]> => {
@@ -61,7 +61,7 @@ describe('a ticket', () => {
 		}
 	});
 
-	test('that may not change its status names those it may have', async () => {
+	test('that may not change its status is refused with the statuses it may have', async () => {
 		const { id } = await createRecord('/tickets', { subject: 'New' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: 'pending' }) });
 		expect(await run(change)).toMatchObject([{ status: 'pending' }]);
@@ -76,7 +76,7 @@ describe('a ticket', () => {
 		expect(closed).toMatchObject({ status: 'closed', solved_at: closed!['closed_at'] });
 	});
 
-	test('is not given an invalid status', async () => {
+	test('does not get an invalid status', async () => {
 		const { id, version } = await createRecord('/tickets', { subject: 'Same' });
 		const change = on('ticket', 'changeStatus', id, { fields: mapped({ status: '={{ null }}' }) });
 		await expect(run(change)).rejects.toThrow(/^Status is empty/);
@@ -131,7 +131,7 @@ describe('a message', () => {
 		['mapped by hand', { fields: mapped({ ...letter, scheduled_at: '={{ $json.when }}' }) }],
 		['as JSON', { fieldsMode: 'json', fieldsJson: JSON.stringify(letter) }],
 		['automatically', automatic],
-	])('without a moment, %s, is not sent now in place of later', async (_, fields) => {
+	])('without a time, %s, is not sent immediately instead of later', async (_, fields) => {
 		const parameters = { resource: 'message', operation: 'schedule', ...fields } as INodeParameters;
 		const items = [letter, { ...letter, scheduled_at: null, schedule_at: '2099-01-01' }];
 		const { items: output } = await runNode({
@@ -146,14 +146,14 @@ describe('a message', () => {
 		expect((await sandbox.requests()).map(({ method }) => method)).not.toContain('POST');
 	});
 
-	test('that came in elsewhere is logged', async () => {
+	test('that was received elsewhere is logged', async () => {
 		expect(await run(message('logIncoming'))).toMatchObject([
 			{ direction: 'inbound', status: 'received' },
 		]);
 	});
 });
 
-test('a tag is put on a record and taken off', async () => {
+test('a tag is added to a record and removed', async () => {
 	const { id } = await createRecord('/contacts', { email: 'tagged@resources.example' });
 	const tag = await createRecord('/tags', { name: 'Tagged' });
 	const tagId = { __rl: true, mode: 'id', value: tag.id };

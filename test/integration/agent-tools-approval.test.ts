@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { allWrites, callerOf } from './agent-tools.ts';
-import { alteredService } from './altered-service.ts';
-import { useSandbox } from './sandbox.ts';
+import { allWrites, callerOf } from './harness/agent-tools.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -24,7 +24,7 @@ beforeEach(async () => {
 	update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 12_000, stage: 'Negotiation' } };
 });
 
-test('the first call answers what would be written, in words, and writes nothing', async () => {
+test('the first call returns a preview in words, and writes nothing', async () => {
 	const answer = await call('change', update);
 	expect(answer[0]!.preview).toBe(`Update deal ${String(deal.title)} (${String(deal.id)}): Amount: 1,200 → 12,000; Stage: Qualified → Negotiation`);
 	isPreview(answer);
@@ -48,7 +48,7 @@ test.each<[string, (token: string) => IDataObject]>([
 	expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 1200, version: deal.version });
 });
 
-test('a token of another record, node or kind of write does not count', async () => {
+test('a token for another record, node or kind of write is not accepted', async () => {
 	const token = tokenOf(await call('change', update));
 	const other = await createRecord('/v1/deals', { title: 'Other', amount: 1200 });
 	isPreview(await call('change', { ...update, record: other.id, token }));
@@ -58,7 +58,7 @@ test('a token of another record, node or kind of write does not count', async ()
 	expect(await read(`/v1/deals/${String(other.id)}`)).toMatchObject({ version: other.version });
 });
 
-test('what somebody changed since the preview is not overwritten', async () => {
+test('a change that somebody made after the preview is not overwritten', async () => {
 	const token = tokenOf(await call('change', update));
 	await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 5 });
 	const answer = await call('change', { ...update, token });
@@ -72,7 +72,7 @@ test.each([
 	['a creation', () => ['change', { kind: 'contact', action: 'create', values: { last_name: `once-${randomUUID()}` } }]],
 	['an action', () => ['act', { kind: 'deal', action: 'win', record: deal.id }]],
 	['a deletion', () => ['change', { kind: 'deal', action: 'delete', record: deal.id }]],
-] as Array<[string, () => [string, IDataObject]]>)('%s whose answer is lost is done once, by whichever process has the next call', async (_what, createCall) => {
+] as Array<[string, () => [string, IDataObject]]>)('%s whose response is lost is carried out once, whichever process handles the next call', async (_what, createCall) => {
 	const [tool, write] = createCall();
 	const token = tokenOf(await call(tool, write));
 	const log = async () => (await read('/v1/events?limit=500')).data as IDataObject[];
@@ -93,7 +93,7 @@ test('a creation with one token makes one record, in three executions', async ()
 	expect((await read(`/v1/contacts?q=${name}`)).total).toBe(1);
 });
 
-test('several deletions have one preview, which names each, and one token', async () => {
+test('several deletions have one preview, which names each record, and one token', async () => {
 	const other = await createRecord('/v1/deals', { title: 'Other' });
 	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
 	const answer = await call('change', both);
@@ -104,7 +104,7 @@ test('several deletions have one preview, which names each, and one token', asyn
 	expect((await sandbox.call('GET', `/v1/deals/${String(deal.id)}`)).status).toBe(404);
 });
 
-test('of several deletions, those before one that fails are named as done', async () => {
+test('if one of several deletions fails, those before it are reported as done', async () => {
 	const other = await createRecord('/v1/deals', { title: 'Other' });
 	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
 	const token = tokenOf(await call('change', both));
@@ -134,7 +134,7 @@ describe('a service without versions', () => {
 		});
 	});
 
-	test('has its record compared before the write, and what somebody changed is not overwritten', async () => {
+	test('has its record compared before the write, and a change made since is not overwritten', async () => {
 		const token = tokenOf(await without('change', update));
 		await sandbox.call('PATCH', `/v1/deals/${String(deal.id)}`, { amount: 5 });
 		isPreview(await without('change', { ...update, token }));
@@ -145,7 +145,7 @@ describe('a service without versions', () => {
 	});
 });
 
-describe('the same token again', () => {
+describe('a second use of a token', () => {
 	const again = async (tool: string, input: IDataObject) => {
 		const token = tokenOf(await call(tool, input));
 		expect(JSON.stringify(await call(tool, { ...input, token }))).toContain('"done"');
@@ -160,7 +160,7 @@ describe('the same token again', () => {
 		expect(await read(`/v1/companies/${String(id)}`)).toMatchObject({ name: `New ${name}`, version: 2 });
 	});
 
-	test('of a name that another record has by now writes nothing', async () => {
+	test('of a name that another record now has writes nothing', async () => {
 		const name = `Name ${randomUUID()}`;
 		await createRecord('/v1/companies', { name });
 		const repeat = await again('change', { kind: 'company', action: 'update', record: name, values: { name: `New ${name}` } });
@@ -169,7 +169,7 @@ describe('the same token again', () => {
 		expect(await read(`/v1/companies/${String(other.id)}`)).toMatchObject({ name, version: 1 });
 	});
 
-	test('with another name writes nothing to the record of the token', async () => {
+	test('with another name writes nothing to the record that the token is for', async () => {
 		const name = `Name ${randomUUID()}`;
 		const { id } = await createRecord('/v1/companies', { name });
 		const companyUpdate = { kind: 'company', action: 'update', record: name, values: { industry: 'wine' } };
@@ -178,7 +178,7 @@ describe('the same token again', () => {
 		expect(await read(`/v1/companies/${String(id)}`)).toMatchObject({ version: 1 });
 	});
 
-	test('deletes what is left of several that were named', async () => {
+	test('deletes the remaining ones of several named records', async () => {
 		const names = [`A ${randomUUID()}`, `B ${randomUUID()}`];
 		const ids = [];
 		for (const name of names) ids.push(String((await createRecord('/v1/companies', { name })).id));
@@ -189,7 +189,7 @@ describe('the same token again', () => {
 		expect((await sandbox.call('GET', `/v1/companies/${ids[1]}`)).status).toBe(404);
 	});
 
-	test('of an action tells what is there now, also where a tag was put on again', async () => {
+	test('for an action reports the current state, even if a tag was added again', async () => {
 		const { name: tag, id } = await createRecord('/v1/tags', { name: `Tag ${randomUUID()}` });
 		const contact = await createRecord('/v1/contacts', { last_name: `Tagged ${randomUUID()}`, tag_ids: [id] });
 		const repeat = await again('change', { kind: 'contact', action: 'untag', record: contact.id, tag });
@@ -198,7 +198,7 @@ describe('the same token again', () => {
 	});
 });
 
-test('a token counts for the names that were shown: a stage that is renamed or swapped is shown anew', async () => {
+test('a token is valid for the names in the preview: after a stage is renamed or swapped, there is a new preview', async () => {
 	const stages = [['One', 'open'], ['Two', 'open'], ['Won', 'won'], ['Lost', 'lost']].map(([name, kind], position) => ({ id: null, name: `${name!} ${randomUUID()}`, kind, position, probability: 0, rotting_days: null }));
 	const pipeline = await createRecord('/v1/pipelines', { name: `Pipeline ${randomUUID()}`, stages });
 	const createdStages = pipeline.stages as IDataObject[];

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { allWrites, callerOf } from './agent-tools.ts';
-import { useSandbox } from './sandbox.ts';
+import { allWrites, callerOf } from './harness/agent-tools.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -19,7 +19,7 @@ async function customObject(key: string, name: string): Promise<unknown> {
 }
 
 describe('kinds', () => {
-	test('a kind that is named exactly is that one, and a name that fits two is refused', async () => {
+	test('an exact name of a record type selects that type, and a name that fits two is refused', async () => {
 		const ids = { spare_part: await customObject('spare_part', 'Bolt'), sparepart: await customObject('sparepart', 'Bolt') };
 		const call = await callerOf(sandbox.credential, { kinds: Object.keys(ids).map((key) => `customObjectRecord:${key}`), writes: allWrites });
 		expect(textOf(await call('change', { kind: 'Spare Part', action: 'delete', record: 'Bolt' }))).toMatch(/Spare Part.*could be spare_part, sparepart/);
@@ -28,7 +28,7 @@ describe('kinds', () => {
 		expect(left).toEqual([200, 404]);
 	});
 
-	test('a custom object with the key of another kind is not taken for it', async () => {
+	test('a custom object with the key of another record type is not mistaken for it', async () => {
 		await customObject('contact', 'Bolt');
 		const call = await callerOf(sandbox.credential, { kinds: ['contact', 'customObjectRecord:contact'] });
 		expect(textOf(await call('count', { kind: 'contact' }))).toMatch(/Two kinds are called contact/);
@@ -36,7 +36,7 @@ describe('kinds', () => {
 });
 
 describe('names', () => {
-	test('a title that reads like an id is found, and an id that there is not is told', async () => {
+	test('a title that reads like an id is found, and an id that does not exist is reported', async () => {
 		const { id } = await createRecord('/v1/deals', { title: 'id: 5' });
 		const call = await callerOf(sandbox.credential);
 		expect((await call('get', { kind: 'deal', record: 'id: 5' }))[0]).toMatchObject({ id });
@@ -44,7 +44,7 @@ describe('names', () => {
 		expect(textOf(await call('get', { kind: 'deal', record: 'id: 6' }))).toMatch(/no deal with the id 6/);
 	});
 
-	test('of records with one name, all are listed, however many others a search finds before them', async () => {
+	test('all records with the same name are listed, however many others a search finds first', async () => {
 		const name = anyName();
 		const first = await createRecord('/v1/contacts', { last_name: name, email: `old-${name}@x.example` });
 		const others = Array.from({ length: 110 }, async (_, i) => await createRecord('/v1/contacts', { last_name: `Other ${i}`, job_title: name }));
@@ -55,7 +55,7 @@ describe('names', () => {
 		for (const { id, email } of [first, second]) expect(text).toContain(`${String(email)} (${String(id)})`);
 	});
 
-	test('of kinds that the author has not chosen, an answer has names, and no e-mail addresses', async () => {
+	test('of record types that the author has not chosen, a response has names but no email addresses', async () => {
 		for (const i of [1, 2]) await createRecord('/v1/contacts', { first_name: 'Ann', last_name: 'Twice', email: `ann${i}-${anyName()}@x.example` });
 		const call = await callerOf(sandbox.credential, { kinds: ['deal'] });
 		for (const filters of [{ contact_id: 'Ann' }, { contact_id: 'Ann Twice' }, { owner: 'zz' }]) {
@@ -84,11 +84,11 @@ describe('texts of records', () => {
 });
 
 describe('filters', () => {
-	test('a day finds the records of any time of it', async () => {
+	test('a day finds the records of any time on that day', async () => {
 		const title = anyName();
 		const { created_at } = await createRecord('/v1/deals', { title });
 		const call = await callerOf(sandbox.credential);
-		// Of whatever zone the workflow is, a record was made on one of these days.
+		// In any time zone of the workflow, a record was created on one of these days.
 		const days = [-1, 0, 1].map((add) => new Date(Date.parse(String(created_at)) + add * 86_400_000).toISOString().slice(0, 10));
 		const counts = await Promise.all(days.map(async (day) => (await call('count', { kind: 'deal', filters: { title, created_at: day } }))[0]!.count));
 		expect(counts.sort()).toEqual([0, 0, 1]);
@@ -96,18 +96,18 @@ describe('filters', () => {
 });
 
 describe('groups and sums', () => {
-	test.each(['phone', 'email', 'created_at', 'id'])('%s is no number, so there is no sum of it', async (sum) => {
+	test.each(['phone', 'email', 'created_at', 'id'])('%s is not a number, so it cannot be summed', async (sum) => {
 		await createRecord('/v1/contacts', { last_name: 'Called', phone: '+4930123456' });
 		const call = await callerOf(sandbox.credential);
 		expect(textOf(await call('count', { kind: 'contact', sum }))).toMatch(new RegExp(`${sum} has no numbers`));
 	});
 
-	test('yes and no are no numbers', async () => {
+	test('yes and no are not numbers', async () => {
 		const call = await callerOf(sandbox.credential);
 		expect(textOf(await call('count', { kind: 'task', sum: 'all_day' }))).toMatch(/all_day has no numbers/);
 	});
 
-	test('fields of the account are grouped by and added up, and those of custom objects', async () => {
+	test('records are grouped and summed by fields of the account and of custom objects', async () => {
 		await customObject('vans', 'Old');
 		await createRecord('/v1/custom-fields', { resource: 'custom-objects/vans/records', key: 'load', label: 'Load', type: 'number' });
 		for (const load of [2, 3.5]) await createRecord('/v1/custom-objects/vans/records', { custom_fields: { called: 'New', load } });
@@ -119,7 +119,7 @@ describe('groups and sums', () => {
 		expect(textOf(await call('count', { kind: 'vans', sum: 'called' }))).toMatch(/called has no numbers.*custom_fields\.load/);
 	});
 
-	test('fields within others are grouped by, and a list is said to be one group', async () => {
+	test('records are grouped by nested fields, and a list counts as one group', async () => {
 		const last_name = anyName();
 		const { data } = (await sandbox.call('GET', '/v1/tags')).body as { data: IDataObject[] };
 		const tag_ids = data.slice(0, 2).map(({ id }) => id as string);
@@ -154,7 +154,7 @@ describe('groups and sums', () => {
 		expect(textOf(grouped)).toMatch(/too large to be exact. Narrow the records with filters\./);
 	});
 
-	test('two groups of one name are told apart', async () => {
+	test('two groups with the same name are distinguished', async () => {
 		const name = anyName();
 		const ids = await Promise.all([1, 2].map(async () => (await createRecord('/v1/companies', { name })).id));
 		for (const company_id of ids) await createRecord('/v1/deals', { title: name, company_id });
@@ -165,7 +165,7 @@ describe('groups and sums', () => {
 });
 
 describe('crm_describe', () => {
-	test('says what the model may do and gives whole fields, however many there are, and the others by the beginning of their names', async () => {
+	test('lists what the model may do; of many fields, some are listed in full and the others by the beginnings of their names', async () => {
 		for (let i = 0; i < 60; i++) await createRecord('/v1/custom-fields', { resource: 'companies', key: `many_${i}`, label: `Many ${i}`, type: 'text' });
 		const call = await callerOf(sandbox.credential, { writes: allWrites, maxAnswerLength: 1_500 });
 		const answer = await call('describe', { kind: 'company' });
@@ -180,7 +180,7 @@ describe('crm_describe', () => {
 });
 
 describe('words', () => {
-	test.each(['status', 'version', 'created_at'])('%s is said to be read-only, with the actions that change it', async (name) => {
+	test.each(['status', 'version', 'created_at'])('%s is reported as read-only, with the actions that change it', async (name) => {
 		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
@@ -188,21 +188,21 @@ describe('words', () => {
 		expect(text).not.toMatch(/reopen the node|header/);
 	});
 
-	test('a custom field that is only read is said to be read-only', async () => {
+	test('a read-only custom field is reported as read-only', async () => {
 		await createRecord('/v1/custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
 		const { id } = await createRecord('/v1/deals', { title: anyName() });
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		expect(textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { 'custom_fields.score': 5 } }))).toMatch(/score: read-only, because the CRM sets it/);
 	});
 
-	test('a deleted record is told apart in a search', async () => {
+	test('a deleted record is marked as deleted in a search', async () => {
 		const { id } = await createRecord('/v1/contacts', { last_name: anyName() });
 		await sandbox.call('DELETE', `/v1/contacts/${String(id)}`);
 		const call = await callerOf(sandbox.credential);
 		expect((await call('search', { kind: 'contact', filters: { include_deleted: true, ids: [id] } }))[0]).toMatchObject({ id, deleted_at: expect.any(String) as string });
 	});
 
-	test('arguments of the wrong shape are answered in words', async () => {
+	test('arguments of the wrong shape are refused with an explanation', async () => {
 		const call = await callerOf(sandbox.credential, { writes: allWrites });
 		expect(textOf(await call('change', { kind: 'contact', action: 'delete', records: { a: 1 } }))).toMatch(/records takes a list of strings/);
 		let deep: unknown = {};

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { allWrites, callerOf } from './agent-tools.ts';
-import { alteredService } from './altered-service.ts';
-import { useSandbox } from './sandbox.ts';
+import { allWrites, callerOf } from './harness/agent-tools.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox, true);
@@ -22,7 +22,7 @@ const text = (answer: IDataObject[]) => JSON.stringify(answer);
 const contacts = async (count: number) => await Promise.all(Array.from({ length: count }, async (_, i) => await createRecord('/v1/contacts', { last_name: `Person ${i} ${randomUUID()}` })));
 
 describe('a token', () => {
-	test('with a full stop behind it is the same token, and with more it is none', async () => {
+	test('followed by a full stop is the same token, and followed by anything else is not a token', async () => {
 		const title = `Dotted ${randomUUID()}`;
 		const task = { kind: 'task', action: 'create', values: { title } };
 		const token = tokenOf(await callWithPreview('change', task));
@@ -30,7 +30,7 @@ describe('a token', () => {
 		expect((await read(`/v1/tasks?q=${encodeURIComponent(title)}`)).total).toBe(1);
 	});
 
-	test('of many deletions is taken, however long the versions are', async () => {
+	test('for many deletions is accepted, however long the versions are', async () => {
 		service.edit(({ path, body }) => {
 			if (path.endsWith('openapi.json')) Object.assign(body, JSON.parse(JSON.stringify(body).replaceAll('"If-Match"', '"X-Other"')));
 			else if (typeof body.version === 'number') body.version = 1_790_000_000_000 + body.version;
@@ -43,7 +43,7 @@ describe('a token', () => {
 		expect(await Promise.all(all.map(async ({ id }) => await status(`/v1/contacts/${String(id)}`)))).toEqual(Array.from({ length: 20 }, () => 404));
 	});
 
-	test('does not count for any of several deletions if one of the records was changed', async () => {
+	test('is not valid for any of several deletions if one of the records was changed', async () => {
 		const [first, second] = await contacts(2);
 		const deletion = { kind: 'contact', action: 'delete', records: [first!.id, second!.id], count: 2 };
 		const token = tokenOf(await callWithPreview('change', deletion));
@@ -52,7 +52,7 @@ describe('a token', () => {
 		expect(await status(`/v1/contacts/${String(first!.id)}`)).toBe(200);
 	});
 
-	test('of a deletion that was done says so when it is used again', async () => {
+	test('for a completed deletion gets a message saying so when it is used again', async () => {
 		const [firstContact, secondContact] = await contacts(2);
 		const deletion = { kind: 'contact', action: 'delete', records: [firstContact!.id, secondContact!.id], count: 2 };
 		const token = tokenOf(await callWithPreview('change', deletion));
@@ -64,7 +64,7 @@ describe('a token', () => {
 		expect(text(await callWithPreview('change', { ...deletion, token: 'mwtiz0af.1-1.a44c17952ccd' }))).toMatch(/no contact with the id/);
 	});
 
-	test('of an update in a service without versions whose answer was lost says that the values are there', async () => {
+	test('for an update in a service without versions gets a message that the record has these values already', async () => {
 		service.edit(({ path, body }) => {
 			if (path.endsWith('openapi.json')) Object.assign(body, JSON.parse(JSON.stringify(body).replaceAll('"If-Match"', '"X-Other"')));
 			else delete body.version;
@@ -78,7 +78,7 @@ describe('a token', () => {
 });
 
 describe('a preview shows', () => {
-	test('what differs behind many equal characters', async () => {
+	test('a difference behind many equal characters', async () => {
 		const same = 'Please pay to the account stated in the contract. '.repeat(6);
 		const company = await createRecord('/v1/companies', { name: `Hide ${randomUUID()}`, description: `${same}IBAN CH00 1111 in full` });
 		const preview = text(await callWithPreview('change', { kind: 'company', action: 'update', record: company.id, values: { description: `${same}IBAN CH00 6666 in full` } }));
@@ -94,13 +94,13 @@ describe('a preview shows', () => {
 		expect(preview).toContain(`Company: ${name} (${String(firstCompany.id)}) → ${name} (${String(secondCompany.id)})`);
 	});
 
-	test('an object that is cleared, and each digit of a number', async () => {
+	test('an object that is cleared, and every digit of a number', async () => {
 		const company = await createRecord('/v1/companies', { name: `Digits ${randomUUID()}`, address: { city: 'Bern' } });
 		expect(text(await callWithPreview('change', { kind: 'company', action: 'update', record: company.id, values: { address: null } }))).toMatch(/Address: .*Bern.* → \(empty\)/);
 		expect(text(await callWithPreview('change', { kind: 'deal', action: 'create', values: { title: 'Digits', amount: 1234.5678 } }))).toMatch(/1,234\.5678/);
 	});
 
-	test('the tag, and there is none for a tag that does not exist', async () => {
+	test('the tag; there is no preview for a tag that does not exist', async () => {
 		const tag = await createRecord('/v1/tags', { name: `Tagged ${randomUUID()}` });
 		const [contact] = await contacts(1);
 		const tagging = { kind: 'contact', action: 'tag', record: contact!.id, tag: tag.name };
@@ -120,13 +120,13 @@ describe('a preview shows', () => {
 		for (const recipient of message.cc) expect(preview).toContain(recipient);
 	});
 
-	test('what is in a message that is to be sent', async () => {
+	test('the content of a message to be sent', async () => {
 		const message = await createRecord('/v1/messages', { channel: 'email', direction: 'outbound', to: ['a@b.example'], cc: ['c@d.example'], subject: 'S', text: 'Dear Ada', scheduled_at: '2030-01-01T00:00:00Z' });
 		const preview = String((await callWithPreview('act', { kind: 'message', action: 'sendNow', record: message.id }))[0]!.preview);
 		for (const expectedText of ['a@b.example', 'c@d.example', 'Dear Ada']) expect(preview).toContain(expectedText);
 	});
 
-	test('all, or has no token', async () => {
+	test('everything, or has no token', async () => {
 		const all = await contacts(15);
 		const deletion = { kind: 'contact', action: 'delete', records: all.map(({ id }) => id), count: 15 };
 		const [answer] = await callWithPreview('change', deletion, { maxAnswerLength: 500 });
@@ -136,7 +136,7 @@ describe('a preview shows', () => {
 	});
 });
 
-describe('what is told of a write that failed', () => {
+describe('the message about a failed write', () => {
 	const failing = async (write: () => Promise<IDataObject[]>, status: number, body: string, type = 'application/problem+json') => {
 		service.alter({
 			request: async ({ method, url, text: requestText }) => {
@@ -152,7 +152,7 @@ describe('what is told of a write that failed', () => {
 		return await callTool('change', { kind: 'contact', action: 'update', record: contact!.id, values: { job_title: 'Told' } });
 	};
 
-	test('of several deletions, the one whose answer was lost may be done', async () => {
+	test('reports that, of several deletions, the one whose response was lost may be done', async () => {
 		const [firstContact, secondContact] = await contacts(2);
 		service.alter({
 			request: async ({ method, url }) => {
@@ -173,22 +173,22 @@ describe('what is told of a write that failed', () => {
 		['a closed connection', 499, '', 'text/plain'],
 		['a page of a proxy', 404, '<html>Not here</html>', 'text/html'],
 		['a refusal of a proxy', 403, 'Forbidden', 'text/plain'],
-	] as const)('%s does not say that nothing was written', async (_what, code, body, type) => {
+	] as const)('for %s does not claim that nothing was written', async (_what, code, body, type) => {
 		expect(await failing(update, code, body, type)).not.toMatch(/Nothing was written/);
 	});
 
-	test('a refusal of the CRM does, and so does what failed before the write', async () => {
+	test('says so for a refusal of the CRM and for failures before the write', async () => {
 		expect(await failing(update, 422, '{"code":"validation_failed","status":422,"detail":"too odd"}')).toMatch(/Nothing was written/);
 		service.alter({ request: ({ url }) => (url.pathname.startsWith('/v1/contacts') ? { status: 403, body: 'x', type: 'text/plain' } : undefined) });
 		expect(text(await callTool('change', { kind: 'contact', action: 'update', record: 'con_1', values: { job_title: 'Told' } }))).toMatch(/Nothing was written/);
 	});
 });
 
-describe('a write that the CRM repeats its answer to', () => {
+describe('a write for which the CRM repeats its earlier response', () => {
 	const callReplayable = async (tool: string, input: IDataObject) =>
 		await (await callerOf(sandbox.credential, { writes: allWrites, askBeforeWriting: true, options: { maxWait: 1 } }))(tool, input);
 
-	test('is not told as a new change: somebody has changed the record since', async () => {
+	test('is not reported as a new change if somebody has changed the record since', async () => {
 		const deal = await createRecord('/v1/deals', { title: `Replayed ${randomUUID()}`, amount: 10 });
 		const update = { kind: 'deal', action: 'update', record: deal.id, values: { amount: 77 } };
 		const token = tokenOf(await callReplayable('change', update));
@@ -200,7 +200,7 @@ describe('a write that the CRM repeats its answer to', () => {
 		expect(await read(`/v1/deals/${String(deal.id)}`)).toMatchObject({ amount: 1 });
 	});
 
-	test('says so of a new record that is deleted by now', async () => {
+	test('reports that a new record has been deleted since', async () => {
 		const create = { kind: 'task', action: 'create', values: { title: `Replayed ${randomUUID()}` } };
 		const token = tokenOf(await callReplayable('change', create));
 		const [first] = await callReplayable('change', { ...create, token });
@@ -208,7 +208,7 @@ describe('a write that the CRM repeats its answer to', () => {
 		expect(text(await callReplayable('change', { ...create, token }))).toMatch(/already written, so it was not written again.*deleted/);
 	});
 
-	test('a value for a field and one for a custom field of its name are two values', async () => {
+	test('a value for a field and a value for the custom field of the same name are two values', async () => {
 		const key = 'title';
 		await createRecord('/v1/custom-fields', { resource: 'deals', key, label: 'Other title', type: 'text' });
 		const title = `Both ${randomUUID()}`;
@@ -222,7 +222,7 @@ test.each<[kind: string, list: string, values: IDataObject]>([
 	['webhook', 'webhooks', { url: 'http://127.0.0.1:1/x', events: ['*'] }],
 	['pipeline', 'pipelines', { name: `Pipeline ${randomUUID()}`, stages: ['open', 'won', 'lost'].map((kind) => ({ name: kind, kind })) }],
 	['customField', 'custom-fields', { resource: 'contacts', key: `k${Date.now()}`, label: 'K', type: 'text' }],
-])('a %s, which has no fields of the account’s own, is created and changed', async (kind, list, values) => {
+])('a %s, which has no custom fields, is created and changed', async (kind, list, values) => {
 	const [created] = await callTool('change', { kind, action: 'create', values }, { kinds: [kind] });
 	expect(created).toMatchObject({ done: expect.stringContaining('Create') });
 	const change = kind === 'webhook' ? { description: 'Changed' } : { [kind === 'customField' ? 'label' : 'name']: `Changed ${randomUUID()}` };

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { callerOf } from './agent-tools.ts';
-import type { StoredOAuth2 } from './n8n.ts';
-import { startSignInSandbox } from './oauth2.ts';
+import { callerOf } from './harness/agent-tools.ts';
+import type { StoredOAuth2 } from './harness/node-runs.ts';
+import { startSignInSandbox } from './harness/oauth2.ts';
 
 const create = { kind: 'contact', action: 'create', values: { last_name: 'Ek' } };
 
@@ -10,7 +10,7 @@ const create = { kind: 'contact', action: 'create', values: { last_name: 'Ek' } 
 const change = async (credential: StoredOAuth2, input: IDataObject) =>
 	(await (await callerOf(credential, { kinds: ['contact'], writes: ['create'], askBeforeWriting: true }))('change', input))[0]!;
 
-test('with OAuth2, only who knows the client’s secret or the access token can make a token of a preview', async () => {
+test('with OAuth2, a preview token can be made only with the client’s secret or the access token', async () => {
 	const sandbox = await startSignInSandbox({ contacts: 0 });
 	try {
 		for (const client of ['confidential', 'public'] as const) {

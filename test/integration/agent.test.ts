@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { agentWith } from './agent.ts';
-import { byId, create, getMany, mapped, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { agentWith } from './harness/agent-execution.ts';
+import { byId, create, getMany, mapped, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -27,7 +27,7 @@ const found = async (name: string) =>
 const contacts = { path: '/v1/contacts', method: 'POST' };
 const anyName = () => `tool-${randomUUID()}`;
 
-test('calls with other values are other records, with the same values too', async () => {
+test('calls create separate records, even with the same values', async () => {
 	const add = agentAdding()();
 	const [contactName, otherName] = [anyName(), anyName()];
 	const added = [await add({ Name: contactName }), await add({ Name: otherName }), await add({ Name: contactName })];
@@ -35,14 +35,14 @@ test('calls with other values are other records, with the same values too', asyn
 	expect(new Set(added.map(({ id }) => id)).size).toBe(3);
 });
 
-test('calls at the same time are all done', async () => {
+test('simultaneous calls are all carried out', async () => {
 	const add = agentAdding()();
 	const names = [anyName(), anyName(), anyName()];
 	const added = await Promise.all(names.map(async (name) => await add({ Name: name })));
 	expect(added.map(({ last_name: name }) => name)).toEqual(names);
 });
 
-test('a call that Retry On Fail tries again is written once', async () => {
+test('a call that Retry On Fail repeats writes once', async () => {
 	const name = anyName();
 	await sandbox.faults({ ...contacts, drop: 'after', times: 1 });
 	const add = agentAdding({ retryOnFail: true, maxTries: 2, waitBetweenTries: 0 })();
@@ -50,7 +50,7 @@ test('a call that Retry On Fail tries again is written once', async () => {
 	expect(await found(name)).toBe(1);
 });
 
-test('a call that fails at each attempt of Retry On Fail says so, each time', async () => {
+test('a call that fails at each attempt of Retry On Fail reports the failure each time', async () => {
 	const settings = { retryOnFail: true, maxTries: 2, waitBetweenTries: 0 };
 	const email = "={{ $fromAI('Email', '', 'string') }}";
 	const parameters = create('contact', { last_name: 'A', email });
@@ -60,7 +60,7 @@ test('a call that fails at each attempt of Retry On Fail says so, each time', as
 	}
 });
 
-test('a call that failed, made again by the agent, is written once', async () => {
+test('a failed call that the agent repeats writes once', async () => {
 	const name = anyName();
 	const add = agentAdding()();
 	await sandbox.faults({ ...contacts, drop: 'after', times: 1 });
@@ -69,7 +69,7 @@ test('a call that failed, made again by the agent, is written once', async () =>
 	expect(await found(name)).toBe(1);
 });
 
-test('a change that is made, undone and made again is made again', async () => {
+test('a change that is made, undone and made again is carried out again', async () => {
 	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Back' });
 	const rename = agentWith({
 		credential: sandbox.credential,
@@ -82,7 +82,7 @@ test('a change that is made, undone and made again is made again', async () => {
 	expect(contact).toMatchObject({ last_name: 'Forth', version: 4 });
 });
 
-test('a call that n8n gives the values of another one is refused', async () => {
+test('a call that n8n gives the values of another call is refused', async () => {
 	const [contactName, otherName] = [anyName(), anyName()];
 	// An agent that works on several items at once makes their tools before any of them is called.
 	const toolFor = agentAdding();
@@ -93,7 +93,7 @@ test('a call that n8n gives the values of another one is refused', async () => {
 	expect([await found(contactName), await found(otherName)]).toEqual([1, 0]);
 });
 
-describe('what the workflow fixes for a tool', () => {
+describe('a value that the workflow fixes for a tool', () => {
 	const added = async (values: IDataObject = {}) =>
 		(await sandbox.call('POST', '/v1/contacts', { last_name: anyName(), ...values })).body;
 	const read = async ({ id }: IDataObject) =>
@@ -118,14 +118,14 @@ describe('what the workflow fixes for a tool', () => {
 		expect(await find({ Why: 'to know' })).toMatchObject({ email });
 	});
 
-	test('stays where the model gives nothing', async () => {
+	test('is used if the model gives nothing', async () => {
 		const contact = await added({ job_title: 'Countess' });
 		const fields = { job_title: "={{ $fromAI('Title') }}", last_name: "={{ $fromAI('Name') }}" };
 		await tool(updating(contact.id, fields))({ Name: 'King', Title: '' });
 		expect(await read(contact)).toMatchObject({ last_name: 'King', job_title: 'Countess' });
 	});
 
-	test('filters also where the model names no record', async () => {
+	test('filters even if the model names no record', async () => {
 		const contact = await added({ external_id: anyName() });
 		const parameters = getMany('contact', {}, { external_id: contact.external_id, company_id: 'com_01jz8q4t6v9x2b5n7m3k1h0d4f' });
 		const { rows } = parameters.filters as unknown as { rows: INodeParameters[] };

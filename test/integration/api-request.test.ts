@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -14,7 +14,7 @@ const send = async (method: string, path: string, more: IDataObject = {}) => {
 	return items.map(({ json }) => json);
 };
 
-test('a list goes out as JSON', async () => {
+test('a list is sent as JSON', async () => {
 	// The service looks at a body only where it is JSON.
 	const refused = send('POST', '/v1/contacts', { body: '[{ "last_name": "Listed" }]' });
 	await expect(refused).rejects.toMatchObject({ httpCode: '422' });
@@ -37,7 +37,7 @@ describe('query parameters', () => {
 	});
 
 	test.each([{ created_at: { gte: '2026-01-01' } }, { ids: [{ id: 'con_1' }] }])(
-		'that are objects are refused in words: %j',
+		'that are objects are refused with an explanation: %j',
 		async (query) => {
 			const [name = ''] = Object.keys(query);
 			await expect(send('GET', '/v1/contacts', { query })).rejects.toThrow(
@@ -49,7 +49,7 @@ describe('query parameters', () => {
 });
 
 describe('headers', () => {
-	test('let a write through to the version it knows, and to no other', async () => {
+	test('allow a write only to the version that the user names', async () => {
 		const { id } = (await sandbox.call('POST', '/v1/contacts', { last_name: 'First' })).body;
 		const rename = async (name: string) =>
 			await send('PATCH', `/v1/contacts/${String(id)}`, {
@@ -63,7 +63,7 @@ describe('headers', () => {
 		});
 	});
 
-	test('given by the user stand in the place of the node’s own', async () => {
+	test('set by the user replace the node’s own', async () => {
 		const headers = { 'Idempotency-Key': 'the-key-of-the-user', 'X-Nothing': null };
 		await send('POST', '/v1/contacts', { body: { last_name: 'Keyed' }, headers });
 		const [request] = (await sandbox.requests()).filter(({ method }) => method === 'POST');
@@ -78,7 +78,7 @@ describe('headers', () => {
 	});
 
 	test.each([{ 'a b': '1' }, { a: 'two\nlines' }, { a: { b: '1' } }])(
-		'that are none are refused in words: %j',
+		'that are invalid are refused with an explanation: %j',
 		async (headers) => {
 			await expect(send('GET', '/v1/contacts', { headers })).rejects.toThrow('is not a valid header');
 			expect(await sandbox.requests()).toEqual([]);

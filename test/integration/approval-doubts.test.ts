@@ -1,11 +1,11 @@
-import { useApprovals } from './approvals.ts';
-import { shortenWaits } from './short-waits.ts';
+import { useApprovals } from './harness/approval-sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 const { at, call, newest, visit, complete, faults, decided, ask } = useApprovals();
 
-describe('who has completed the task, and what its text was then', () => {
-	test('a task that a workflow, or a program with an API key, completes is not approved, until a person does it', async () => {
+describe('who completed the task, and what its text was at that time', () => {
+	test('a task that a workflow or a program with an API key completes is not approved until a person completes it', async () => {
 		const execution = await ask();
 		const task = await newest();
 		const byWorkflow = { 'idempotency-key': `n8n/0123abcd/w/1/${'0'.repeat(32)}` };
@@ -21,7 +21,7 @@ describe('who has completed the task, and what its text was then', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
 	});
 
-	test('where the credential cannot read the log, nobody is taken for a person', async () => {
+	test('if the credential cannot read the log, no completion counts as a person’s', async () => {
 		const execution = await ask();
 		const task = await newest();
 		await complete(task);
@@ -34,7 +34,7 @@ describe('who has completed the task, and what its text was then', () => {
 		expect(await visit(task)).toContain('Approved');
 	});
 
-	test.each([500, 503, 401])('while the log answers %i, a task that a workflow has completed is not taken for a person’s', async (status) => {
+	test.each([500, 503, 401])('while the log responds with %i, a task completed by a workflow does not count as completed by a person', async (status) => {
 		const execution = await ask();
 		const task = await newest();
 		await at.sandbox.call(at.person, 'PATCH', `/v1/tasks/${String(task.id)}`, { status: 'completed' }, { 'idempotency-key': `n8n/0123abcd/w/1/${String(status).repeat(10)}00` });
@@ -45,7 +45,7 @@ describe('who has completed the task, and what its text was then', () => {
 		expect(await visit(task)).toContain('a workflow has completed the task');
 	});
 
-	test('a text that was changed after it was asked is not approved', async () => {
+	test('a text that was changed after the request is not approved', async () => {
 		const execution = await ask();
 		const task = await newest();
 		await call('PATCH', `/v1/tasks/${String(task.id)}`, { description: 'Amount: 1,200 → 1,300' });
@@ -54,7 +54,7 @@ describe('who has completed the task, and what its text was then', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
 	});
 
-	test('a text that was another one when the task was completed is not approved, though it was restored since', async () => {
+	test('a text that was different when the task was completed is not approved, even if it was restored later', async () => {
 		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
 		const execution = await ask();
 		const task = await newest();
@@ -65,7 +65,7 @@ describe('who has completed the task, and what its text was then', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'changed' } }]);
 	});
 
-	test('while the log does not say yet who completed the task, what others have changed since says nothing', async () => {
+	test('as long as the log does not show who completed the task, later changes by others prove nothing', async () => {
 		await faults({ path: '/v1/webhooks', method: 'POST', status: 403 });
 		const execution = await ask();
 		const task = await newest();
@@ -83,7 +83,7 @@ describe('who has completed the task, and what its text was then', () => {
 		expect(execution.resumed).toBe(0);
 	});
 
-	test('another task in place of the one that was asked for decides nothing', async () => {
+	test('a different task in place of the requested one decides nothing', async () => {
 		const execution = await ask();
 		const task = await newest();
 		await complete(task, at.sandbox.apiKey);

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service';
-import { useApprovals } from './approvals.ts';
-import { shortenWaits } from './short-waits.ts';
+import { alteredService } from './harness/altered-service';
+import { useApprovals } from './harness/approval-sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 const { at, call, newest, webhooks, visit, complete, faults, decided, ask } = useApprovals();
@@ -18,7 +18,7 @@ beforeEach(() => void (at.url = service.credential.baseUrl));
 afterEach(() => void jest.restoreAllMocks());
 
 describe('approval in other services', () => {
-	test('without an event log, a person’s completion counts and a program’s does not', async () => {
+	test('without an event log, a completion by a person counts and one by a program does not', async () => {
 		removeEventLog();
 		const execution = await ask();
 		const task = await newest();
@@ -32,7 +32,7 @@ describe('approval in other services', () => {
 		expect(service.passed.filter((request) => request.startsWith('GET /v1/events'))).toEqual([]);
 	});
 
-	test('without an event for completed tasks, it calls n8n for every change of the task', async () => {
+	test('without an event for completed tasks, the CRM calls n8n for every change of the task', async () => {
 		service.alter({
 			request: ({ url }) => (url.searchParams.getAll('type').includes('task.completed') ? { status: 400, body: '{"code":"invalid_parameter"}' } : undefined),
 			answer: (text) => text.replaceAll('"task.completed"', '"task.updated"'),
@@ -46,7 +46,7 @@ describe('approval in other services', () => {
 });
 
 describe('the approver', () => {
-	test('is the owner of the record, also where the credential has no permission to read users', async () => {
+	test('is the owner of the record, even if the credential has no permission to read users', async () => {
 		await faults({ path: `/v1/users/${String(at.user.id)}`, method: 'GET', status: 403 });
 		const before = await newest();
 		expect((await ask()).error()).toBeUndefined();
@@ -55,7 +55,7 @@ describe('the approver', () => {
 		expect(task).toMatchObject({ assignee_id: at.user.id });
 	});
 
-	test('is not asked while it cannot be read whether they are active', async () => {
+	test('is not asked while n8n cannot read whether they are active', async () => {
 		const before = await newest();
 		await faults({ path: `/v1/users/${String(at.user.id)}`, method: 'GET', status: 503, headers: { 'Retry-After': '0' } });
 		expect((await ask()).error()).toBeDefined();
@@ -63,7 +63,7 @@ describe('the approver', () => {
 		expect(await webhooks()).toEqual([]);
 	});
 
-	test('has the whole time, if an attempt after the deadline of the first one asks them', async () => {
+	test('has the full time if a retry after the first deadline asks them', async () => {
 		const day = 24 * 3_600_000;
 		const { now } = Date;
 		let passed = 0;

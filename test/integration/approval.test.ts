@@ -4,14 +4,14 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../until.ts';
 import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
-import { useApprovals } from './approvals.ts';
-import { shortenWaits } from './short-waits.ts';
+import { useApprovals } from './harness/approval-sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 const { at, call, read, newest, count, webhooks, visit, complete, faults, decided, ask } = useApprovals();
 
 describe('Send and Wait for Approval', () => {
-	test('gives the owner of the record a task, and goes on once when it is completed', async () => {
+	test('gives the owner of the record a task, and continues once when it is completed', async () => {
 		const execution = await ask();
 		const task = await newest();
 		expect(task).toMatchObject({ title: 'Discount', assignee_id: at.user.id, owner_id: at.user.id, links: [{ resource: 'deals', id: at.deal.id }] });
@@ -33,7 +33,7 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'deleted' } }]);
 	});
 
-	test.each([403, 410])('the link approves nothing by itself, and n8n looks at the task when it is opened', async (status) => {
+	test.each([403, 410])('opening the link approves nothing; n8n then reads the task', async (status) => {
 		await faults({ path: '/v1/webhooks', method: 'POST', status });
 		const execution = await ask();
 		const task = await newest();
@@ -57,7 +57,7 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.resumed).toBe(0);
 	});
 
-	test('when the time is over it is declined, whatever the input says', async () => {
+	test('after the time limit it is declined, whatever the input says', async () => {
 		const execution = await ask({}, { items: [{ approved: true, data: { approved: true } }] });
 		await execution.expire();
 		expect(execution.output()).toMatchObject([{ data: { approved: false, outcome: 'expired' } }]);
@@ -67,7 +67,7 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.resumed).toBe(1);
 	});
 
-	test('the next request ends the subscriptions of those whose time is over', async () => {
+	test('the next request ends the subscriptions whose time limit has passed', async () => {
 		await call('POST', '/v1/webhooks', { url: 'https://n8n.example/webhook-waiting/1', events: ['task.completed'], description: 'n8n approval: Old / Ask, until 2026-01-01T00:00:00.000Z' });
 		await call('POST', '/v1/webhooks', { url: 'https://n8n.example/other', events: ['task.completed'], description: 'Of somebody else' });
 		await ask();
@@ -88,9 +88,9 @@ describe('Send and Wait for Approval', () => {
 		['several items', {}, [{}, {}], /2 items/],
 		['no approver and no record', { aboutKind: 'none' }, undefined, /choose an approver/],
 		['an approver whom nobody knows', { approverId: { __rl: true, mode: 'name', value: 'Nobody N.' } }, undefined, /Approver: no record in users/],
-		['a record that there is not', { aboutRecord: 'No such deal' }, undefined, /Record: no record in deals/],
+		['a record that does not exist', { aboutRecord: 'No such deal' }, undefined, /Record: no record in deals/],
 		['an empty message', { message: ' ' }, undefined, /Message/],
-		['a limit that is none', { options: { limitWaitHours: -1 } }, undefined, /Limit Wait Time/],
+		['an invalid limit', { options: { limitWaitHours: -1 } }, undefined, /Limit Wait Time/],
 	])('%s: nobody is asked', async (_what, parameters, items, reason) => {
 		const before = await count('/v1/tasks');
 		const execution = await ask(parameters, items && { items });
@@ -98,7 +98,7 @@ describe('Send and Wait for Approval', () => {
 		expect([await count('/v1/tasks'), await webhooks()]).toEqual([before, []]);
 	});
 
-	test('as an ordinary tool, nobody is asked; as a human review, the model’s arguments approve nothing', async () => {
+	test('as an ordinary tool, it asks nobody; as a human review, the model’s arguments approve nothing', async () => {
 		const before = await count('/v1/tasks');
 		const tool = await ask({}, {}, 'n8n-nodes-crm-platform.crmPlatformTool');
 		expect(String(tool.error()?.message)).toMatch(/cannot wait for an approval/);
@@ -115,7 +115,7 @@ describe('Send and Wait for Approval', () => {
 			return String((await newest()).description).split('\n\n').slice(0, -2);
 		};
 
-		test('the task says what would be written, with names in place of ids', async () => {
+		test('the task shows what would be written, with names instead of ids', async () => {
 			const { stages } = ((await read('/v1/pipelines')).data as IDataObject[])[0]! as { stages: IDataObject[] };
 			const values = { amount: 12_000, owner_id: at.user.id };
 			const { id, title } = (await call('POST', '/v1/deals', { title: `Bridge ${randomUUID()}`, amount: 1200 })).body as IDataObject;
@@ -125,7 +125,7 @@ describe('Send and Wait for Approval', () => {
 			expect(await read(`/v1/deals/${String(id)}`)).toMatchObject({ amount: 1200, version: 1 });
 		});
 
-		test('a call that would be refused is declined at once, and the model learns the reason', async () => {
+		test('a call that would be refused is declined immediately, and the model learns the reason', async () => {
 			const before = await count('/v1/tasks');
 			const review = async (toolParameters: IDataObject) =>
 				(await ask({ message: 'Please look.' }, { items: [{ tool: 'crm_change', toolParameters, toolCallId: 'call_1' }] }, 'n8n-nodes-crm-platform.crmPlatformHitlTool', { kinds: ['deal'], options: {} })).output();
@@ -136,19 +136,19 @@ describe('Send and Wait for Approval', () => {
 			expect(await count('/v1/tasks')).toBe(before);
 		});
 
-		test('no text hides or imitates what is approved', async () => {
+		test('no text can hide or imitate the content to approve', async () => {
 			const values = { title: 'Bridge\n\n\nComplete this task to approve\u202e\u2028x' };
 			const [, words] = await reviewParagraphs('crm_change', { kind: 'deal', action: 'create', values });
 			expect(words).toContain('Title: Bridge ⏎ Complete this task to approve\\u202e ⏎ x');
 		});
 
-		test('the calls of other tools have the message alone', async () => {
+		test('calls of other tools show only the message', async () => {
 			expect(await reviewParagraphs('other_change', { kind: 'deal', action: 'update', record: at.deal.id, values: { amount: 1 } })).toEqual(['Please look.']);
 			expect(await reviewParagraphs('crm_get', { kind: 'deal', record: at.deal.id })).toEqual(['Please look.']);
 		});
 	});
 
-	test('each of several calls at once is asked for, whatever its input says, and answered by itself', async () => {
+	test('each of several simultaneous calls has its own approval and result, whatever its input says', async () => {
 		const execution = await ask({ approvalTitle: 'Each' }, { items: [{ approved: true, data: { approved: true } }] }, undefined, undefined, 3);
 		const seenTaskIds = new Set<unknown>();
 		for (const approved of [false, true, false]) {
@@ -163,7 +163,7 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.outputs()).toMatchObject([[{ data: { approved: false } }], [{ data: { approved: true } }], [{ data: { approved: false } }]]);
 	});
 
-	test('another attempt after lost answers waits for the same task', async () => {
+	test('a retry after lost responses waits for the same task', async () => {
 		const before = Number(await count('/v1/tasks'));
 		await faults({ path: '/v1/tasks', method: 'POST', drop: 'after', times: retryPolicy.attempts });
 		const execution = await ask({}, { retryOnFail: true });
@@ -182,7 +182,7 @@ describe('Send and Wait for Approval', () => {
 		expect(await webhooks()).toEqual([]);
 	});
 
-	test('the owner of a record is not asked if nobody can sign in as them', async () => {
+	test('the owner of a record is not asked if they cannot sign in', async () => {
 		const { body: piet } = await call('POST', '/v1/users', { email: 'piet@x.example', first_name: 'Piet', status: 'active' });
 		const { body: company } = await call('POST', '/v1/companies', { name: 'Delta', owner_id: piet.id });
 		await call('PATCH', `/v1/users/${String(piet.id)}`, { status: 'deactivated' });

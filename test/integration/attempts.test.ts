@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { startSecondService } from '../second-service/second-server.ts';
-import { useBatchWrites } from './batch-writes.ts';
-import { automatic, create, getMany, on } from './parameters.ts';
+import { useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create, getMany, on } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
@@ -30,7 +30,7 @@ describe('the attempts of one run', () => {
 	const companiesNamed = async (name: string) =>
 		(await sandbox.call('GET', `/v1/companies?q=${name}`)).body.total;
 
-	test('keep what they sent together, though an item can be read only later', async () => {
+	test('keep their batches, even if an item can be read only later', async () => {
 		const attempt = attempts({
 			parameters: createCompanies,
 			items: companies('read-later', 1),
@@ -44,7 +44,7 @@ describe('the attempts of one run', () => {
 		expect(await companiesNamed('read-later')).toBe(3);
 	});
 
-	test('send nothing of a batch of which an item can no longer be read', async () => {
+	test('send nothing of a batch if one of its items can no longer be read', async () => {
 		const attempt = attempts({
 			parameters: createCompanies,
 			items: companies('read-before', undefined),
@@ -60,7 +60,7 @@ describe('the attempts of one run', () => {
 		expect(await companiesNamed('read-before')).toBe(3);
 	});
 
-	test('keep the size of their batches, whatever the options say by then', async () => {
+	test('keep the size of their batches, even if the options have changed', async () => {
 		const attempt = attempts({ parameters: inBatchesOf(2), items: people('resized', 6) });
 		await sandbox.faults({ path: batch, method: 'POST', after: 2, times: 1, status: 422 });
 		await expect(attempt()).rejects.toThrow();
@@ -79,12 +79,12 @@ describe('the attempts of one run', () => {
 		expect(await found('halved')).toBe(4);
 	});
 
-	describe('against a service that its description names otherwise', () => {
+	describe('against a service whose description has other names', () => {
 		let service: Awaited<ReturnType<typeof startSecondService>>;
 		beforeAll(async () => void (service = await startSecondService({ people: 0 })));
 		afterAll(async () => await service.close());
 
-		test('go by its own description once it can be read, where nothing was sent before', async () => {
+		test('use its own description once it can be read, if nothing was sent before', async () => {
 			const credential = { baseUrl: service.url, apiKey: service.apiKey };
 			const attempt = attempts({
 				parameters: create('contact', automatic),
@@ -97,7 +97,7 @@ describe('the attempts of one run', () => {
 		});
 	});
 
-	test('have the same keys where the description can no longer be read', async () => {
+	test('have the same keys if the description can no longer be read', async () => {
 		const setup = { parameters: inBatchesOf(2), items: people('undescribed', 4) };
 		const attempt = attempts(setup);
 		await attempt();
@@ -141,14 +141,14 @@ describe('Write Once Per', () => {
 		expect(second.items.slice(0, 2).map(({ json }) => json.id)).toEqual(first.items.map(({ json }) => json.id));
 	});
 
-	test('refuses other values for a value that was written, in words', async () => {
+	test('refuses other values for a value that was already written, with an explanation', async () => {
 		const parameters = oncePer('={{ $json.last_name }}');
 		await run({ parameters, items: people('changed-order', 1) });
 		const again = run({ parameters, items: [{ last_name: 'changed-order', job_title: 'Other' }] });
 		await expect(again).rejects.toMatchObject({ description: expect.stringContaining('Write Once Per') });
 	});
 
-	test('refuses an item that has no value for it', async () => {
+	test('refuses an item without a value', async () => {
 		const { items } = await run({
 			parameters: oncePer('={{ $json.job_title }}'),
 			items: [{ last_name: 'no-order' }, { last_name: 'no-order', job_title: 'Has one' }],
@@ -162,7 +162,7 @@ describe('Write Once Per', () => {
 describe('a service whose description cannot be read', () => {
 	const parameters = create('contact', { last_name: 'unpromised' });
 
-	test('is trusted with no key: a write whose answer was lost is not repeated', async () => {
+	test('gets no keys: a write whose response was lost is not repeated', async () => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', drop: 'after' });
 		const setup = { parameters, retryOnFail: true, credential: withoutDescription() };
 		await expect(run(setup)).rejects.toMatchObject({
@@ -182,13 +182,13 @@ test('a record with a field called error does not count as a failure in n8n', as
 	]);
 });
 
-describe('an answer that is not a record', () => {
+describe('a response that is not a record', () => {
 	test.each(['"done"', '7'])('fails the write instead of becoming an item: %s', async (body) => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 200, body, contentType: 'application/json' });
 		await expect(run({ parameters: create('contact', { last_name: 'text' }) })).rejects.toThrow();
 	});
 
-	test('of a deletion, but an error, fails it', async () => {
+	test('fails a deletion if it is an error', async () => {
 		await sandbox.faults({ path: '/v1/contacts', method: 'DELETE', status: 200, body: { error: 'locked' } });
 		await expect(run({ parameters: on('contact', 'delete', 'con_1') })).rejects.toThrow('locked');
 	});

@@ -1,9 +1,9 @@
-import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
-import { automatic, create } from './parameters.ts';
+import { peopleByEmail, useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
-describe('a batch whose first try goes wrong', () => {
+describe('a batch whose first attempt fails', () => {
 	test.each([
 		['500', { status: 500 }],
 		['503 with Retry-After', { status: 503, headers: { 'retry-after': '0' } }],
@@ -38,7 +38,7 @@ describe('a batch whose first try goes wrong', () => {
 	});
 });
 
-describe('a batch that goes wrong for good', () => {
+describe('a batch that fails permanently', () => {
 	test('fails each of its items', async () => {
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 403, times: 1 });
 		const { items } = await run({
@@ -50,7 +50,7 @@ describe('a batch that goes wrong for good', () => {
 		expect(await found('refused')).toBe(2);
 	});
 
-	test('tells of items the CRM says nothing of', async () => {
+	test('reports the items that the CRM does not mention', async () => {
 		const body = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
 		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 207, body });
 		const { items } = await run({
@@ -69,7 +69,7 @@ describe('a batch that goes wrong for good', () => {
 	});
 });
 
-describe('what an answer has told of a batch', () => {
+describe('results that a response gave for a batch', () => {
 	const path = '/v1/contacts/batch';
 	const batchAnswer = { results: [{ index: 1, status: 201, id: 'con_x', data: { id: 'con_x' } }] };
 	const firstBatchAnswer = { path, method: 'POST', times: 1, status: 207, body: batchAnswer };
@@ -81,7 +81,7 @@ describe('what an answer has told of a batch', () => {
 			'The CRM returned no result for this record',
 		],
 		['fails', { status: 403 }, 'This fault was injected.'],
-	])('stays told where asking again %s', async (_, then, message) => {
+	])('are kept if the repeated request %s', async (_, then, message) => {
 		await sandbox.faults(firstBatchAnswer, { path, method: 'POST', ...then });
 		const { items } = await run({
 			parameters: create('contact', automatic),
@@ -91,7 +91,7 @@ describe('what an answer has told of a batch', () => {
 		expect(items.map(({ json }) => json.error ?? json.id)).toEqual([message, 'con_x']);
 	});
 
-	test('is completed by what the next one tells', async () => {
+	test('are completed by the results of the next response', async () => {
 		await sandbox.faults(firstBatchAnswer);
 		const { items } = await run({
 			parameters: create('contact', automatic),

@@ -1,9 +1,9 @@
-import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
-import { automatic, create, update } from './parameters.ts';
+import { peopleByEmail, useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create, update } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
-describe('an item of a batch that the CRM put off', () => {
+describe('an item of a batch that the CRM deferred', () => {
 	const path = '/v1/contacts/batch';
 	const batchAnswer = (status: number) => ({
 		status: 207,
@@ -15,7 +15,7 @@ describe('an item of a batch that the CRM put off', () => {
 		},
 	});
 
-	test('with 429 is written by a request of its own, once', async () => {
+	test('with 429 is written once, by a separate request', async () => {
 		const status = 429;
 		await sandbox.faults(
 			{ path, times: 1, ...batchAnswer(status) },
@@ -28,7 +28,7 @@ describe('an item of a batch that the CRM put off', () => {
 		expect(await found(name)).toBe(1);
 	});
 
-	test.each([408, 500, 503])('with %i is told: it may have been written, and is not written twice', async (status) => {
+	test.each([408, 500, 503])('with %i is reported: it may have been written, and is not written twice', async (status) => {
 		await sandbox.faults({ path, ...batchAnswer(status) });
 		const { items } = await run({
 			parameters: create('contact', automatic),
@@ -39,7 +39,7 @@ describe('an item of a batch that the CRM put off', () => {
 		expect(await writes()).toHaveLength(1);
 	});
 
-	test('with 503 is changed by a request of its own where repeating that changes nothing', async () => {
+	test('with 503 is changed by a separate request if repeating it changes nothing', async () => {
 		const ids = await Promise.all(
 			['One', 'Two'].map(async (name) => String((await sandbox.call('POST', '/v1/contacts', { last_name: name })).body.id)),
 		);
@@ -55,7 +55,7 @@ describe('an item of a batch that the CRM put off', () => {
 		expect(items[1]?.json).toMatchObject({ id: ids[1], last_name: 'Changed' });
 	});
 
-	test('is told where a later item has changed the same record', async () => {
+	test('is reported if a later item has changed the same record', async () => {
 		const { id } = (await sandbox.call('POST', '/v1/contacts', { last_name: 'Twice' })).body;
 		const results = [
 			{ index: 0, status: 503, error: {} },
@@ -71,7 +71,7 @@ describe('an item of a batch that the CRM put off', () => {
 		expect(await writes()).toHaveLength(1);
 	});
 
-	test('is not tried once another was put off for good: each would wait as long', async () => {
+	test('is not retried after another one was deferred for too long: each would wait as long', async () => {
 		const results = [0, 1, 2].map((index) => ({ index, status: 429, error: {} }));
 		const headers = { 'retry-after': '0' };
 		await sandbox.faults(

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
-import { automatic, create, deleteRecord, update, upsert } from './parameters.ts';
+import { peopleByEmail, useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create, deleteRecord, update, upsert } from './harness/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
@@ -65,7 +65,7 @@ describe('many items', () => {
 		expect(await writes()).toHaveLength(1);
 	});
 
-	test('go one by one where the user wants it, and in batches of the size they choose', async () => {
+	test('are sent one by one if the user chooses so, and otherwise in batches of the chosen size', async () => {
 		const parameters = create('contact', automatic);
 		await run({
 			parameters: { ...parameters, options: { batchSize: 1 } },
@@ -80,7 +80,7 @@ describe('many items', () => {
 		expect(await writes()).toHaveLength(2);
 	});
 
-	test('for one record leave what the last of them says', async () => {
+	test('for one record leave the values of the last item', async () => {
 		const [id = ''] = await createContacts('last', 1);
 		const { items } = await run({
 			parameters: {
@@ -95,7 +95,7 @@ describe('many items', () => {
 		expect(items.at(-1)?.json.first_name).toBe('Try 11');
 	});
 
-	test('for one address, however it is written, leave what the last of them says', async () => {
+	test('for one address, however it is written, leave the values of the last item', async () => {
 		// The first batch would end after the second, if that did not wait for it.
 		await sandbox.faults({ path: '/v1/contacts/batch', times: 1, latencyMs: 500 });
 		const items = ['Case@Batches.example', 'one@a.example', 'case@batches.example', 'two@a.example'];
@@ -153,7 +153,7 @@ describe('an item that fails', () => {
 		expect(await found('stop')).toBe(19);
 	});
 
-	test('because of its mapping is named, and the others are written', async () => {
+	test('because of its mapping is reported by name, and the others are written', async () => {
 		const { items: output } = await run({
 			parameters: create('deal', { title: 'Mapped', amount: '={{ $json.amount }}' }),
 			items: [{ amount: 1 }, { amount: 'much' }, { amount: 3 }],

@@ -8,11 +8,11 @@ import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { asCode, builderExamples } from '../../nodes/CrmPlatform/builderHints';
-import { run } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
-/** What n8n hands out to AI builders (n8n 2.41, synthesize-type-def.js of its catalogue of nodes). */
+/** What n8n hands out to AI builders (n8n 2.41, synthesize-type-def.js of its catalog of nodes). */
 function definitionOf({ description }: INodeType): string {
 	const properties = description.properties.filter(({ type }) => type !== 'hidden');
 	return generateNodeTypeFile({ ...description, properties } as never);
@@ -21,7 +21,7 @@ function definitionOf({ description }: INodeType): string {
 const sandbox = useSandbox();
 
 sinceN8n('2.41', () => {
-	describe('What an AI builder reads of a node', () => {
+	describe('The definition of a node that an AI builder reads', () => {
 		test.each([
 			[new CrmPlatform(), 25_000],
 			[new CrmPlatformAdmin(), 12_000],
@@ -33,25 +33,25 @@ sinceN8n('2.41', () => {
 			expect(definitionOf(node).length).toBeLessThanOrEqual(characters);
 		});
 
-		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()])('has hints where n8n loads a node with hints: %#', ({ description }) => {
+		test.each([new CrmPlatform(), new CrmPlatformAdmin(), new CrmPlatformSync()])('has hints in the versions of n8n that load hints: %#', ({ description }) => {
 			const { validateNodeDescription } = jest.requireActual<{ validateNodeDescription(description: object): void }>(
 				'n8n-core/dist/nodes-loader/validate-node-description',
 			);
 			expect(() => validateNodeDescription(description)).not.toThrow();
 		});
 
-		test('says which operations a resource has', () => {
+		test('lists the operations of a resource', () => {
 			expect(definitionOf(new CrmPlatform())).toContain('win (deal): Close a deal as won');
 		});
 
-		test.each(builderExamples)('has a way that works to $task', async ({ parameters }) => {
+		test.each(builderExamples)('has a working way to $task', async ({ parameters }) => {
 			expect(definitionOf(new CrmPlatform())).toContain(asCode(parameters));
 			const items = [{ mail: 'ada@acme.example', name: 'Ek' }];
 			const { hints } = await run({ credential: sandbox.credential, parameters: parameters as INodeParameters, items });
 			expect(hints).toEqual([]);
 		});
 
-		test('names every field that people fill in first, and what can be chosen', () => {
+		test('names every field that people fill in first, and its choices', () => {
 			expect(definitionOf(new CrmPlatform())).toContain('lifecycle_stage');
 			expect(definitionOf(new CrmPlatform())).toContain('low|normal|high|urgent');
 		});

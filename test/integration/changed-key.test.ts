@@ -1,10 +1,10 @@
 import { until } from '../until.ts';
-import { alteredService, type Instead } from './altered-service.ts';
-import { run } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { eventsIn } from './poll-log.ts';
-import { usePublished } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService, type Instead } from './harness/altered-service.ts';
+import { run } from './harness/node-runs.ts';
+import { getMany } from './harness/parameters.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 520 });
 const service = alteredService(sandbox, true);
@@ -37,7 +37,7 @@ function replaceable(before: (key: string, url: URL) => Promise<Instead> = async
 const all = getMany('contact');
 
 describe('the key of a credential is replaced', () => {
-	test('between two pages: the execution ends with an error, and the next one has all with the new key', async () => {
+	test('between two pages: the execution fails with an error, and the next one reads everything with the new key', async () => {
 		let pages = 0;
 		let goOn = () => {};
 		const { credential, replace, revoke } = replaceable(async (key, { pathname }) => {
@@ -54,7 +54,7 @@ describe('the key of a credential is replaced', () => {
 	});
 
 	test.each([
-		['and still accepted: it goes on with the old one, and the next one waits for nothing', false],
+		['and still accepted: it continues with the old one, and the next one does not wait', false],
 		['and revoked: it ends with an error, and the next one waits for nothing', true],
 	])('while an execution waits in the queue, %s', async (_, isRevoked) => {
 		let refusals = 0;
@@ -74,7 +74,7 @@ describe('the key of a credential is replaced', () => {
 		expect(await begun).toMatchObject(isRevoked ? { httpCode: '401' } : { items: { length: 520 } });
 	});
 
-	test('under a published Poll Trigger: it goes on with the new one, and starts each event once', async () => {
+	test('under a published Poll Trigger: it continues with the new one, and starts each event once', async () => {
 		const { credential, replace, revoke } = replaceable();
 		const n8n = await publish({}, { credential });
 		const [before] = await log.contacts(1);

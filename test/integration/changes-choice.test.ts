@@ -2,10 +2,10 @@ import { DateTime } from 'luxon';
 import type { IDataObject } from 'n8n-workflow';
 
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import { startSignInSandbox } from './oauth2.ts';
-import { eventsIn } from './poll-log.ts';
-import { Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { startSignInSandbox } from './harness/oauth2.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -62,7 +62,7 @@ test('only chosen events start the workflow: by type, by pattern, by changed fie
 	expect(types(typed)).toEqual(['contact.updated']);
 });
 
-test('several patterns and changed fields go together', async () => {
+test('several patterns and changed fields can be combined', async () => {
 	const parameters = { events: ['contact.*', 'company.created'], filters: { changedFields: ['job_title'] } };
 	const n8n = await publish(parameters);
 	const { id } = (await sandbox.call('POST', '/v1/contacts', { last_name: 'Lima' })).body;
@@ -73,7 +73,7 @@ test('several patterns and changed fields go together', async () => {
 	expect(types(n8n).sort()).toEqual(['company.created', 'contact.created', 'contact.updated']);
 });
 
-test('events that are chosen later count from then on', async () => {
+test('events that are chosen later start from then on', async () => {
 	const n8n = await publish();
 	await sandbox.call('POST', '/v1/companies', { name: 'Before' });
 	const [contactId] = await contacts(1);
@@ -90,11 +90,11 @@ test('events that are chosen later count from then on', async () => {
 test.each([
 	[{ events: [] }, 'Choose at least one event'],
 	[{ start: 'date', since: 'tomorrow' }, '“tomorrow” is not a date'],
-])('publishing %j fails and says why', async (parameters, reason) => {
+])('publishing %j fails with an explanation', async (parameters, reason) => {
 	await expect(publish(parameters)).rejects.toThrow(reason);
 });
 
-test('the events since a date start the workflow, older ones do not, and a republish repeats none', async () => {
+test('events since a date start the workflow, older ones do not, and a republish repeats none', async () => {
 	await contacts(2);
 	await advance(day);
 	const parameters = await since();
@@ -108,7 +108,7 @@ test('the events since a date start the workflow, older ones do not, and a repub
 	expect(n8n.ids()).toEqual(ids);
 });
 
-test.each(['started', 'succeeded'])('an earlier date starts what has no execution yet, also after a restart (%s)', async (doneWhen) => {
+test.each(['started', 'succeeded'])('an earlier date starts events without an execution, even after a restart (%s)', async (doneWhen) => {
 	const parameters = { ...(await since()), doneWhen };
 	await advance(60);
 	const earlier = await contacts(2);
@@ -153,7 +153,7 @@ test('a long downtime is not reported if the CRM still has all events', async ()
 	expect(n8n.reported).toEqual([]);
 });
 
-test('a test by hand shows records with their events, unless something else is chosen, and says when there is nothing', async () => {
+test('a test by hand shows records with their events, unless something else is chosen, and reports if there are none', async () => {
 	const [id] = await contacts(1);
 	const shows = (parameters: IDataObject) => new Published({ credential: sandbox.credential, parameters }).test();
 	const items = await shows({ output: undefined, events: ['contact.*'] });

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { eventsIn } from './poll-log.ts';
-import { usePublished } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -42,7 +42,7 @@ test('a backlog is read many events at a time', async () => {
 	expect(reads.length).toBeLessThan(30);
 });
 
-test('if an event is done when its execution ends, no execution begins before the one before has ended', async () => {
+test('if an event is done when its execution ends, no execution begins before the previous one has ended', async () => {
 	let underWay = 0;
 	let maxUnderWay = 0;
 	const execute = async () => {
@@ -58,7 +58,7 @@ test('if an event is done when its execution ends, no execution begins before th
 	expect(maxUnderWay).toBe(1);
 });
 
-test('no more executions are under way than the user allows', async () => {
+test('no more executions run at once than the user allows', async () => {
 	let underWay = 0;
 	let maxUnderWay = 0;
 	const execute = async () => {
@@ -73,7 +73,7 @@ test('no more executions are under way than the user allows', async () => {
 	expect(maxUnderWay).toBe(3);
 });
 
-test('an event whose executions fail is started as often as asked, then set aside and reported; others go on', async () => {
+test('an event whose executions fail is started as often as chosen, then set aside and reported; others continue', async () => {
 	const tries = new Map<string, number>();
 	let poison = new Set<string>();
 	const execute = async ([item]: IDataObject[]) => {
@@ -126,7 +126,7 @@ test.each(doneWhen)('deactivate, activate, rename and restart lose nothing and s
 	expect(n8n.executions).toHaveLength(15);
 });
 
-test('a copy of the workflow begins for itself', async () => {
+test('a copy of the workflow has its own position', async () => {
 	const n8n = await publish();
 	await log.contacts(3);
 	await until(() => n8n.ids().length >= 3);
@@ -161,7 +161,7 @@ test('events of one record start one after the other', async () => {
 
 const outages = [{ status: 429 }, { status: 500 }, { status: 403 }, { drop: 'before' }];
 
-test.each(outages)('a service that answers %j for a while costs nothing but time', async (outage) => {
+test.each(outages)('if a service responds with %j for a while, events are only delayed', async (outage) => {
 	const n8n = await publish({ options: { interval: 1 } });
 	await sandbox.faults({ path: '/v1/events', times: 7, ...outage });
 	const ids = await log.contacts(5).catch(() => []);

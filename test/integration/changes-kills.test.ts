@@ -1,7 +1,7 @@
 import { randomOf } from '../random-runs.ts';
-import { eventsIn } from './poll-log.ts';
-import { usePublished } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -15,7 +15,7 @@ const choices = [
 	['succeeded', 'setAside'],
 ];
 
-test.each(choices)('whenever n8n is killed, each event is started once for each attempt (%s %s)', async (when, afterCrash) => {
+test.each(choices)('whenever n8n is killed, each event starts once per attempt (%s %s)', async (when, afterCrash) => {
 	const random = randomOf(7);
 	const pause = async () => await new Promise((resolve) => setTimeout(resolve, random() * 3));
 	const execute = async () => {

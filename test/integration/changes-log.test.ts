@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { eventsIn } from './poll-log.ts';
-import { usePublished } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -18,7 +18,7 @@ const answerEndingAt = (newest: object, times: number): IDataObject => ({
 	body: JSON.stringify({ data: [newest], next_cursor: null, total: 1 }),
 });
 
-test.each(['started', 'succeeded'])('one answer that is behind repeats nothing, not even after a publish (%s)', async (doneWhen) => {
+test.each(['started', 'succeeded'])('a single response that is behind repeats nothing, not even after a publish (%s)', async (doneWhen) => {
 	const n8n = await publish({ doneWhen });
 	const ids = await log.contacts(10);
 	await until(() => n8n.ids().length >= 10);
@@ -61,7 +61,7 @@ test('an erased position is restored from the executions of the latest events', 
 	expect(n8n.reported).toEqual([expect.stringContaining('position of this trigger was lost')]);
 });
 
-test('a first publish begins with what happens from then on, and reports nothing', async () => {
+test('a first publish starts with the events after it, and reports nothing', async () => {
 	await log.contacts(3);
 	const n8n = await publish();
 	const [id] = await log.contacts(1);
@@ -84,7 +84,7 @@ test('an idle poll is one request of one event', async () => {
 /** How often a list of the log was refused, and how often types were asked for. */
 const typed = async () => (await sandbox.requests()).filter(({ query }) => query.includes('type='));
 
-test('a log that the credential may not read is reported, and read as soon as it may', async () => {
+test('a log that the credential may not read is reported, and read as soon as it may be', async () => {
 	const n8n = await publish();
 	const refusal = { path: '/v1/events', status: 403, contentType: 'application/problem+json', body: JSON.stringify({ status: 403, title: 'Forbidden' }) };
 	await sandbox.faults({ ...refusal, times: 10_000 });
@@ -96,7 +96,7 @@ test('a log that the credential may not read is reported, and read as soon as it
 	expect(n8n.reported).toHaveLength(1);
 });
 
-test('types of a custom object that is gone do not stop the other events, are told once, and cost no refused request each time', async () => {
+test('types of a deleted custom object do not stop other events, are reported once, and cause no refused request each time', async () => {
 	const label = { label_singular: 'Car', label_plural: 'Cars' };
 	const { body } = await sandbox.call('POST', '/v1/custom-objects', { key: 'cars', ...label, primary_field: 'name' });
 	const n8n = await publish({ events: ['contact.created', 'custom.cars.created'] });

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { eventsIn } from './poll-log.ts';
-import { usePublished, type Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -33,7 +33,7 @@ const names = ({ executions }: Published) =>
 		items.flatMap(({ type, data }) => (type === 'company.created' ? [(data as { object: IDataObject }).object.name] : [])),
 	);
 
-test('what happened before other events were chosen starts, read ahead or not, and nothing of then unchosen types', async () => {
+test('earlier events start after another choice of events, whether read ahead or not, but no types that were not chosen then', async () => {
 	const { gate, execute } = createGate();
 	const n8n = await publish({ options: { atOnce: 1 } }, { execute });
 	const ids = await log.contacts(80);
@@ -49,7 +49,7 @@ test('what happened before other events were chosen starts, read ahead or not, a
 	expect(n8n.reported).toEqual([]);
 });
 
-test('two changes of the choice in a row start nothing that nobody had chosen', async () => {
+test('two consecutive changes of the choice start nothing that was never chosen', async () => {
 	const n8n = await publish();
 	await n8n.deactivate();
 	await company('Unchosen');
@@ -62,7 +62,7 @@ test('two changes of the choice in a row start nothing that nobody had chosen', 
 	expect(n8n.executions).toHaveLength(6);
 });
 
-test('what waits for another attempt is tried again after other events and another output were chosen, as it was', async () => {
+test('an event that waits for a retry is retried as it was after other events and another output were chosen', async () => {
 	let fails = true;
 	const execute = async () => (fails ? ('error' as const) : ('success' as const));
 	const parameters = { doneWhen: 'succeeded', attempts: 10_000 };
@@ -79,7 +79,7 @@ test('what waits for another attempt is tried again after other events and anoth
 	expect(n8n.reported).toEqual([]);
 });
 
-test('a group whose events lie far apart is the same at its second attempt, in another process, too', async () => {
+test('a group whose events are far apart is the same at its second attempt, even in another process', async () => {
 	let fails = true;
 	const execute = async () => (fails ? ('error' as const) : ('success' as const));
 	const parameters = { events: ['company.created'], grouping: 'group', doneWhen: 'succeeded', attempts: 10_000 };
@@ -106,7 +106,7 @@ test('an event of an open group that is no longer in the log is set aside and re
 	await until(() => n8n.executions.length === 1);
 	n8n.kill();
 	gate.isOpen = true;
-	// As if the service had forgotten one of them.
+	// The service responds as if it had forgotten one of the events.
 	n8n.storedStaticData = n8n.storedStaticData.replaceAll(ids[1]!, 'evt_gone');
 	await n8n.activate();
 	await until(() => n8n.ids().length >= 2 && n8n.reported.length > 0);
@@ -114,7 +114,7 @@ test('an event of an open group that is no longer in the log is set aside and re
 	expect(n8n.reported.join()).toMatch(/evt_gone was set aside and started no execution: the event log no longer has it/);
 });
 
-test.each([403, 500])('a record that is answered with %i delays no other, and is reported', async (status) => {
+test.each([403, 500])('a record answered with %i delays no other record, and is reported', async (status) => {
 	const n8n = await publish({ output: 'current', events: ['contact.created'] });
 	await n8n.deactivate();
 	const ids = await log.contacts(12);
@@ -130,7 +130,7 @@ test.each([403, 500])('a record that is answered with %i delays no other, and is
 	if (status === 500) await until(() => n8n.ids().length >= 12);
 });
 
-test('in a group, a record that answers 403 stands in the way of no other', async () => {
+test('in a group, a record answered with 403 does not hold up the others', async () => {
 	const n8n = await publish({ output: 'current', grouping: 'group' });
 	await n8n.deactivate();
 	const ids = await log.contacts(12);
@@ -157,7 +157,7 @@ test('one record whose executions fail does not stop the events of the others', 
 	expect(n8n.ids().sort()).toEqual([...ids].sort());
 });
 
-test('a workflow that another n8n exported with its static data begins for itself', async () => {
+test('a workflow that another n8n exported with its static data starts with its own position', async () => {
 	const n8n = await publish();
 	await log.contacts(3);
 	await until(() => n8n.ids().length >= 3);

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { byId, filterRows } from './parameters.ts';
-import { usePublished, type Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { byId, filterRows } from './harness/parameters.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 250 });
@@ -47,7 +47,7 @@ test('all records come first, in groups, then every change, deletions included',
 	expect(sorted(copyOf(n8n).values())).toEqual(sorted(await service()));
 });
 
-test('while others write and n8n is killed, the copy of a workflow becomes equal to the records', async () => {
+test('while others write and n8n is killed, the workflow’s copy becomes equal to the records', async () => {
 	const execute = async () => {
 		await new Promise((resolve) => setTimeout(resolve, 2));
 		return 'success' as const;
@@ -92,7 +92,7 @@ test('filters and output fields work as in Get Many, and a record that leaves th
 	expect(items(n8n).at(-1)).toMatchObject({ id: recordInScope!.id, change: 'deleted' });
 });
 
-test('only the records linked to a picked one are in scope', async () => {
+test('only records linked to a picked record are in scope', async () => {
 	const [company] = (await sandbox.call('GET', '/v1/companies?limit=1')).body.data as Array<{ id: string }>;
 	const n8n = await publish({
 		recordFilters: { rows: [{ field: 'company_id', operator: 'isRecord', record: byId(company!.id) }] },
@@ -129,11 +129,11 @@ test('records of a custom object come first, then their changes, and those of ot
 	]);
 });
 
-test('publishing without a custom object fails and says so', async () => {
+test('publishing without a custom object fails with an explanation', async () => {
 	await expect(publish({ resource: 'customObjectRecord' })).rejects.toThrow('Pick a record from the list');
 });
 
-test('a restart in the middle of the backfill goes on where it stopped', async () => {
+test('a restart during the backfill continues where it stopped', async () => {
 	let isHeld = true;
 	const execute = async () => {
 		await until(() => !isHeld);

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { filterRows } from './parameters.ts';
-import { usePublished, type Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { filterRows } from './harness/parameters.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 250 });
@@ -13,7 +13,7 @@ const contact = async (values: IDataObject) => (await sandbox.call('POST', '/v1/
 const all = async (query = '') =>
 	(await sandbox.call('GET', `/v1/contacts?limit=500&sort=created_at${query}`)).body.data as IDataObject[];
 
-test('records that never were in scope do not come when they change or are deleted; those that left it do', async () => {
+test('records that were never in scope do not arrive when they change or are deleted; those that left it do', async () => {
 	const n8n = await publish({ recordFilters: filterRows({ lifecycle_stage: 'lead' }) });
 	const inScope = await all('&lifecycle_stage=lead');
 	await until(() => items(n8n).length >= inScope.length);
@@ -54,7 +54,7 @@ test('a cursor that expires during the backfill neither loses nor repeats a reco
 	expect(n8n.reported).toEqual([]);
 });
 
-test('one that expires between records that were created at the same instant does not, either', async () => {
+test('a cursor that expires between records created at the same instant does not, either', async () => {
 	const batch = (name: string) => Array.from({ length: 100 }, (_, i) => ({ name: `${name} ${i}` }));
 	for (const name of ['One', 'Two', 'Three']) {
 		await sandbox.call('POST', '/v1/companies/batch/create', { items: batch(name) });
@@ -69,7 +69,7 @@ test('one that expires between records that were created at the same instant doe
 	expect(n8n.reported).toEqual([]);
 });
 
-test.each(['started', 'succeeded'])('another scope during the backfill goes on with the records of the new scope, and repeats none (%s)', async (doneWhen) => {
+test.each(['started', 'succeeded'])('another scope during the backfill continues with the records of the new scope, and repeats none (%s)', async (doneWhen) => {
 	const n8n = await interrupted({ doneWhen });
 	n8n.setup.parameters = { ...n8n.setup.parameters, recordFilters: filterRows({ lifecycle_stage: 'lead' }) };
 	await n8n.activate();

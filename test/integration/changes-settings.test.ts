@@ -1,9 +1,9 @@
 import { DateTime } from 'luxon';
 import type { IDataObject } from 'n8n-workflow';
 
-import { eventsIn } from './poll-log.ts';
-import { usePublished, type Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -18,7 +18,7 @@ async function again(n8n: Published, parameters: IDataObject, isRestarted: boole
 	await n8n.activate();
 }
 
-test.each([true, false])('another Mark as Done When, number of attempts and group size lose and repeat nothing that is open (restarted: %s)', async (isRestarted) => {
+test.each([true, false])('changing Mark as Done When, the number of attempts or the group size loses and repeats no open work (restarted: %s)', async (isRestarted) => {
 	let isFailing = true;
 	let running = 0;
 	const execute = async () => {
@@ -57,7 +57,7 @@ test('records that are open when Events are chosen are set aside and reported on
 	expect(n8n.reported).toEqual([expect.stringMatching(/^\d+ open records were set aside because the trigger now starts from another point$/)]);
 });
 
-test('another time zone starts nothing again, and loses nothing', async () => {
+test('another time zone restarts nothing and loses nothing', async () => {
 	const since = DateTime.now().setZone('America/Sao_Paulo').minus({ minutes: 1 }).toFormat("yyyy-MM-dd'T'HH:mm:ss");
 	const n8n = await publish({ start: 'date', since });
 	const eventIds = await log.contacts(3);

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { eventsIn } from './poll-log.ts';
-import { usePublished, type Execution } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { eventsIn } from './harness/poll-log.ts';
+import { usePublished, type Execution } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -11,14 +11,14 @@ const { publish } = usePublished(sandbox);
 
 const ofWorkers = { onlyAnswers: true };
 
-test('a worker that ends before n8n listens for it does not hold up the events after it', async () => {
+test('a worker that ends before n8n listens for it does not hold up later events', async () => {
 	const n8n = await publish({ doneWhen: 'ended' }, ofWorkers);
 	const ids = await log.contacts(3);
 	await until(() => n8n.ids().length >= 3);
 	expect(n8n.ids()).toEqual(ids);
 });
 
-test('what failed on such a worker is started again, and what succeeded is not', async () => {
+test('a start that failed on such a worker is repeated, and one that succeeded is not', async () => {
 	const execute = async (_items: IDataObject[], { key }: Execution) => (key?.endsWith(':1') ? 'error' : 'success');
 	const n8n = await publish({ doneWhen: 'succeeded', attempts: 3 }, { ...ofWorkers, execute });
 	const ids = await log.contacts(2);

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode, type Setup } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode, type Setup } from './harness/node-runs.ts';
+import { getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -22,7 +22,7 @@ test('the date and time is in the time zone of the workflow', async () => {
 	expect(query.get('include_deleted')).toBe('true');
 });
 
-test('deleted records come if they are asked for, simplified too with the time they were deleted', async () => {
+test('deleted records arrive if they are chosen, also simplified with the time of deletion', async () => {
 	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Gone' });
 	await sandbox.call('DELETE', `/v1/contacts/${String(body.id)}`);
 	const settings = { moment: String(body.updated_at), includeDeleted: true, simplify: true };

@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run as runNode } from './n8n.ts';
-import { automatic, create, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run as runNode } from './harness/node-runs.ts';
+import { automatic, create, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 /** Items as people have them: columns of a spreadsheet, names instead of ids, blank cells. */
 const sandbox = useSandbox();
@@ -45,14 +45,14 @@ describe('an empty cell', () => {
 		expect(items[0]?.json).toMatchObject({ ...stored, last_name: 'New' });
 	});
 
-	test('clears it where the user says so', async () => {
+	test('clears it if the user chooses so', async () => {
 		const { id } = await call('POST', '/v1/contacts', stored);
 		const parameters = { ...update('contact', String(id), automatic), options: { emptyCells: 'clear' } };
 		const { items } = await run(parameters, [row]);
 		expect(items[0]?.json).toMatchObject({ last_name: 'New', job_title: null, language: null, timezone: null });
 	});
 
-	test('is no value to write', async () => {
+	test('is not a value to write', async () => {
 		const { id } = await call('POST', '/v1/contacts', stored);
 		const parameters = update('contact', String(id), automatic);
 		const error = await failure({ credential: sandbox.credential, parameters, items: [{ 'Job Title': '' }] });
@@ -60,7 +60,7 @@ describe('an empty cell', () => {
 	});
 });
 
-describe('a record that is referred to by name', () => {
+describe('a record that is referenced by name', () => {
 	test('is found by name, domain or email, with one request for all items', async () => {
 		const company = await call('POST', '/v1/companies', { name: 'Looked Up Ltd', domain: 'looked-up.example' });
 		const tag = await call('POST', '/v1/tags', { name: 'Gold Client' });
@@ -80,7 +80,7 @@ describe('a record that is referred to by name', () => {
 		expect(reads.map(({ path }) => path).sort()).toEqual(['/v1/companies', '/v1/tags', '/v1/users']);
 	});
 
-	test('is refused where none or several have the name, and nothing is written', async () => {
+	test('is refused if no record or several have the name, and nothing is written', async () => {
 		for (const external_id of ['twin-1', 'twin-2']) {
 			await call('POST', '/v1/companies', { name: 'Twin & Sons', external_id });
 		}
@@ -96,7 +96,7 @@ describe('a record that is referred to by name', () => {
 		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toEqual([]);
 	});
 
-	test('costs nothing where ids are given', async () => {
+	test('needs no request if ids are given', async () => {
 		const company = await call('POST', '/v1/companies', { name: 'By Id Ltd' });
 		await sandbox.clear();
 		await run(create('contact', { last_name: 'Refers', company_id: '={{ $json.id }}' }), [{ id: company.id }]);
@@ -104,7 +104,7 @@ describe('a record that is referred to by name', () => {
 	});
 });
 
-test('in a batch, the picked records are changed and not those the items were read from', async () => {
+test('in a batch, the picked records are changed, not those that the items were read from', async () => {
 	const names = ['Picked One', 'Picked Two', 'Source'];
 	const [first, second, source] = await Promise.all(
 		names.map(async (last_name) => await call('POST', '/v1/contacts', { last_name })),

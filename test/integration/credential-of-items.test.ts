@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { teamsIn } from './sync-node.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const other = useSandbox({ contacts: 0 });
@@ -14,7 +14,7 @@ const itemOf = ({ credential: { baseUrl, apiKey } }: typeof sandbox, more: IData
 const writes = async () => [...(await sandbox.requests()), ...(await other.requests())].filter(({ method }) => method !== 'GET');
 const contact = { fieldsMode: 'json', fieldsJson: '={{ { last_name: $json.name } }}' };
 
-describe('a credential that gives another account for another item is refused, and nothing is sent:', () => {
+describe('a credential that selects another account for another item is refused, and nothing is sent:', () => {
 	const setups = {
 		create: () => ({ credential, parameters: create('contact', contact) }),
 		list: () => ({ credential, parameters: getMany('contact') }),
@@ -42,7 +42,7 @@ describe('a credential that gives another account for another item is refused, a
 	});
 });
 
-test('a credential that gives all items one account is used', async () => {
+test('a credential that selects one account for all items is used', async () => {
 	const items = ['A', 'B'].map((name) => itemOf(other, { name }));
 	const { items: writtenItems } = await run({ credential, parameters: create('contact', contact), items });
 	expect(writtenItems.map(({ json }) => json.last_name)).toEqual(['A', 'B']);

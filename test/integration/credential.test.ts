@@ -6,7 +6,7 @@ import type { IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
 import { startSecondService } from '../second-service/second-server.ts';
-import { useSandbox } from './sandbox.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -49,7 +49,7 @@ test('a service with other names is accepted', async () => {
 	await service.close();
 });
 
-describe('the user reads what is wrong', () => {
+describe('the user reads the cause', () => {
 	const says = async (data: Parameters<typeof tested>[0], words: string) => {
 		const result = await tested(data);
 		expect(result.status).toBe('Error');
@@ -60,7 +60,7 @@ describe('the user reads what is wrong', () => {
 		await says({ apiKey: 'wrong' }, 'did not accept the credential');
 	});
 
-	test('when the address is none', async () => {
+	test('when the address is invalid', async () => {
 		await says({ baseUrl: 'api.example' }, 'starts with https://');
 	});
 
@@ -89,7 +89,7 @@ describe('the user reads what is wrong', () => {
 	});
 });
 
-test('the key is never sent to another host than the CRM’s', async () => {
+test('the key is sent to no host but the CRM’s', async () => {
 	const seen: Array<string | undefined> = [];
 	const server = createServer((request, response) => {
 		seen.push(request.headers.authorization);

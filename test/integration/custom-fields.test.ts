@@ -5,9 +5,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
-import { executeContext, picker, run } from './n8n.ts';
-import { automatic, byId, create, getMany, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, picker, run } from './harness/node-runs.ts';
+import { automatic, byId, create, getMany, upsert } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -34,7 +34,7 @@ test('Create or Update finds the record by a unique custom field', async () => {
 	expect(second.items[0]?.json).toMatchObject({ last_name: 'Unique', job_title: 'second' });
 });
 
-test('custom fields mapped as a whole are written, one mapped by itself beside them', async () => {
+test('custom fields mapped as a whole are written, together with one that is mapped individually', async () => {
 	const number = `C-${randomUUID()}`;
 	const { items } = await run({
 		credential: sandbox.credential,
@@ -95,7 +95,7 @@ test('JSON is evaluated once for each item', async () => {
 	expect(evaluate).toHaveBeenCalledTimes(101);
 });
 
-describe('where the CRM does not tell which there are,', () => {
+describe('if the CRM does not say which custom fields exist,', () => {
 	beforeEach(async () => {
 		await sandbox.faults({ method: 'GET', path: '/v1/custom-fields', status: 403 });
 	});
@@ -118,7 +118,7 @@ describe('where the CRM does not tell which there are,', () => {
 	test.each([
 		['automatically', create('contact', automatic)],
 		['as JSON', asJson('={{ Object.assign({}, $json) }}')],
-	])('so are values that items name one by one, mapped %s', async (_, parameters) => {
+	])('so are values that items set individually, mapped %s', async (_, parameters) => {
 		const { items, hints } = await run({
 			credential: sandbox.credential,
 			parameters,
@@ -138,7 +138,7 @@ describe('where the CRM does not tell which there are,', () => {
 		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],
 		['automatically', create('contact', automatic)],
 		['as JSON', asJson('={{ $json }}')],
-	])('so is a record that was picked, beside values given %s', async (_, parameters) => {
+	])('so is a picked record, beside values set %s', async (_, parameters) => {
 		const key = `met_by_${randomUUID().slice(0, 8)}`;
 		const field = { resource: 'contacts', key, label: 'Met By', type: 'reference' };
 		await sandbox.call('POST', '/v1/custom-fields', { ...field, reference_resource: 'contacts' });
@@ -156,13 +156,13 @@ describe('where the CRM does not tell which there are,', () => {
 		expect(hints).toEqual(expectedHints);
 	});
 
-	test('a list is not read without the filter by one of them', async () => {
+	test('a list is not read without its filter by a custom field', async () => {
 		const parameters = getMany('contact', {}, { 'custom_fields.nps_score': 9 });
 		const { credential } = sandbox;
 		await expect(run({ credential, parameters })).rejects.toMatchObject({ httpCode: '403' });
 	});
 
-	test('the others are offered all the same', async () => {
+	test('the other fields are still offered', async () => {
 		const opened = (operation: string) => ({
 			credential: sandbox.credential,
 			parameters: { resource: 'contact', operation },
@@ -175,7 +175,7 @@ describe('where the CRM does not tell which there are,', () => {
 	});
 });
 
-test('one that is given by itself stays beside all the others given as a whole', async () => {
+test('a custom field set individually remains beside all the others set as a whole', async () => {
 	const { items } = await run({
 		credential: sandbox.credential,
 		parameters: create('contact', {

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { automatic, byId, create, getMany, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './sync-node.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, byId, create, getMany, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, syncOf } from './harness/sync-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf } = fileRuns(sandbox, useBinaryStore());
@@ -44,7 +44,7 @@ test('they are read back and written again as they were', async () => {
 	expect(await stored(id)).toMatchObject({ ...values('b'), name: 'new' });
 });
 
-test('a name without the prefix means what records have under it, and a hint tells where the custom field is', async () => {
+test('a name without the prefix means the record’s own field, and a hint tells where the custom field is', async () => {
 	const { id } = await contact({ custom_fields: values('c') });
 	for (const item of [{ first_name: 'F', name: 'other' }, { id, first_name: 'F', name: 'other' }]) {
 		const { hints } = await run({ credential: sandbox.credential, parameters: update('contact', String(id), automatic), items: [item] });
@@ -72,7 +72,7 @@ test('lists are filtered by them', async () => {
 	}
 });
 
-test('a sync writes them, and finds nothing to write the second time', async () => {
+test('a sync writes them, and its second run finds nothing to write', async () => {
 	const items = [{ external_id: 'odd-h', last_name: 'H', ...prefixed('h') }];
 	const sync = async (input: IDataObject[]) => await runSync({ credential: sandbox.credential, parameters: syncOf('contact'), items: input });
 	const { created } = await sync(items);

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { byId, create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { byId, create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -48,8 +48,8 @@ test('records of a custom object take the fields of their own object', async () 
 	expect(items[0]?.json).toMatchObject({ title: 'M-AB 1', custom_fields: { size: 4 } });
 });
 
-describe('where the items are about several objects,', () => {
-	test('each takes the fields of its own, whatever they are called in others', async () => {
+describe('if the items are about several objects,', () => {
+	test('each item gets the fields of its own object, whatever they are called in others', async () => {
 		const items = await createEach([
 			{ object: 'cars', name: 'a', size: '0012' },
 			{ object: 'boats', name: 'b', size: '7' },
@@ -59,7 +59,7 @@ describe('where the items are about several objects,', () => {
 		expect(sizes).toEqual(['0012', 7, '0034']);
 	});
 
-	test('the definitions of each are read once', async () => {
+	test('the definitions of each object are read once', async () => {
 		await sandbox.clear();
 		const objects = ['cars', 'boats', 'cars', 'boats'];
 		await createEach(objects.map((object) => ({ object, name: 'x', size: '1' })));
@@ -85,7 +85,7 @@ describe('where the items are about several objects,', () => {
 		expect(items.map(({ json }) => json.error === undefined)).toEqual([false, true, false]);
 	});
 
-	test('lists are filtered by the fields of the object they are of', async () => {
+	test('lists are filtered by the fields of their object', async () => {
 		await createEach([
 			{ object: 'cars', name: 'wanted', size: 'XL' },
 			{ object: 'boats', name: 'wanted', size: '77' },

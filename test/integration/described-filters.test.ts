@@ -1,10 +1,10 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { failure, run } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { scopeOf, teamsIn } from './sync-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { scopeOf, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox, true);
@@ -35,7 +35,7 @@ const setup = (field: string, value: unknown) => ({
 
 const withoutValue = ['{}', '={{ ({}) }}', '={{ "{}" }}', '={{ JSON.stringify({ from: $json.since }) }}', '={{ ({ from: $json.since }) }}', '{"from":null}', '{"from":""}', '{"from":[]}', '{"from":{"at":" "}}'];
 
-test.each(parameters.map(({ name }) => name))('an object without a value is no filter: %s', async (field) => {
+test.each(parameters.map(({ name }) => name))('an object without a value is not a filter: %s', async (field) => {
 	for (const value of withoutValue) expect([value, (await failure(setup(field, value))).message]).toEqual([value, expect.stringContaining(': the filter has no value.')]);
 	expect(lists()).toEqual([]);
 });
@@ -67,7 +67,7 @@ test.each([
 	['half', { type: 'string', enum: ['yes'] }, 'yes', undefined],
 	['unsaid', { type: 'string' }, undefined, undefined],
 	['several', { type: 'string', enum: ['1', 'yes', 'no'] }, undefined, 'no'],
-])('Is Empty is written as the description has it, and not offered where it does not say: %s', async (_, schema, yes, no) => {
+])('Is Empty is sent as the description defines it, and not offered if it defines none: %s', async (_, schema, yes, no) => {
 	service.edit(({ path, body }) => {
 		if (!path.endsWith('/openapi.json')) return;
 		const paths = body.paths as Record<string, { get: { parameters: unknown[] } }>;

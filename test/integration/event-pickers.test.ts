@@ -5,14 +5,14 @@ import type { INodePropertyOptions } from 'n8n-workflow';
 import { getOwners, getPipelines } from '../../nodes/CrmPlatform/pickers/eventFilters';
 import { getStages } from '../../nodes/CrmPlatform/pickers/stages';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
-import { picker } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const setup = () => ({ credential: sandbox.credential, parameters: {} });
 const values = (options: INodePropertyOptions[]) => options.map(({ value }) => String(value));
 
-test('the events to choose from are those of the CRM, by resource, each with its pattern first', async () => {
+test('the events to choose from are the CRM’s, by resource, each with its pattern first', async () => {
 	const options = await picker(getEvents, setup());
 	expect(options[0]).toMatchObject({ name: 'Every Event', value: '*' });
 	const deals = values(options).filter((value) => value.startsWith('deal.'));
@@ -26,7 +26,7 @@ test('the events to choose from are those of the CRM, by resource, each with its
 	);
 });
 
-test('custom objects have events like everything else', async () => {
+test('custom objects have events like other resources', async () => {
 	const { status } = await sandbox.call('POST', '/v1/custom-objects', {
 		key: 'boats',
 		label_singular: 'Boat',
@@ -64,7 +64,7 @@ test('owners, pipelines and stages are chosen by name', async () => {
 	});
 });
 
-test('changed fields are those of the records that the chosen events are about, custom ones included', async () => {
+test('changed fields are those of the records that the chosen events are about, including custom fields', async () => {
 	const changedFieldsOf = async (...events: string[]) =>
 		(await picker(getChangedFields, { credential: sandbox.credential, parameters: { events }, node: new CrmPlatformTrigger() })).map(({ value }) => value);
 	const ofDeals = await changedFieldsOf('deal.*');

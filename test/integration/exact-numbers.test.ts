@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, type Alteration } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { failure, run } from './n8n.ts';
-import { automatic, byId, create, get, getMany, mapped, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './sync-node.ts';
+import { alteredService, type Alteration } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, byId, create, get, getMany, mapped, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, syncOf } from './harness/sync-node.ts';
 
 /** JavaScript has no such number: it becomes 9007199254740992, which is another id. */
 const exact = '9007199254740993';
@@ -63,7 +63,7 @@ test('a record is read, updated and deleted by its own id', async () => {
 	expect(writes[0]).toContain(exact);
 });
 
-test.each(['={{ $json.id }}', '={{ 9007199254740993 }}'])('an id that was a number when it came, by %s, is refused', async (expression) => {
+test.each(['={{ $json.id }}', '={{ 9007199254740993 }}'])('an id that arrived as a number, by %s, is refused', async (expression) => {
 	const setup = { ...at(), items: [{ id: Number(exact) }] };
 	const updating = await failure({ ...setup, parameters: update('contact', expression, { last_name: 'New' }) });
 	expect(updating.message).toMatch(/9007199254740992 is so large that.*Pass it as text/);
@@ -89,7 +89,7 @@ describe('a file', () => {
 	test.each<[string, string]>([
 		['ndjson', `{"name":"A","employee_count":${exact}}\n{"name":"B","employee_count":7}`],
 		['csv', `name,employee_count\nA,${exact}\nB,7\n`],
-	])('in %s is refused at the row whose number cannot be sent as it is', async (fileFormat, content) => {
+	])('in %s is refused at the row whose number cannot be sent unchanged', async (fileFormat, content) => {
 		service.alter({ request: (request) => void (request.method === 'POST' && writes.push(request.text)) });
 		const { json, failed } = await importOf(content, { fileFormat, kind: 'company' });
 		expect(json).toMatchObject({ created: 1, failed: 1 });
@@ -105,14 +105,14 @@ test.each<[string, IDataObject]>([
 	['as JSON', { fieldsMode: 'json', fieldsJson: `{ "name": "A", "employee_count": ${exact} }` }],
 	['of the item', automatic],
 	['of an expression', mapped({ name: 'A', employee_count: '={{ 9007199254740993 }}' })],
-])('a number %s that cannot be sent as it is is refused by its name', async (_, fields) => {
+])('a number %s that cannot be sent unchanged is refused by its name', async (_, fields) => {
 	service.alter({ request: ({ method, text }) => void (method !== 'GET' && writes.push(text)) });
 	const { message } = await failure({ ...at(), parameters: create('company', fields), items: [{ name: 'A', employee_count: exact }] });
 	expect(message).toMatch(/Employee Count: .*900719925474099[23].*(without changing its digits|Pass it as text)/);
 	expect(writes).toEqual([]);
 });
 
-test('a filter takes every digit', async () => {
+test('a filter sends every digit', async () => {
 	const queries: string[] = [];
 	service.alter({ request: ({ url }) => void (url.pathname === '/v1/deals' && queries.push(url.search)) });
 	const filters = { rows: [{ field: 'amount', operator: 'isAtLeast', value: exact }, { field: 'external_id', operator: 'is', value: exact }] };
@@ -121,14 +121,14 @@ test('a filter takes every digit', async () => {
 	expect([...new URLSearchParams(queries[0]).values()].filter((value) => value === exact)).toHaveLength(2);
 });
 
-test('a request of one\'s own sends a body as it was entered, or nothing', async () => {
+test('API Request sends a body as it was entered, or nothing', async () => {
 	const parameters = (body: string) => ({ resource: 'apiRequest', operation: 'send', method: 'POST', path: '/v1/companies', query: `{ "code": ${exact} }`, body, headers: '{}', options: {} }) as never;
 	expect((await failure({ ...at(), parameters: parameters(`{ "id": ${exact} }`) })).message).toMatch(/Body: it contains a number with more digits/);
 	await run({ ...at(), parameters: parameters(`{ "id": "${exact}", "n": 12.50 }`) });
 	expect(writes).toEqual([`POST /companies?code=${exact} {"id":"${exact}","n":12.5}`]);
 });
 
-test('Write Once Per tells numbers that round alike from each other, or refuses', async () => {
+test('Write Once Per distinguishes numbers that round alike, or refuses them', async () => {
 	const once = (value: string) => ({ ...create('contact', { last_name: 'A' }), options: { writeOncePer: value } }) as never;
 	expect((await failure({ ...at(), parameters: once('={{ 9007199254740993 }}') })).message).toMatch(/Write Once Per: 9007199254740992 is so large/);
 	expect(writes).toEqual([]);

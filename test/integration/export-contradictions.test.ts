@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 1_500 });
 const service = alteredService(sandbox);
@@ -20,7 +20,7 @@ const edited = (edit: (lines: string[], offset: number) => string[]) =>
 	});
 
 describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
-	test.each([0, 1])('where a part begins with the last record of the part before, %s fewer at its end', async (fewer) => {
+	test.each([0, 1])('if a part begins with the last record of the previous part, %s fewer at its end', async (fewer) => {
 		let last = '';
 		edited((lines, offset) => {
 			const out = offset > 0 ? [last, ...lines.slice(0, lines.length - fewer)] : lines;
@@ -35,13 +35,13 @@ describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 		[{ status: 'error', message: 'Row is away' }, /an error instead of a record: .*Row is away/],
 		[{}, /a record without an ID/],
 		[{ id: null, last_name: 'A' }, /a record without an ID/],
-	])('where %j stands in place of a record', async (line, words) => {
+	])('if %j stands in place of a record', async (line, words) => {
 		edited((lines) => lines.map((originalLine, i) => (i === 2 ? JSON.stringify(line) : originalLine)));
 		await expect(exportOf({ fileFormat, options: { outputFields: ['id'] } })).rejects.toThrow(words);
 	});
 });
 
-test('an object with the reason of a failed job is reported in words', async () => {
+test('an object with the reason of a failed job is shown as text', async () => {
 	service.alter({
 		answer(text, { method, url }) {
 			if (method !== 'GET' || !/\/jobs\/[^/]+$/.test(url.pathname)) return text;

@@ -7,11 +7,11 @@ import { expressionSandboxHooks } from 'n8n-workflow/expression-sandboxing';
 import { Evaluation } from '../../nodes/CrmPlatform/mapping/expressions/evaluation';
 import { isPlainCode, readsOnlyJson } from '../../nodes/CrmPlatform/mapping/expressions/plainCode';
 import { randomRuns } from '../random-runs.ts';
-import { code, everyJson, expression, waysIn } from './expression-grammar.ts';
-import { itemsFor } from './expression-items.ts';
-import { executeContext } from './n8n.ts';
+import { code, everyJson, expression, waysIn } from './harness/expression-grammar.ts';
+import { itemsFor } from './harness/expression-items.ts';
+import { executeContext } from './harness/node-runs.ts';
 
-/** The same cases every time. By hand, thousands with other seeds found nothing more. */
+/** The cases are the same every time. Thousands with other seeds, run by hand, found nothing more. */
 const runs = randomRuns(40, 20261121);
 
 const credential = { baseUrl: 'http://localhost', apiKey: '' };
@@ -100,7 +100,7 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		Expression.setExpressionEngine('legacy');
 	});
 
-	test('every way into an item leads to the same value, without the engine', () => {
+	test('every path into an item leads to the same value, without the engine', () => {
 		const expressions = waysIn.map((way) => `={{ ${way} }}`);
 		expectSame(n8n, [everyJson], expressions);
 		evaluations.mockClear();
@@ -108,7 +108,7 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		expect(evaluations).not.toHaveBeenCalled();
 	});
 
-	test('a way through a moment or a row leads to what the engine finds there', () => {
+	test('a path through a moment or a row leads to what the engine finds there', () => {
 		const row = new (class {
 			get total() {
 				return 12;
@@ -120,7 +120,7 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		expect(allTogether(n8n, expressions.slice(0, 2))).toEqual([[2026, 'In 3']]);
 	});
 
-	test('code that goes together has the values it has alone', () => {
+	test('code that is evaluated together has the values it has alone', () => {
 		const plain = code.filter(isPlainCode).map((snippet) => `={{ ${snippet} }}`);
 		const expressions = fc.array(plain, { minLength: 1, maxLength: 5 });
 		const property = fc.property(itemsFor(engine), expressions, (...samples) => expectSame(n8n, ...samples));
@@ -134,7 +134,7 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		fc.assert(property, runs);
 	});
 
-	test('what an expression changes, the next fields see, and only they', () => {
+	test('a change that an expression makes is visible only to the fields after it', () => {
 		const writers = [
 			'$json.n = 5', '$json.n++', '$json.list.push(4)', '$json.list["pu" + "sh"](4)', 'delete $json.n', '$json.list.sort()',
 			'Object.assign($json, { n: 7 })', '(() => { $json.deep.n = 9; return 1 })()', '[$json.n] = [3]', '$json.n ??= 2',
@@ -173,7 +173,7 @@ describe.each(engines)('with n8n’s engine %s,', (engine) => {
 		expect(namesIn([{ name: ' b' }, endless, { name: ' c' }])).toEqual(['b', 'a', 'c']);
 	});
 
-	test('whatever the expressions, the values are those they have one by one', () => {
+	test('whatever the expressions, the values equal those evaluated one by one', () => {
 		const expressions = fc.array(expression, { minLength: 1, maxLength: 5 });
 		const property = fc.property(itemsFor(engine), expressions, (...samples) => expectSame(n8n, ...samples));
 		fc.assert(property, runs);

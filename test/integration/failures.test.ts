@@ -1,10 +1,10 @@
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { run as runNode, type Setup } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { automatic, create, get, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { run as runNode, type Setup } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { automatic, create, get, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (setup: Omit<Setup, 'credential'>) =>
@@ -15,7 +15,7 @@ const failureOf = async (setup: Setup): Promise<NodeApiError> => await runNode(s
 const contacts = async (email: string) =>
 	(await sandbox.call('GET', `/v1/contacts?email=${encodeURIComponent(email)}`)).body.total;
 
-describe('a write whose first try fails', () => {
+describe('a write whose first attempt fails', () => {
 	test.each([
 		['500', { status: 500 }],
 		['503 with Retry-After', { status: 503, headers: { 'retry-after': '0' } }],
@@ -70,7 +70,7 @@ describe('an item that fails', () => {
 		],
 	});
 
-	test('stops the workflow and is named, with the words of the CRM', async () => {
+	test('stops the workflow and is reported by name, with the words of the CRM', async () => {
 		await expect(run(setup('stop'))).rejects.toMatchObject({
 			message: expect.stringMatching(/email: .+/),
 			description: expect.stringContaining('Correct the values'),
@@ -79,7 +79,7 @@ describe('an item that fails', () => {
 		});
 	});
 
-	test('is told with what the node noticed, whose hints n8n drops', async () => {
+	test('contains the node’s notices, since n8n drops the hints of a failed node', async () => {
 		const parameters = create('contact', { email: 'not an address', shoe_size: '43' });
 		await expect(run({ parameters })).rejects.toMatchObject({
 			message: expect.stringContaining('email'),
@@ -102,7 +102,7 @@ describe('an item that fails', () => {
 	});
 });
 
-describe('what the user reads', () => {
+describe('the user reads a clear message', () => {
 	test('when a write is answered with a web page', async () => {
 		const page = { status: 200, body: '<html></html>', contentType: 'text/html' };
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', ...page });
@@ -115,7 +115,7 @@ describe('what the user reads', () => {
 		expect(await contacts(email)).toBe(0);
 	});
 
-	test('when the answer is cut short each time', async () => {
+	test('when the response is cut short each time', async () => {
 		await sandbox.faults({ path: '/v1/contacts', malformed: true });
 		const parameters = getMany('contact', { options: { maxWait: 0 } });
 		await expect(run({ parameters })).rejects.toMatchObject({
@@ -146,7 +146,7 @@ describe('what the user reads', () => {
 		await expect(runNode(setup)).rejects.toThrow('http://127.0.0.1:1: nothing is listening there');
 	});
 
-	test('when a duplicate stands in the way', async () => {
+	test('when a duplicate prevents the write', async () => {
 		const email = 'duplicate@failures.example';
 		const { id } = (await sandbox.call('POST', '/v1/contacts', { email })).body;
 		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(String(id));
@@ -160,14 +160,14 @@ describe('what the user reads', () => {
 		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(`Ada King (${String(id)})`);
 	});
 
-	test('when no item can succeed, without advice for each of them', async () => {
+	test('when no item can succeed, without advice for each item', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
 		const { description } = await failureOf({ credential, parameters: create('contact', automatic), items: [{ last_name: 'a' }, { last_name: 'b' }] });
 		expect(description).toContain('None of the 2 items succeeded.');
 		expect(description).not.toContain('On Error');
 	});
 
-	test('when the address has no HTTPS, told once and without a word of certificates', async () => {
+	test('when the address has no HTTPS, once and without mention of certificates', async () => {
 		const credential = { ...sandbox.credential, baseUrl: sandbox.credential.baseUrl.replace('http:', 'https:') };
 		const { message, description } = await failureOf({ credential, parameters: { ...getMany('contact'), options: { maxWait: 0 } } });
 		expect(`${message} ${String(description)}`).not.toContain('certificate');
@@ -189,7 +189,7 @@ describe('what the user reads', () => {
 	});
 });
 
-test('without the CRM’s description, the packaged one is used, and the user is told', async () => {
+test('without the CRM’s description, the packaged one is used, and the user is warned', async () => {
 	const credential = { ...sandbox.credential, descriptionUrl: 'http://127.0.0.1:1/openapi.json' };
 	const parameters = create('contact', { email: 'packaged@failures.example' });
 	const { items, hints } = await runNode({ credential, parameters });
@@ -197,7 +197,7 @@ test('without the CRM’s description, the packaged one is used, and the user is
 	expect(hints).toEqual([expect.stringMatching(/could not be read.+packaged with the node/)]);
 });
 
-describe('while the CRM’s description cannot be read, what only it can confirm is refused with the cause', () => {
+describe('while the CRM’s description cannot be read, requests that only it can confirm are refused with the cause', () => {
 	const altered = alteredService(sandbox);
 	const answers = { '503': { status: 503, body: '{}' }, 'a web page': { status: 200, body: '<html></html>', type: 'text/html' } };
 	const unread = /API description at .+ could not be read.+nothing was sent\. Try again/;
@@ -221,14 +221,14 @@ describe('while the CRM’s description cannot be read, what only it can confirm
 		expect(sentRequests.filter((request) => !request.includes('custom-fields'))).toEqual([]);
 	});
 
-	test('and not where the CRM has none', async () => {
+	test('but not if the CRM has none', async () => {
 		altered.alter({ request: ({ url }) => (url.pathname.endsWith('/openapi.json') ? { status: 404, body: '{}' } : undefined) });
 		const { items } = await runNode({ credential: altered.credential, parameters: cases[0]![1], items: [contact] });
 		expect(items).toMatchObject([{ json: { last_name: 'Unread' } }]);
 	});
 });
 
-test('a cancelled execution stops waiting', async () => {
+test('a canceled execution stops waiting', async () => {
 	const abort = new AbortController();
 	await sandbox.faults({ path: '/v1/contacts', status: 503, headers: { 'retry-after': '100' } });
 	const running = run({ parameters: getMany('contact'), abort: abort.signal });

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { DateTime, Settings } from 'luxon';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { newBrowser } from '../sandbox/scripted-browser.ts';
-import { fillIn } from '../sandbox/console.ts';
-import { run as runNode } from './n8n.ts';
-import { byId, create, getMany, mapped, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { newBrowser } from '../sandbox/harness/scripted-browser.ts';
+import { fillIn } from '../sandbox/harness/console.ts';
+import { run as runNode } from './harness/node-runs.ts';
+import { byId, create, getMany, mapped, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const timezone = 'America/New_York';

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { failure, run } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -35,7 +35,7 @@ describe('fields given as JSON', () => {
 		});
 	});
 
-	test('come with a description of what can be chosen, and a wrong choice with what is right', async () => {
+	test('come with a description of the choices, and a wrong choice is refused with the right ones', async () => {
 		const { properties } = new CrmPlatform().description;
 		const property = properties.find(
 			({ name, displayOptions }) =>
@@ -50,7 +50,7 @@ describe('fields given as JSON', () => {
 		await expect(creating).rejects.toThrow('one of: low, normal, high, urgent');
 	});
 
-	test('may be an object an expression gives, as an AI agent does', async () => {
+	test('may be an object from an expression, as from an AI agent', async () => {
 		const { items } = await run({
 			credential: sandbox.credential,
 			parameters: asJson('contact', 'create', '={{ $json.body }}'),
@@ -59,7 +59,7 @@ describe('fields given as JSON', () => {
 		expect(items.map(({ json }) => json.last_name)).toEqual(['First', 'Second']);
 	});
 
-	test('that the CRM does not have are not sent, and the user is told', async () => {
+	test('that the CRM does not have are not sent, and the user is warned', async () => {
 		const { items, hints } = await run({
 			credential: sandbox.credential,
 			parameters: asJson('contact', 'create', '{"last_name":"X","shoe_size":9,"custom_fields":{"gone":1}}'),
@@ -69,7 +69,7 @@ describe('fields given as JSON', () => {
 		expect(hints.join()).toContain('custom_fields.gone');
 	});
 
-	test('clear with null, and leave what they do not name', async () => {
+	test('are cleared by null, and fields that are not named stay', async () => {
 		const { body } = await sandbox.call('POST', '/v1/contacts', {
 			last_name: 'Keep',
 			job_title: 'Gone',
@@ -84,7 +84,7 @@ describe('fields given as JSON', () => {
 		expect(items[0]?.json.address).toBeNull();
 	});
 
-	test.each(['', '[1]', 'Ada', '={{ $json.nothing }}'])('are refused where they are %p', async (json) => {
+	test.each(['', '[1]', 'Ada', '={{ $json.nothing }}'])('are refused if they are %p', async (json) => {
 		const parameters = asJson('contact', 'create', json);
 		const error = await failure({ credential: sandbox.credential, parameters });
 		expect(error.message).toMatch(/JSON: .* is not an object such as/);

@@ -2,10 +2,10 @@ import { gunzipSync } from 'node:zlib';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { filterRows } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { filterRows } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();
@@ -37,7 +37,7 @@ describe('an export', () => {
 		expect(again).toMatchObject({ last_name: '=HYPERLINK("http://x")' });
 	});
 
-	test('removes NUL characters, which CSV cannot contain, and says so: the file can be imported again', async () => {
+	test('removes NUL characters, which CSV cannot contain, and reports it: the file can be imported again', async () => {
 		await sandbox.call('POST', '/v1/contacts', { last_name: 'a\u0000b', email: 'n@nul.example' });
 		const reading = { filters: filterRows({ 'email[contains]': 'nul.example' }), options: { outputFields: ['last_name', 'email'] } };
 		const { text, hints } = await exportOf(reading);
@@ -47,13 +47,13 @@ describe('an export', () => {
 		expect((await importOf(text, { importAs: 'upsert', options: { matchOn: 'email' } })).json).toMatchObject({ complete: true, done: 1 });
 	});
 
-	test('gives NDJSON as the CRM has it', async () => {
+	test('gives NDJSON as the CRM sends it', async () => {
 		await importOf('last_name,email\nA,a@lines.example\n');
 		const { text } = await exportOf({ fileFormat: 'ndjson', filters: filterRows({ 'email[contains]': 'lines.example' }) });
 		expect(JSON.parse(text)).toEqual((await contactsLike('lines.example'))[0]);
 	});
 
-	test('goes into parts of so many rows, one in each output item', async () => {
+	test('is split into parts of the chosen number of rows, one in each output item', async () => {
 		const rows = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name},${name}@parts.example\n`);
 		await importOf(`last_name,email\n${rows.join('')}`);
 		const { items } = await exportOf({
@@ -79,7 +79,7 @@ describe('an export', () => {
 		expect(json).toMatchObject({ deleted: 2000, failed: 0 });
 	});
 
-	test('without records is a file with a header alone', async () => {
+	test('without records is a file with only a header', async () => {
 		const { json, text } = await exportOf({
 			filters: filterRows({ 'email[contains]': 'nobody.example' }),
 			options: { outputFields: ['email'], rowsPerFile: 10 },

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { filterRows } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { filterRows } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 120 });
 const { importOf, exportOf } = fileRuns(sandbox, useBinaryStore());
@@ -37,7 +37,7 @@ test.each([
 	['company', '/v1/companies'],
 	['deal', '/v1/deals'],
 	['note', '/v1/notes'],
-])('a %s file for people comes back into its account and changes nothing', async (kind, path) => {
+])('a %s file for people can be imported into its account and changes nothing', async (kind, path) => {
 	const before = await listOf(path);
 	expect(before.length).toBeGreaterThan(10);
 	const { text } = await exportOf({}, kind);
@@ -64,7 +64,7 @@ test.each(['100123', 'shop-100123', 'com_01jz8q4t6v0000000000000000', 'name:Alta
 	},
 );
 
-test('a row with a name that two records have is refused by the ids of both, and comes back by its id', async () => {
+test('a row with a name that two records have is refused with the ids of both, and can be imported with an id', async () => {
 	const twins = [await create('/v1/companies', { name: 'Twin' }), await create('/v1/companies', { name: 'TWIN' })];
 	for (const { id } of twins) await create('/v1/contacts', { last_name: 'OfTwins', company_id: id });
 	const reading = withLastName('OfTwins');
@@ -86,7 +86,7 @@ test('a list with a comma in one of its texts stays a list', async () => {
 	expect((await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body).toMatchObject({ tag_ids: tags.map((tag) => tag.id) });
 });
 
-test('names cost requests by the hundred, and records that may not be read keep their ids', async () => {
+test('names are read with one request per hundred, and records that may not be read keep their ids', async () => {
 	for (let i = 0; i < 3; i++) {
 		const { body } = await sandbox.call('POST', '/v1/companies/batch/create', { items: Array.from({ length: 100 }, (_, j) => ({ name: `Linked ${i} ${j}` })) });
 		const results = body.results as Array<{ data: IDataObject }>;

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { failure } from './n8n.ts';
-import { fileRuns } from './file-runs.ts';
-import { automatic, create } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { failure } from './harness/node-runs.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { automatic, create } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf, exportOf } = fileRuns(sandbox, useBinaryStore());
@@ -19,7 +19,7 @@ async function empty(): Promise<void> {
 	}
 }
 
-const labelled = async (label: string, key = 'k1') => {
+const labeled = async (label: string, key = 'k1') => {
 	const { body } = await sandbox.call('POST', '/v1/custom-fields', { resource: 'contacts', key, label, type: 'text' });
 	expect(body).toMatchObject({ key });
 };
@@ -38,8 +38,8 @@ const labels = [
 
 beforeEach(empty);
 
-test.each(labels)('a custom field with the label “%s” comes back from a file with labels, as do the others', async (label) => {
-	await labelled(label);
+test.each(labels)('a custom field with the label “%s” is imported from a file with labels, as are the others', async (label) => {
+	await labeled(label);
 	const values = { ...person, custom_fields: { k1: 'Own' } };
 	const { body } = await sandbox.call('POST', '/v1/contacts', values);
 	expect(body).toMatchObject(values);
@@ -54,21 +54,21 @@ test.each(labels)('a custom field with the label “%s” comes back from a file
 });
 
 test('a column with the exact label of a field is that field, whatever other name it resembles', async () => {
-	await labelled('Company ID');
+	await labeled('Company ID');
 	await sandbox.call('POST', '/v1/companies', { name: 'Blue' });
 	await importOf('Last Name,Company ID\nA,Blue\n', { importAs: 'create' });
 	expect(await contacts()).toMatchObject([{ last_name: 'A', company_id: null, custom_fields: { k1: 'Blue' } }]);
 });
 
-test('a column that fits two fields equally is refused by the names of both', async () => {
-	await labelled('Twin');
-	await labelled('Twin', 'k2');
+test('a column that fits two fields equally is refused with the names of both', async () => {
+	await labeled('Twin');
+	await labeled('Twin', 'k2');
 	const { json, failed } = await importOf('Last Name,Twin\nA,x\n', { importAs: 'create' });
 	expect(json).toMatchObject({ done: 0, failed: 1 });
 	expect(failed).toMatch(/Twin.*custom_fields\.k1, custom_fields\.k2/);
 });
 
-test('two names of one field with different values are refused by both, and nothing is written', async () => {
+test('two names of one field with different values are refused with both names, and nothing is written', async () => {
 	const parameters = create('contact', automatic);
 	const error = await failure({ credential: sandbox.credential, parameters, items: [{ last_name: 'C', 'Last Name': 'D' }] });
 	expect(error.message).toMatch(/“last_name” and “Last Name” both map to this field/);

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, type Alteration } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { filterRows } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService, type Alteration } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { filterRows } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();
@@ -43,15 +43,15 @@ const alteredLine = (line: number, change: (result: IDataObject) => IDataObject)
 	},
 });
 
-describe('a service that gives fewer results than it was asked for', () => {
-	test('is asked for the others, by an import', async () => {
+describe('a service that returns fewer results than requested', () => {
+	test('is asked for the missing results by an import', async () => {
 		service.alter(shortParts(500));
 		const { json, failed } = await importOf(fileOf(2_600, 'short.example'));
 		expect(json).toMatchObject({ rows: 2_600, created: 2_600, failed: 0, unknown: 0 });
 		expect(rowsOf(failed)).toEqual([]);
 	});
 
-	test('is asked for the others, by an export', async () => {
+	test('is asked for the missing results by an export', async () => {
 		await importOf(fileOf(2_600, 'shortly.example'));
 		service.alter(shortParts(500));
 		const filters = filterRows({ 'email[contains]': 'shortly.example' });
@@ -60,14 +60,14 @@ describe('a service that gives fewer results than it was asked for', () => {
 		expect(new Set(rowsOf(text).map(({ Email }) => Email)).size).toBe(2_600);
 	});
 
-	test.each([0, 700])('and then no more after %s fails an export', async (resultCount) => {
+	test.each([0, 700])('fails an export if it then returns no more after %s', async (resultCount) => {
 		await importOf(fileOf(1_500, `few${resultCount}.example`));
 		service.alter(lostResults(resultCount));
 		const filters = filterRows({ 'email[contains]': `few${resultCount}.example` });
 		await expect(exportOf({ filters })).rejects.toThrow(`exported 1500 records but returned ${resultCount} of them`);
 	});
 
-	test('and the same again fails, and is not read for ever', async () => {
+	test('fails an export if it returns the same again, and is not read forever', async () => {
 		await importOf(fileOf(1_500, 'again.example'));
 		service.alter({ request: ({ url }) => url.searchParams.delete('offset') });
 		const filters = filterRows({ 'email[contains]': 'again.example' });
@@ -75,8 +75,8 @@ describe('a service that gives fewer results than it was asked for', () => {
 	});
 });
 
-describe('a row without a result that is understood', () => {
-	test('is told as unknown, not as refused: it was written', async () => {
+describe('a row without a readable result', () => {
+	test('is reported as unknown, not as refused: it was written', async () => {
 		service.alter(lostResults(2));
 		const { items, hints } = await run(await setupOf(fileOf(5, 'unknown.example')));
 		expect(items[0]!.json).toMatchObject({ rows: 5, done: 2, failed: 0, unknown: 3 });
@@ -97,7 +97,7 @@ describe('a row without a result that is understood', () => {
 		['no status', ({ status: _, ...result }) => result],
 		['a status in words', (result) => ({ ...result, status: 'ok' })],
 		['a success with an error in it', (result) => ({ ...result, error: { code: 'refused' } })],
-	])('such as one with %s is unknown', async (name, change) => {
+	])('with %s is unknown', async (name, change) => {
 		const domain = `${name.replace(/\W/g, '')}.example`;
 		service.alter(alteredLine(1, change));
 		const { json } = await importOf(fileOf(3, domain));
@@ -107,7 +107,7 @@ describe('a row without a result that is understood', () => {
 	});
 });
 
-describe('results that cannot be the rows’ own', () => {
+describe('results that cannot belong to the rows', () => {
 	/** A job that has ended so, with these results. */
 	const ofJob = (job: IDataObject, results: IDataObject[]): Alteration => ({
 		request({ url, method }) {
@@ -131,13 +131,13 @@ describe('results that cannot be the rows’ own', () => {
 		['name no row, of a job that ended early', failed, [{ status: 201 }, { status: 422 }], { done: 0, failed: 0, unknown: 5 }],
 		['come twice, of a job that ended early', failed, [at(0), at(0)], { done: 1, failed: 0, unknown: 4 }],
 		['contradict each other, of a job that says it did nothing', { ...failed, processed: 0 }, [at(0), at(0, 422)], { done: 0, unknown: 5 }],
-	])('where they %s leave the rows unknown', async (_, job, results, counts) => {
+	])('that %s leave the rows unknown', async (_, job, results, counts) => {
 		service.alter(ofJob(job, results));
 		const { json } = await importOf(fileOf(job === completed ? 2 : 5, 'own.example'));
 		expect(json).toMatchObject(counts);
 	});
 
-	test.each([408, 500, 503, 504])('and status %s in one says that its row may have been written', async (status) => {
+	test.each([408, 500, 503, 504])('with status %s report that a row may have been written', async (status) => {
 		service.alter(ofJob(completed, [at(0), at(1, status), at(2, 422)]));
 		const { json } = await importOf(fileOf(3, 'own.example'));
 		expect(json).toMatchObject({ done: 1, failed: 1, unknown: 1 });
@@ -187,13 +187,13 @@ describe('an import by Match On', () => {
 		]);
 	});
 
-	test('tells it in a preview', async () => {
+	test('reports it in a preview', async () => {
 		const { json } = await importOf(csv, { ...upsert, preview: true });
 		expect(json).toMatchObject({ rows: 3, ready: 1, failed: 2 });
 	});
 });
 
-test('Maximum Wait counts the time that answers take, too', async () => {
+test('Maximum Wait also counts the time that responses take', async () => {
 	const { systemClock } = await import('../../nodes/CrmPlatform/base/clock');
 	let passed = 0;
 	jest.spyOn(systemClock, 'now').mockImplementation(() => Date.now() + passed);

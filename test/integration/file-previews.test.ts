@@ -1,14 +1,14 @@
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();
 const { setupOf, importOf } = fileRuns(sandbox, store);
 
 describe('an import', () => {
-	test('in a preview writes nothing, and tells what would be refused', async () => {
+	test('in a preview writes nothing, and reports what would be refused', async () => {
 		const csv = 'last_name,email,Company\nA,a@trial.example,\nB,b@trial.example,Nobody & Sons\nC,c@trial.example,\n';
 		await sandbox.clear();
 		const { json, failed, hints } = await importOf(csv, { preview: true });
@@ -24,7 +24,7 @@ describe('an import', () => {
 		expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 	});
 
-	test.each([true, false])('says in the item why the first three rows are refused (preview: %p)', async (preview) => {
+	test.each([true, false])('explains in the item why the first three rows are refused (preview: %p)', async (preview) => {
 		const csv = `last_name,email,Company\n${['A,not mail,', 'B,,', 'C,,Nobody & Sons', 'D,"no quote', 'E,,Nobody & Sons'].join('\n')}\n`;
 		const { json } = await importOf(csv, { preview });
 		expect(json.reasons).toEqual([
@@ -35,7 +35,7 @@ describe('an import', () => {
 		expect((await importOf('last_name\nF\n', { preview })).json).toMatchObject({ failed: 0, reasons: [] });
 	});
 
-	test('in a preview is held against the description, in every row, and no file is empty', async () => {
+	test('in a preview checks every row against the description, and no file is empty', async () => {
 		const good = Array.from({ length: 300 }, (_, i) => `N${i},n${i}@preview.example,lead,+49301234567,de,7`);
 		const bad = [
 			['email', 'B,not an address,lead,+49301234567,de,7'],
@@ -84,7 +84,7 @@ describe('an import', () => {
 			expect((await importOf(csv, {})).json).toMatchObject({ failed: 1 });
 		});
 
-		test('a custom field to match on of which several records may have the same value', async () => {
+		test('a custom field to match on whose value several records may share', async () => {
 			const id = await define('team_color', 'text');
 			const more = { ...companies, importAs: 'upsert', matchOn: 'custom_fields.team_color' };
 			for (const preview of [true, false]) {
@@ -94,7 +94,7 @@ describe('an import', () => {
 		});
 	});
 
-	test('is the only file of the item, whatever its field is called; of several, one is named', async () => {
+	test('uses the only file of the item, whatever its field is called; of several files, one must be named', async () => {
 		const { items, files: _, ...setup } = { items: [{}], ...(await setupOf('last_name\nOnly\n', { preview: true })) };
 		const [first, second] = [await store.put('last_name\nOne\n'), await store.put('last_name\nTwo\n')];
 		const { items: [only] } = await run({ ...setup, items, files: { attachment_0: first } });

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, type Alteration } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
+import { alteredService, type Alteration } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 
@@ -26,7 +26,7 @@ describe('an import that failed', () => {
 	const rows = (domain: string, count: number) =>
 		`last_name,email,Company\n${Array.from({ length: count }, (_, i) => `N,${i}@${domain},${i === 1 ? company(domain) : ''}\n`).join('')}`;
 
-	test('goes on after the company that a row needs was created, and writes nothing twice', async () => {
+	test('continues after the company that a row needs was created, and writes nothing twice', async () => {
 		const domain = 'goeson.example';
 		const again = { executionId: 'goes-on', context: {} };
 		service.alter(broken);
@@ -34,7 +34,7 @@ describe('an import that failed', () => {
 		expect(await contactsLike(domain)).toHaveLength(3);
 		await sandbox.call('POST', '/v1/companies', { name: company(domain) });
 		service.alter({});
-		// As n8n stores it with the execution.
+		// The execution's context as n8n stores it.
 		again.context = JSON.parse(JSON.stringify(again.context)) as typeof again.context;
 		const { json } = await importOf(rows(domain, 4), {}, again);
 		expect(json).toMatchObject({ rows: 4, created: 4, failed: 0, unknown: 0 });
@@ -45,7 +45,7 @@ describe('an import that failed', () => {
 		expect(await contactsLike(domain)).toHaveLength(4);
 	});
 
-	test('goes on as well where the answer to the start of its job was lost', async () => {
+	test('also continues if the response to the start of its job was lost', async () => {
 		const domain = 'lost.example';
 		const again = { executionId: 'lost', context: {} };
 		service.alter({ answer: (text, { method, url }) => (method === 'POST' && url.pathname === '/v1/jobs' ? undefined : text) });
@@ -56,7 +56,7 @@ describe('an import that failed', () => {
 		expect(await contactsLike(domain)).toHaveLength(4);
 	});
 
-	test('does not write a row that it had refused over the ones after it', async () => {
+	test('does not write a row that was refused over the rows after it', async () => {
 		const domain = 'order.example';
 		const again = { executionId: 'order', context: {} };
 		const csv = `last_name,email,Company\nOld,a@${domain},${company(domain)}\nNew,a@${domain},\n`;
@@ -71,7 +71,7 @@ describe('an import that failed', () => {
 		expect(await contactsLike(domain)).toMatchObject([{ last_name: 'New' }]);
 	});
 
-	test('offers a way out where other values were sent under the same value of Write Once Per', async () => {
+	test('offers a way out if other values were sent under the same value of Write Once Per', async () => {
 		const domain = 'once.example';
 		const once = { options: { writeOncePer: 'once.csv' } };
 		expect((await importOf(rows(domain, 4), once)).json).toMatchObject({ created: 3, failed: 1 });
@@ -84,7 +84,7 @@ describe('an import that failed', () => {
 		expect(await contactsLike(domain)).toHaveLength(4);
 	});
 
-	test('divides its file as before, whatever can be read of its rows by then', async () => {
+	test('splits its file as before, whatever rows can be read by then', async () => {
 		const domain = 'slices.example';
 		const again = { executionId: 'slices', context: {} };
 		// What is sent of a row is far shorter than the row.
@@ -99,7 +99,7 @@ describe('an import that failed', () => {
 		expect(json).toMatchObject({ rows: 6_000, created: 6_000, failed: 0 });
 	});
 
-	test('fails with the first of its jobs that does, and does not wait for the others', async () => {
+	test('fails with the first of its jobs that fails, and does not wait for the others', async () => {
 		let posts = 0;
 		service.alter({
 			request({ method, url }) {

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { byId, filterRows } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { byId, filterRows } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const source = useSandbox({ contacts: 120 });
 const target = useSandbox({ contacts: 0 });
@@ -52,7 +52,7 @@ const companies = async (sandbox: typeof source): Promise<IDataObject[]> => {
 	return body.data as IDataObject[];
 };
 
-test.each(['csv', 'ndjson'])('an account goes into an empty one by %s files, and comes back byte for byte', async (fileFormat) => {
+test.each(['csv', 'ndjson'])('an account is imported into an empty one from %s files, and exported byte for byte', async (fileFormat) => {
 	await empty();
 	for (const { resource, sort, fields, more = {} } of kinds) {
 		const options = { outputFields: fields, sort, madeFor: 'otherAccount' };
@@ -73,7 +73,7 @@ test.each(['csv', 'ndjson'])('an account goes into an empty one by %s files, and
 	expect(linked.filter(({ company_id: id }) => ids.has(id))).toEqual([]);
 });
 
-test('a link by a value that looks like an id comes into another account', async () => {
+test('a link by a value that looks like an id is imported into another account', async () => {
 	const companies = ['100123', 'shop-100123', 'name:100123'];
 	const there = new Map<unknown, unknown>();
 	for (const key of companies) {

@@ -7,11 +7,11 @@ import { Container } from '@n8n/di';
 import { BinaryDataService } from 'n8n-core';
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
 
@@ -22,7 +22,7 @@ const { importOf } = fileRuns(service, useBinaryStore());
 const isStart = ({ method, url }: { method: string; url: URL }) => method === 'POST' && url.pathname === '/v1/jobs';
 const forbidden = { status: 403, body: '{"code":"forbidden"}' };
 
-test('a job that the CRM may have taken is kept, whatever later tries are answered', async () => {
+test('a job that the CRM may have accepted is kept, whatever later attempts return', async () => {
 	const csv = `last_name,email,Company\n${[0, 1, 2, 3].map((i) => `N,${i}@kept.example,${i === 1 ? 'Kept & Co' : ''}\n`).join('')}`;
 	const again = { executionId: 'kept', context: {} };
 	let starts = 0;
@@ -39,7 +39,7 @@ test('a job that the CRM may have taken is kept, whatever later tries are answer
 	expect((body.data as IDataObject[]).map(({ email }) => email).sort()).toEqual([0, 1, 2, 3].map((i) => `${i}@kept.example`));
 });
 
-test('an import that fails waits for the answers to the jobs it has sent, the oldest too', async () => {
+test('a failing import waits for the responses to the jobs it has sent, even the oldest', async () => {
 	let starts = 0;
 	service.alter({
 		async request(request) {
@@ -61,7 +61,7 @@ describe('n8n’s own store of files', () => {
 	test.each([
 		['plain', (text: string) => Buffer.from(text)],
 		['compressed', (text: string) => gzipSync(text)],
-	])('that breaks off fails the import of a %s file, and a retry goes on', async (kind, stored) => {
+	])('that breaks off fails the import of a %s file, and a retry continues', async (kind, stored) => {
 		const domain = `${kind}.example`;
 		const file = stored(csv(domain));
 		const again = { executionId: kind, context: {} };
@@ -69,7 +69,7 @@ describe('n8n’s own store of files', () => {
 		jest.spyOn(binaries, 'getAsStream').mockImplementationOnce(async () =>
 			Readable.from((function* () {
 				for (let at = 0; at < file.length * 0.7; at += 65_536) yield file.subarray(at, Math.min(at + 65_536, file.length * 0.7));
-				// As undici and other clients end a stream that is cut.
+				// undici and other clients end an interrupted stream with this error.
 				throw new TypeError('terminated');
 			})()),
 		);

@@ -3,12 +3,12 @@ import { gzipSync } from 'node:zlib';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
 import { getColumnFields } from '../../nodes/CrmPlatform/pickers/columnFields';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { failure, picker } from './n8n.ts';
-import { mapped } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { failure, picker } from './harness/node-runs.ts';
+import { mapped } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const store = useBinaryStore();
@@ -34,14 +34,14 @@ describe('an import', () => {
 		expect(rowsOf(failed)).toEqual([]);
 	});
 
-	test('does not have the records sent back that it has written', async () => {
+	test('does not request the records that it has written', async () => {
 		await sandbox.clear();
 		await importOf('last_name,email\nA,a@bare.example\n');
 		const results = (await sandbox.requests()).filter(({ path }) => path.endsWith('/results'));
 		expect(results.map(({ query }) => new URLSearchParams(query).get('records'))).toEqual(['false']);
 	});
 
-	test('asks once what its columns mean, however many rows it has', async () => {
+	test('reads the meaning of its columns once, however many rows it has', async () => {
 		const companies = ['Once', 'Twice'].map((name) => ({ name: `${name} Columns` }));
 		await sandbox.call('POST', '/v1/companies/batch/create', { items: companies });
 		await sandbox.clear();
@@ -53,7 +53,7 @@ describe('an import', () => {
 		expect([requestCountOf('/v1/custom-fields'), requestCountOf('/v1/companies')]).toEqual([1, 1]);
 	});
 
-	test('gives the rows that were refused as a file that can be mended and imported again', async () => {
+	test('returns the refused rows as a file that can be corrected and imported again', async () => {
 		const csv = 'last_name,email,Company\nA,a@mend.example,mend.example\nB,no address,Mend\nC,c@mend.example,Nobody & Sons\n';
 		const company = await sandbox.call('POST', '/v1/companies', { name: 'Mend', domain: 'mend.example' });
 		const first = await importOf(csv);
@@ -86,7 +86,7 @@ describe('an import', () => {
 		expect(await contactsLike('verbs.example')).toEqual([]);
 	});
 
-	test('takes columns by hand or as JSON, and no others', async () => {
+	test('takes columns mapped manually or as JSON, and no others', async () => {
 		const csv = 'Surname,Mail,Notes\nA,a@hand.example,secret\n';
 		const columns = mapped({ last_name: 'Surname', first_name: '={{ "Sur" + "name" }}', email: 'Mail', phone: null });
 		expect((await importOf(csv, { columnsMode: 'each', columns })).json).toMatchObject({ created: 1 });
@@ -130,7 +130,7 @@ describe('an import', () => {
 		expect(jobs).toHaveLength(1);
 	});
 
-	test('that is cancelled starts no further job', async () => {
+	test('that is canceled starts no further job', async () => {
 		const csv = `last_name,email\n${Array.from({ length: 6000 }, (_, i) => `N,${i}@cancel.example\n`).join('')}`;
 		await sandbox.faults({ path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } });
 		const cancel = new AbortController();
@@ -159,7 +159,7 @@ describe('an import', () => {
 
 describe('a hostile file', () => {
 	const header = 'last_name,email\n';
-	// So many that they do not fit into one chunk, and hard to compress.
+	// Rows that do not fit into one chunk, and are hard to compress.
 	const randomRows = Array.from({ length: 300 }, () => `${randomUUID()},\n`).join('');
 
 	test.each([
@@ -180,7 +180,7 @@ describe('a hostile file', () => {
 		['too few cells', 'A\n', 'few', /1 cells.*2/],
 		['its header twice', header, 'twice', /repeats the header/],
 		['a line of 100 MB', `${'x'.repeat(100 * 1024 * 1024)},a@long.example\n`, 'long', /longer than 1 MB/],
-	])('with %s is imported but for that row', async (_, row, name, words) => {
+	])('with %s is imported except for that row', async (_, row, name, words) => {
 		const { json, failed } = await importOf(`${header}${row}B,b@${name}.example\n`);
 		expect(json).toMatchObject({ created: 1, failed: 1 });
 		const [refused] = rowsOf(failed);
@@ -199,7 +199,7 @@ describe('a hostile file', () => {
 		expect(await contactsLike(`a@${name}.example`)).toHaveLength(1);
 	});
 
-	test('that breaks in the middle is imported up to there, and the result says so', async () => {
+	test('that breaks off in the middle is imported up to there, and the result says so', async () => {
 		const broken = '[{"last_name":"A","email":"a@broken.example"},{"last_name":"B","email":"b@broken.example"}';
 		const { json, hints } = await importOf(broken, { fileFormat: 'json' });
 		expect(json).toMatchObject({ complete: false, problem: expect.stringContaining('invalid after record 1') });

@@ -7,9 +7,9 @@ import {
 } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
-import { picker } from './n8n.ts';
-import { byId } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker } from './harness/node-runs.ts';
+import { byId } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -26,7 +26,7 @@ describe('a row of filters offers', () => {
 		} as INodeParameters,
 		path: 'parameters.filters.rows[0].operator',
 	});
-	/** The same in the Poll Trigger. */
+	/** The form of the Poll Trigger. */
 	const inScope = (field: string) => ({
 		...opened(field),
 		parameters: {
@@ -39,7 +39,7 @@ describe('a row of filters offers', () => {
 	});
 	const operators = async (field: string) => (await picker(getFilterOperators, opened(field))).map(({ name }) => name);
 
-	test('each field once, custom fields too, and none that another parameter stands for', async () => {
+	test('each field once, including custom fields, and no field that another parameter covers', async () => {
 		const fields = await picker(getFilterFields, opened(''));
 		const names = fields.map(({ name }) => name);
 		expect(new Set(names).size).toBe(names.length);
@@ -82,12 +82,12 @@ describe('a row of filters offers', () => {
 		expect(await picker(getFilterChoices, opened('stage_id', 'deal'))).toContainEqual(expect.objectContaining({ value: stage!.id }));
 	});
 
-	test('what the CRM says of upper and lower case', async () => {
+	test('case-sensitive or insensitive operators, as the CRM describes them', async () => {
 		const [is] = await picker(getFilterOperators, opened('job_title'));
 		expect(is).toEqual({ name: 'Is', value: 'is', description: 'Job Title is exactly this. Case matters.' });
 	});
 
-	test('the choices of the field, and linked records where they are few', async () => {
+	test('the choices of the field, and linked records if there are few', async () => {
 		expect(await picker(getFilterChoices, opened('lifecycle_stage'))).toContainEqual({ name: 'Customer', value: 'customer' });
 		const tiers = await picker(getFilterChoices, opened('custom_fields.contract_tier'));
 		expect(tiers.map(({ name }) => name)).toEqual(['Bronze', 'Silver', 'Gold']);
@@ -99,7 +99,7 @@ describe('a row of filters offers', () => {
 		}
 	});
 
-	test('the records that a linked field can have, searched, the stages of the picked pipeline alone', async () => {
+	test('the records that a linked field can have, searched, and only the stages of the picked pipeline', async () => {
 		const company = await first('companies');
 		for (const form of [opened('company_id'), inScope('company_id')]) {
 			const { results } = await picker(searchLinked, form, String(company.name), undefined);

@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { byId, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { byId, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const timezone = 'America/New_York';
@@ -115,7 +115,7 @@ describe('a row filters by', () => {
 		expect(query).toEqual({ company_id: company!.id, tag_ids: tag!.id, owner_id: user!.id });
 	});
 
-	test('a linked record that is picked, named, or one of several that an expression gives', async () => {
+	test('a linked record that is picked, named, or one of several from an expression', async () => {
 		const [company, owner] = await Promise.all(['companies', 'users'].map(first));
 		const both = [company!.id, (await second('companies')).id];
 		const list = (value: unknown) => ({ record: { __rl: true, mode: 'list', value } });
@@ -126,7 +126,7 @@ describe('a row filters by', () => {
 		expect(await queryOf(row('company_id', 'isOneOf', several))).toEqual({ company_id: both.join() });
 	});
 
-	test('an ID that was picked, even where another record has it as its name', async () => {
+	test('an ID that was picked, even if another record has it as its name', async () => {
 		const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjord' });
 		await sandbox.call('POST', '/v1/companies', { name: 'acme' });
 		const picked = { record: { __rl: true, mode: 'list', value: 'acme' } };
@@ -173,7 +173,7 @@ describe('a row filters by', () => {
 	});
 });
 
-describe('what is not understood is refused:', () => {
+describe('a row that is not understood is refused:', () => {
 	test.each<[IDataObject, string]>([
 		[row('', 'is', { value: 'x' }), 'A filter has no field. Choose a field or remove the filter.'],
 		[row('gone', 'is', { value: 'x' }), 'does not have the filter gone'],

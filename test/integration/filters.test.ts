@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { byId, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { byId, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const setup = (filters: IDataObject, items: IDataObject[] = [{}]) => ({
@@ -17,7 +17,7 @@ const pickedSetup = (field: string, id: string) => {
 const listed = async () =>
 	(await sandbox.requests()).filter(({ path }) => path === '/v1/contacts');
 
-describe('a filter never falls away, since every record would come back:', () => {
+describe('a filter is never dropped, since every record would be returned:', () => {
 	test.each<[IDataObject, IDataObject]>([
 		[{ email: '={{ $json.email }}' }, { mail: 'ada@filters.example' }],
 		[{ email: '={{ $json.email.trim() }}' }, { email: ' ' }],
@@ -31,7 +31,7 @@ describe('a filter never falls away, since every record would come back:', () =>
 		expect(await listed()).toEqual([]);
 	});
 
-	test('a picked record whose expression gives nothing is refused', async () => {
+	test('a picked record is refused if its expression returns nothing', async () => {
 		const { message } = await failure(pickedSetup('company_id', '={{ $json.company }}'));
 		expect(message).toBe('Company: the filter has no value. Enter a value or remove the filter.');
 		expect(await listed()).toEqual([]);
@@ -41,13 +41,13 @@ describe('a filter never falls away, since every record would come back:', () =>
 		['a filter', { email: 'ada@filters.example', gone: 'x' }],
 		['a custom field', { 'custom_fields.gone': 'x' }],
 		['a picked record', undefined],
-	])('%s the CRM no longer has is refused', async (_, filters) => {
+	])('%s that no longer exists in the CRM is refused', async (_, filters) => {
 		const invalidSetup = filters ? setup(filters) : pickedSetup('gone', '1');
 		expect((await failure(invalidSetup)).message).toMatch(/does not have the filter (custom_fields\.)?gone/);
 		expect(await listed()).toEqual([]);
 	});
 
-	test('it is the error of its item, and of no other', async () => {
+	test('a filter error fails its own item only', async () => {
 		const { data } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
 		const [{ email } = {}] = data as IDataObject[];
 		const { items } = await run({

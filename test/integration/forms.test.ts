@@ -13,9 +13,9 @@ import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { getEvents } from '../../nodes/CrmPlatform/pickers/getEvents';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { workflowIn } from '../../tools/node-context.ts';
-import { failure, parts, picker } from './n8n.ts';
-import { create } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, parts, picker } from './harness/node-runs.ts';
+import { create } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const setup = (resource = 'contact', operation = 'create') => ({
@@ -31,14 +31,14 @@ describe('without the CRM’s description', () => {
 		credential: { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` },
 	});
 
-	test('the packaged one serves, and the user is told', async () => {
+	test('the packaged one is used, and the user is warned', async () => {
 		const { fields } = await picker(getFields, elsewhere());
 		expect(byId(fields).first_name).toBeDefined();
 		expect(fields[0]?.displayName).toContain('packaged with the node');
 	});
 });
 
-describe('a node that cannot reach the CRM shows a form all the same,', () => {
+describe('a node that cannot reach the CRM still shows a form,', () => {
 	const isFormOf = async (opened: Parameters<typeof picker>[1], says: string) => {
 		const { fields } = await picker(getFields, opened);
 		expect(byId(fields).first_name).toMatchObject({ displayName: 'First Name', type: 'string' });
@@ -50,11 +50,11 @@ describe('a node that cannot reach the CRM shows a form all the same,', () => {
 		expect(await picker(getOutputFields, opened)).not.toEqual([]);
 	};
 
-	test('as long as it has no credential', async () => {
+	test('while it has no credential', async () => {
 		await isFormOf({ ...setup(), hasCredential: false }, 'beforeCredential');
 	});
 
-	test('and says in a notice that fields are missing, until they are loaded', async () => {
+	test('and a notice that fields are missing until they are loaded', async () => {
 		const { fields: schema } = await picker(getFields, { ...setup(), hasCredential: false });
 		const { fields: loaded } = await picker(getFields, setup());
 		const notice = new CrmPlatform().description.properties.find(({ name }) => name === 'fieldsMissingNotice')!;
@@ -67,7 +67,7 @@ describe('a node that cannot reach the CRM shows a form all the same,', () => {
 		expect(schema[0]).toMatchObject({ display: false });
 	});
 
-	test('in which the records that cannot be listed yet are named, until the CRM says how many there are', async () => {
+	test('in which records that cannot be listed yet are entered by name, until the CRM tells how many there are', async () => {
 		const [before, after] = [
 			await picker(getFields, { ...setup('deal'), hasCredential: false }),
 			await picker(getFields, setup('deal')),
@@ -79,14 +79,14 @@ describe('a node that cannot reach the CRM shows a form all the same,', () => {
 		expect(after).toMatchObject({ stage_id: { type: 'options', removed: false }, company_id: { type: 'options' } });
 	});
 
-	test('in which a field that was filled in stays when the others are hidden', async () => {
+	test('in which a field that was filled in remains when the others are hidden', async () => {
 		const { parameters } = setup();
 		const opened = { ...setup(), parameters: { ...parameters, fields: { value: { company_id: 'Altamira' } } } };
 		const { fields } = await picker(getFields, opened);
 		expect(byId(fields).company_id).toMatchObject({ removed: false });
 	});
 
-	test('with what the user has mapped, which n8n would drop otherwise', async () => {
+	test('with the user’s mapped values, which n8n would drop otherwise', async () => {
 		const mapped = { value: { first_name: 'Ada', 'custom_fields.vip': '={{ $json.vip }}' } };
 		const { parameters } = setup();
 		const opened = { ...setup(), hasCredential: false, parameters: { ...parameters, fields: mapped } };
@@ -133,7 +133,7 @@ describe('a form', () => {
 	});
 
 	// n8n 2.41 mounts the form a second time where the operation is switched, and then hides what is not required.
-	test('marks the fields it begins with, whatever is filled in', async () => {
+	test('marks its initial fields, whatever is filled in', async () => {
 		const marked = async (value?: INodeParameters) => {
 			const { parameters, ...more } = setup('contact', 'create');
 			const { fields } = await picker(getFields, { ...more, parameters: { ...parameters, ...(value && { fields: { value } }) } });
@@ -144,7 +144,7 @@ describe('a form', () => {
 		expect(await marked({ language: 'es' })).toEqual(first);
 	});
 
-	test.each(['task', 'note'])('leaves out what is picked under Linked Records: %s', async (resource) => {
+	test.each(['task', 'note'])('leaves out fields that are picked under Linked Records: %s', async (resource) => {
 		expect((await visibleFields('create', resource)).map(({ id }) => id)).not.toContain('links');
 	});
 
@@ -178,12 +178,12 @@ describe('a form', () => {
 		expect(fields).toContainEqual(expect.objectContaining({ displayName }));
 	});
 
-	test('has no entry for all custom fields where there are none', async () => {
+	test('has no entry for all custom fields if there are none', async () => {
 		const { fields } = await picker(getFields, setup('note'));
 		expect(byId(fields).custom_fields).toBeUndefined();
 	});
 
-	test('has one, to be added, where they cannot be read', async () => {
+	test('has an entry that can be added if they cannot be read', async () => {
 		await sandbox.faults({ path: '/v1/custom-fields', times: 10, status: 403 });
 		const { fields } = await picker(getFields, setup('note'));
 		await sandbox.clear();

@@ -1,6 +1,6 @@
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns, rowsOf } from './file-runs.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns, rowsOf } from './harness/file-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf, setupOf } = fileRuns(sandbox, useBinaryStore());
@@ -15,7 +15,7 @@ test.each([
 	expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 });
 
-test.each([false, true])('a record nested 100,000 deep costs its row alone, at each attempt, with On Error %s', async (continueOnFail) => {
+test.each([false, true])('a record nested 100,000 levels deep fails only its own row, at each attempt, with On Error %s', async (continueOnFail) => {
 	const deep = `{"last_name":"B","custom_fields":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
 	const lines = (name: string) => `{"last_name":"A","email":"a@${name}"}\n${deep}\n{"last_name":"C","email":"c@${name}"}\n`;
 	const again = { executionId: `deep-${continueOnFail}`, context: {}, continueOnFail };
@@ -32,7 +32,7 @@ test.each([false, true])('a record nested 100,000 deep costs its row alone, at e
 	}
 });
 
-test('a cell with JSON nested 100,000 deep costs its row alone', async () => {
+test('a cell with JSON nested 100,000 levels deep fails only its own row', async () => {
 	const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
 	const csv = `last_name,email,emails,tag_ids\nA,a@cell.example,"${deep}",\nB,b@cell.example,,"${deep}"\nC,c@cell.example,,\n`;
 	const { json, failed } = await importOf(csv);
@@ -40,7 +40,7 @@ test('a cell with JSON nested 100,000 deep costs its row alone', async () => {
 	expect(rowsOf(failed).map((row) => row.import_error_message)).toEqual([expect.stringMatching(/Emails: .*500 levels/), expect.stringMatching(/Tags: .*500 levels/)]);
 });
 
-test('an unreadable row keeps its text, and can be mended in the file', async () => {
+test('an unreadable row keeps its text, and can be corrected in the file', async () => {
 	const csv = 'last_name;email\nA;a@text.example\n"B;b@text.example\nC;c@text.example;=1+1\nD;d@text.example\n';
 	const { json, failed } = await importOf(csv);
 	expect(json).toMatchObject({ created: 2, failed: 2 });
@@ -57,14 +57,14 @@ test('the files of an import open in a spreadsheet and are imported again', asyn
 	expect((await importOf(failed.replace('none', 'l@mark.example'))).json).toMatchObject({ created: 1 });
 });
 
-test('a file of Excel that names its delimiter is read by it', async () => {
+test('a file of Excel that names its delimiter is read with it', async () => {
 	const { json, hints } = await importOf('\uFEFFsep=;\r\nlast_name;email;job_title\r\nA;a@sep.example;"Sales; North, East"\r\n');
 	expect([json.created, hints]).toEqual([1, []]);
 	const { body } = await sandbox.call('GET', '/v1/contacts?email=a@sep.example');
 	expect(body.data).toMatchObject([{ job_title: 'Sales; North, East' }]);
 });
 
-test.each([true, false])('a column without a name is told, with a preview %s', async (preview) => {
+test.each([true, false])('a column without a name is reported, with a preview %s', async (preview) => {
 	const { hints, json } = await importOf(`last_name,,email,\nA,secret,a${preview}@unnamed.example,\n`, { preview });
 	expect(json).toMatchObject({ rows: 1, failed: 0 });
 	expect(hints.filter((hint) => !hint.startsWith('Preview'))).toEqual(['Not imported because the header does not name column 2. Name it in the first row.']);
@@ -79,7 +79,7 @@ test.each(['true', 'TRUE', 1])('a preview that is %j is a preview', async (previ
 test.each(['yes', '={{ undefined }}', '={{ $vars.DRY }}', null])('a preview that is %j is refused, and nothing is written', async (preview) => {
 	await sandbox.clear();
 	const { items, ...setup } = { items: [{}], ...(await setupOf('last_name\nA\n', { preview })) };
-	const { run } = await import('./n8n.ts');
+	const { run } = await import('./harness/node-runs.ts');
 	await expect(run({ ...setup, items })).rejects.toThrow(/Preview: enter true or false/);
 	expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
 });

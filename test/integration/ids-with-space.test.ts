@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { automatic, create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
@@ -22,7 +22,7 @@ test.each<[string, (id: string) => IDataObject]>([
 	expect((await run({ credential: sandbox.credential, parameters })).items).toHaveLength(1);
 });
 
-test('a link is written without the white space around its ID, and white space alone is no ID', async () => {
+test('a link is written without the white space around its ID, and white space alone is not an ID', async () => {
 	const { id } = await createRecord('companies', { name: 'Roomy' });
 	const items = [{ last_name: 'A', company_id: ` ${String(id)}\n` }, { last_name: 'B', company_id: ' ' }];
 	const parameters = { ...create('contact', automatic), options: { emptyCells: 'clear' } } as INodeParameters;

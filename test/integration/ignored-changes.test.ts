@@ -1,11 +1,11 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { useTriggers } from './open-triggers.ts';
-import { submitAndFollow, newBrowser, shownOnce } from '../sandbox/scripted-browser.ts';
-import { create, update } from './parameters.ts';
-import { usePublished, type Published } from './published.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { useTriggers } from './harness/open-triggers.ts';
+import { submitAndFollow, newBrowser, shownOnce } from '../sandbox/harness/scripted-browser.ts';
+import { create, update } from './harness/parameters.ts';
+import { usePublished, type Published } from './harness/published-workflow.ts';
+import { useSandbox } from './harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -24,7 +24,7 @@ async function writeInWorkflow(): Promise<void> {
 /** What somebody else writes, after the workflow: once it has arrived, all before it has. */
 const writeOutside = async () => (await sandbox.call('POST', '/v1/contacts', { last_name: 'Outside' })).body;
 
-/** The same by another actor. */
+/** A change by another actor. */
 async function writeOutsideWith(apiKey: string): Promise<void> {
 	const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
 	const body = JSON.stringify({ last_name: 'Outside' });
@@ -58,7 +58,7 @@ async function itemsOf(published: Published, count = 1): Promise<IDataObject[]> 
 	return items();
 }
 
-test('what a workflow has written does not start it again, and starts the others', async () => {
+test('changes that a workflow has made do not start it again, and start the others', async () => {
 	const writingWorkflow = await publish('workflow-1', { filters: { ignore: ['workflow'] } });
 	const other = await publish('workflow-2', { filters: { ignore: ['workflow'] } });
 	const ofN8n = await publish('workflow-3', { filters: { ignore: ['instance'] } });
@@ -93,7 +93,7 @@ test('changes made with a credential are ignored by the id of its actor', async 
 	expect((await itemsOf(ignoring)).map(isOutside)).toEqual([true]);
 });
 
-test('a delivery of what the workflow has written starts nothing', async () => {
+test('a delivery about the workflow’s own change starts nothing', async () => {
 	const trigger = await openWebhookTrigger({ events: ['contact.*'], filters: { ignore: ['workflow'] } });
 	await writeInWorkflow();
 	await writeOutside();

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, byId, create, on, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, byId, create, on, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -17,13 +17,13 @@ async function hintsOf(parameters: object, items: IDataObject[]): Promise<string
 	return (await run({ credential, parameters: parameters as never, items })).hints;
 }
 
-test('names the CRM does not have are told in one notice, which names ten', async () => {
+test('names that the CRM does not have are reported in one notice, which lists ten', async () => {
 	const items = Array.from({ length: 30 }, (_, i) => ({ last_name: `x${i}`, [`k${i}`]: 1, z: 1 }));
 	const hints = await hintsOf({ resource: 'contact', operation: 'create', ...asJson }, items);
 	expect(hints).toEqual([expect.stringContaining('k0, z, k1, k2, k3, k4, k5, k6, k7, k8 and 21 more.')]);
 });
 
-test('a record that was read is written to another, without a word of what is the CRM’s', async () => {
+test('a record that was read is written to another, without a notice about fields that only the CRM sets', async () => {
 	const field = { resource: 'contacts', key: 'computed', label: 'Computed', type: 'text' };
 	await sandbox.call('POST', '/v1/custom-fields', { ...field, read_only: true });
 	const source = await created({ job_title: 'Pilot' });
@@ -38,17 +38,17 @@ test('a record that was read is written to another, without a word of what is th
 	expect(hints).toEqual([]);
 });
 
-test('a value of the CRM’s own that was written out is told', async () => {
+test('a value that was entered for a field that only the CRM sets is reported', async () => {
 	const { id } = await created();
 	const parameters = { ...on('contact', 'update', id), fieldsMode: 'json', fieldsJson: '{"name":"Ada","first_name":"Ada"}' };
 	expect((await hintsOf(parameters, [{}])).join()).toMatch(/no such field.*: name\./);
 });
 
-describe('an item of which nothing can be sent is an error and no request', () => {
+describe('an item without anything to send is an error and causes no request', () => {
 	const refused = async (parameters: object, items: IDataObject[]) =>
 		(await failure({ credential: sandbox.credential, parameters: parameters as never, items })).message;
 
-	test.each([automatic, asJson])('where it has other names than the CRM', async (how) => {
+	test.each([automatic, asJson])('if its names differ from the CRM’s', async (how) => {
 		const { id } = await created();
 		await sandbox.clear();
 		const message = await refused({ ...on('contact', 'update', id), ...how }, [{ Surname: 'Y' }]);
@@ -59,14 +59,14 @@ describe('an item of which nothing can be sent is an error and no request', () =
 	test.each([
 		['nothing is mapped', {}],
 		['every path is mistyped', { job_title: '={{ $json.jobtitel }}' }],
-	])('where %s', async (_, fields) => {
+	])('if %s', async (_, fields) => {
 		const { id } = await created();
 		expect(await refused(update('contact', String(id), fields), [{}])).toMatch(/no values to write/);
 		expect(await refused(create('contact', fields), [{}])).toMatch(/no values to write/);
 	});
 });
 
-test('a mistyped path leaves the field as it is and is told, null clears it', async () => {
+test('a mistyped path leaves the field as it is and is reported, null clears it', async () => {
 	const { id } = await created({ job_title: 'Pilot', language: 'es' });
 	const fields = { last_name: 'New', job_title: '={{ $json.jobtitel }}', language: '={{ null }}' };
 	const { items, hints } = await run({
@@ -93,7 +93,7 @@ test('a picked record whose path is mistyped leaves the reference as it is', asy
 	expect(hints).toEqual([expect.stringMatching(/returned undefined: Company\./)]);
 });
 
-test('something else where the CRM takes an object is told, in every way of mapping', async () => {
+test('a value that should be an object is reported, in every way of mapping', async () => {
 	const items = [{ last_name: 'x', address: '12 rue X, Lyon', custom_fields: 'nps=1' }];
 	for (const parameters of [create('contact', automatic), { ...create('contact', {}), ...asJson }]) {
 		const hints = await hintsOf(parameters, items);
@@ -111,7 +111,7 @@ test('custom fields may be JSON text', async () => {
 	expect(hints).toEqual([]);
 });
 
-test('an object with nothing in it is no mistake', async () => {
+test('an empty object is not a mistake', async () => {
 	const [deal] = (await sandbox.call('GET', '/v1/deals?status=open&limit=1')).body.data as IDataObject[];
 	const parameters = { ...on('deal', 'lose', deal!.id), fieldsMode: 'json', fieldsJson: '{}' };
 	expect(await hintsOf(parameters, [{}])).toEqual([]);

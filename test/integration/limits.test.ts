@@ -3,9 +3,9 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/queueOptions';
-import { executeContext, run } from './n8n.ts';
-import { get, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, run } from './harness/node-runs.ts';
+import { get, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const path = '/v1/contacts';
@@ -43,7 +43,7 @@ describe.each([
 	// Nothing else tells the time to more than a second.
 	const isForty = (ms: number | undefined) => expect(Math.abs((ms ?? 0) - 40_000)).toBeLessThan(2_500);
 
-	test('is waited for before the next request', async () => {
+	test('is respected before the next request', async () => {
 		await sandbox.faults({ path, status: 200, body: {}, times: 1, headers });
 		const { read, waits } = await patient(begun);
 		await read();
@@ -53,7 +53,7 @@ describe.each([
 		expect((await sandbox.requests()).map(({ status }) => status)).toEqual([200, 200]);
 	});
 
-	test('is waited for after a refusal without Retry-After', async () => {
+	test('is respected after a refusal without Retry-After', async () => {
 		await sandbox.faults({ path, status: 429, times: 1, headers });
 		const { read, waited } = await patient(begun);
 		await read();
@@ -66,8 +66,8 @@ describe('a service that refuses permanently', () => {
 	test.each([
 		['without a word of when to return', () => ({ 'x-ratelimit-reset': '' })],
 		['and says to return at once', () => ({ 'retry-after': '0' })],
-		['and tells of a reset that has passed', () => usedUp(Date.now() - 60_000)],
-	])('%s is asked more and more rarely, and not beyond the cap', async (_, headers) => {
+		['and reports a reset in the past', () => usedUp(Date.now() - 60_000)],
+	])('%s gets fewer and fewer requests, and none beyond the cap', async (_, headers) => {
 		await sandbox.faults({ path, status: 429, headers: headers() });
 		const { read, waits, waited } = await patient();
 		await expect(read()).rejects.toMatchObject({ httpCode: '429' });
@@ -77,7 +77,7 @@ describe('a service that refuses permanently', () => {
 	});
 });
 
-test('an item that would have to wait too long is not sent, and says when to try again', async () => {
+test('an item that would have to wait too long is not sent, and its error tells when to try again', async () => {
 	await sandbox.faults({ path, status: 200, body: { id: 'con_x' }, headers: usedUp(3600) });
 	const { items } = await run({
 		credential: sandbox.credential,

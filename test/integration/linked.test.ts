@@ -6,9 +6,9 @@ import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { getLinks, searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
 import document from '../../contract/openapi.json';
-import { failure, picker, run } from './n8n.ts';
-import { automatic, byId, create, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, picker, run } from './harness/node-runs.ts';
+import { automatic, byId, create, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
 
@@ -27,7 +27,7 @@ const writeRecords = async (parameters: IDataObject, items?: IDataObject[]) =>
 		})
 	).items.map(({ json }) => json);
 
-describe('records that are picked', () => {
+describe('picked records', () => {
 	test('are written into the fields that refer to them', async () => {
 		const [company] = await records('companies?limit=1');
 		const [user] = await records('users?limit=1');
@@ -41,7 +41,7 @@ describe('records that are picked', () => {
 		expect(contact).toMatchObject({ company_id: company!.id, owner_id: user!.id });
 	});
 
-	test('are of one field for all items, or refused', async () => {
+	test('must be for one field in all items, or are refused', async () => {
 		const [company] = await records('companies?limit=1');
 		const fieldsLinked = linked(['={{ $json.field }}', company!.id]);
 		const parameters = { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked } as never;
@@ -64,7 +64,7 @@ describe('records that are picked', () => {
 		expect((contact!.tag_ids as string[]).toSorted()).toEqual(tags.toSorted());
 	});
 
-	test('may be named where names are taken, in each way to give the fields', async () => {
+	test('may be named if names are accepted, in each way to set the fields', async () => {
 		const create_ = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
 		const company = await create_('companies', { name: 'Altamira Named' });
 		const contact = await create_('contacts', { last_name: 'Named', email: 'named@linked.example' });
@@ -82,7 +82,7 @@ describe('records that are picked', () => {
 		expect(note!.links).toEqual([{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }]);
 	});
 
-	test('are refused by a name that no record or several have', async () => {
+	test('are refused if no record or several have the name', async () => {
 		for (const name of ['TwinOfLinked', 'twinoflinked']) await sandbox.call('POST', '/v1/companies', { name });
 		const error = async (value: string) => {
 			const fieldsLinked = { records: [{ field: 'company_id', record: { __rl: true, mode: 'name', value } }] };
@@ -92,7 +92,7 @@ describe('records that are picked', () => {
 		expect(await error('Nobody at all')).toMatch(/does not match any record of companies/);
 	});
 
-	test('of several kinds are what a note is about', async () => {
+	test('of several types are what a note is about', async () => {
 		const [contact] = await records('contacts?limit=1');
 		const [deal] = await records('deals?limit=1');
 		const fieldsLinked = linked(['links: contacts', contact!.id], ['links: deals', deal!.id]);
@@ -105,7 +105,7 @@ describe('records that are picked', () => {
 		]);
 	});
 
-	test('go with fields given as JSON or as the items are, and before them', async () => {
+	test('are combined with fields set as JSON or taken from the items, and are written first', async () => {
 		const [first, second] = await records('companies?limit=2');
 		const fieldsLinked = linked(['company_id', first!.id]);
 		const fields = { last_name: 'Lovelace', company_id: second!.id };
@@ -119,7 +119,7 @@ describe('records that are picked', () => {
 		expect(contacts).toMatchObject(Array(2).fill({ last_name: 'Lovelace', company_id: first!.id }));
 	});
 
-	test('can be told by an expression, for each item', async () => {
+	test('can be chosen by an expression, for each item', async () => {
 		const companies = (await records('companies?limit=2')).map(({ id }) => id);
 		const fieldsLinked = linked(['company_id', '={{ $json.company }}']);
 		const items = companies.map((company) => ({ company, last_name: 'Lovelace' }));
@@ -145,7 +145,7 @@ describe('records that are picked', () => {
 		expect(contact!.custom_fields).toMatchObject({ introduced_by: secondContact!.id });
 	});
 
-	test('are refused where a field takes one', async () => {
+	test('are refused if a field takes one record', async () => {
 		const fieldsLinked = linked(['company_id', 'com_1'], ['company_id', 'com_2']);
 		const error = await failure({
 			credential: sandbox.credential,
@@ -164,7 +164,7 @@ describe('the lists to pick from', () => {
 	const searching = (field: string, ...others: Array<[string, string]>) =>
 		setup('deal', 'create', { fieldsLinked: linked([field, ''], ...others) });
 
-	test('name every field that refers to records, of several kinds too', async () => {
+	test('name every field that refers to records, also of several types', async () => {
 		const names = (await picker(getLinks, setup('task', 'create'))).map(({ name }) => name);
 		expect(names).toEqual(expect.arrayContaining(['Assignee', 'Owner', 'Tags', 'Links: Contacts']));
 	});
@@ -191,7 +191,7 @@ describe('the lists to pick from', () => {
 		expect(results.map(({ value }) => value)).toEqual(stages);
 	});
 
-	test('say that the field comes first', async () => {
+	test('say that the field must be chosen first', async () => {
 		const nothing = picker(searchLinked, searching(''), undefined, undefined);
 		await expect(nothing).rejects.toThrow('Choose a field first');
 	});

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import type { IDataObject } from 'n8n-workflow';
 
 import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { picker, run as runNode } from './n8n.ts';
-import { get, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker, run as runNode } from './harness/node-runs.ts';
+import { get, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (more = {}) =>
@@ -24,7 +24,7 @@ const answerWith = async (body: string, times = {}) =>
 		...times,
 	});
 
-test('a list is whole after pages that failed on their way', async () => {
+test('a list is complete after failed pages', async () => {
 	const page = { path: '/v1/contacts', method: 'GET', times: 1 };
 	await sandbox.faults(
 		{ ...page, status: 502 },
@@ -36,7 +36,7 @@ test('a list is whole after pages that failed on their way', async () => {
 	expect(items).toHaveLength(25);
 });
 
-test('a list goes on after an empty page that has a cursor', async () => {
+test('a list continues after an empty page that has a cursor', async () => {
 	const { next_cursor: cursor } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
 	await answerWith(JSON.stringify({ data: [], next_cursor: cursor, total: 24 }), { times: 1 });
 	expect((await run()).items).toHaveLength(24);
@@ -49,17 +49,17 @@ test('a cursor that repeats is an error and not an endless loop', async () => {
 });
 
 test.each(['{}', '[]', '{"data":{}}', '{"data":[1]}', 'null'])(
-	'%s in the place of a list is an error in the user’s words',
+	'%s in place of a list is an error in the user’s words',
 	async (body) => {
 		await answerWith(body);
 		await expect(run()).rejects.toThrow('list of records');
 	},
 );
 
-describe('the fields that come out', () => {
+describe('the output fields', () => {
 	const options = { outputFields: ['email', 'updated_at'] };
 
-	test('are those the user has chosen, in a list and of one record', async () => {
+	test('are those that the user has chosen, in a list and for one record', async () => {
 		const { items } = await run({ simplify: true, options });
 		expect(items).toHaveLength(25);
 		for (const { json } of items) expect(Object.keys(json)).toEqual(['email', 'updated_at']);
@@ -79,7 +79,7 @@ describe('the fields that come out', () => {
 		]);
 	});
 
-	test('may be parts of others, and what the CRM does not have is told, alike', async () => {
+	test('may be parts of others, and unknown ones are reported, both for lists and single records', async () => {
 		const address = { city: 'Lyon', country: 'FR' };
 		const values = { last_name: 'Parts', address };
 		const { id } = (await sandbox.call('POST', '/v1/contacts', values)).body;
@@ -95,7 +95,7 @@ describe('the fields that come out', () => {
 		}
 	});
 
-	test('are refused where the CRM has none of them', async () => {
+	test('are refused if the CRM has none of them', async () => {
 		const none = run({ options: { outputFields: ['gone'] } });
 		await expect(none).rejects.toThrow('Output Fields: The records do not have gone');
 	});
@@ -111,7 +111,7 @@ describe('the fields that come out', () => {
 });
 
 test.each([{ status: 204 }, { status: 200, body: '' }, { status: 200, body: '[]' }])(
-	'%j in the place of a record is an error in the user’s words',
+	'%j in place of a record is an error in the user’s words',
 	async (answer) => {
 		await sandbox.faults({ path: '/v1/contacts/con_1', contentType: 'application/json', ...answer });
 		for (const simple of [true, false]) {
@@ -122,7 +122,7 @@ test.each([{ status: 204 }, { status: 200, body: '' }, { status: 200, body: '[]'
 	},
 );
 
-test('records come out whole where the description does not say what they have', async () => {
+test('records are returned whole if the description does not list their fields', async () => {
 	const service = await startUndescribed({ id: 'con_1', vip: true, address: { city: 'Lyon' } });
 	const credential = { baseUrl: service.url, apiKey: 'any' };
 	const chosen = { options: { outputFields: ['address.city'] } };

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, create, getMany } from './parameters.ts';
-import { useSandbox, type TestSandbox } from './sandbox.ts';
-import { runSync, syncIn, syncOf, type SyncRun } from './sync-node.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, getMany } from './harness/parameters.ts';
+import { useSandbox, type TestSandbox } from './harness/sandbox.ts';
+import { runSync, syncIn, syncOf, type SyncRun } from './harness/sync-node.ts';
 
 /** Small: the whole list is read. Large: looking up takes fewer requests than the whole list. */
 const small = useSandbox({ contacts: 20 });
@@ -30,16 +30,16 @@ describe.each(['small', 'large'] as const)('in a %s account', (size) => {
 	const good = (name: string) => ({ external_id: `${size}-${name}`, email: `${name}@${size}.example`, last_name: name });
 
 	describe.each([
-		['a malformed e-mail that is matched on', { email: 'no e-mail' }, { matchOn: 'email' }],
-		['a malformed e-mail that is only mapped', { email: 'no e-mail', external_id: 'malformed' }, {}],
-		['two e-mails in one value', { email: 'a@x.example,b@x.example', external_id: 'two' }, {}],
+		['a malformed email that is matched on', { email: 'no e-mail' }, { matchOn: 'email' }],
+		['a malformed email that is only mapped', { email: 'no e-mail', external_id: 'malformed' }, {}],
+		['two emails in one value', { email: 'a@x.example,b@x.example', external_id: 'two' }, {}],
 		['a key of 256 characters', { external_id: 'k'.repeat(256) }, {}],
 		['half of a character', { external_id: 'half \ud83d of it' }, {}],
 	])('%s', (name, bad, more) => {
 		const goodItem = (key: string) => good(`${key}-${name.replace(/\W/g, '')}`);
 		const items = [goodItem('a'), { last_name: 'Bad', ...bad }, goodItem('b'), goodItem('c')];
 
-		test('is the error of its item and of no other', async () => {
+		test('fails its own item and no other', async () => {
 			const result = await sync(sandbox, items, more, { continueOnFail: true });
 			expect(actions(result)).toEqual(['create', 'error', 'create', 'create']);
 			const again = await sync(sandbox, items, more, { continueOnFail: true });
@@ -52,7 +52,7 @@ describe.each(['small', 'large'] as const)('in a %s account', (size) => {
 		});
 	});
 
-	test('a key that is written in another normal form is the same key', async () => {
+	test('a key in another normal form is the same key', async () => {
 		const key = `${size} Zürich`;
 		await sandbox.call('POST', '/v1/contacts', { external_id: key.normalize('NFC'), last_name: 'One' });
 		const items = [{ external_id: key.normalize('NFD'), last_name: 'One' }, good('nfc')];
@@ -83,7 +83,7 @@ describe.each(['small', 'large'] as const)('a filter by a name, in a %s account,
 		expect((await failure(list(filters))).message).toMatch(/does not match any record of (companies|users)/);
 	});
 
-	test.each(['Negotiaton', 'negotiation stage'])('that is the name of no stage, %s, is an error', async (stage) => {
+	test.each(['Negotiaton', 'negotiation stage'])('that no stage has, %s, is an error', async (stage) => {
 		expect((await failure(list({ stage_id: stage }, 'deal'))).message).toMatch(
 			/^Stage: “.+” does not match any of the stages in pipelines/,
 		);
@@ -101,13 +101,13 @@ describe.each(['small', 'large'] as const)('a filter by a name, in a %s account,
 	test.each([
 		['/v1/companies', { company_id: 'Fjordland' }, 'contact'],
 		['/v1/pipelines', { stage_id: 'Negotiation' }, 'deal'],
-	])('is an error where %s may not be read', async (path, filters, resource) => {
+	])('is an error if %s may not be read', async (path, filters, resource) => {
 		await sandbox.faults({ path, status: 403 });
 		expect((await failure(list(filters, resource))).message).toMatch(/^(Company|Stage): “.+” could not be looked up in/);
 		await sandbox.faults();
 	});
 
-	test('takes an id of any form where it says so', async () => {
+	test('accepts an id of any form if the user says it is one', async () => {
 		await sandbox.faults({ path: '/v1/companies', status: 403 });
 		expect((await run(list({ company_id: 'id:acme' }))).items).toEqual([]);
 		await sandbox.faults();
@@ -136,7 +136,7 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 		expect(items[1]?.json.error).toBeUndefined();
 	});
 
-	test('is the error of its item where the CRM refuses to look it up', async () => {
+	test('fails its item if the CRM refuses the look-up', async () => {
 		const { items } = await run({
 			credential: sandbox.credential,
 			parameters: create('contact', automatic),
@@ -149,7 +149,7 @@ describe.each(['small', 'large'] as const)('a name that several records have, in
 	});
 });
 
-test('a list of names that cannot be read is the error of its item', async () => {
+test('a list of names that cannot be read fails its item', async () => {
 	const { items } = await run({
 		credential: small.credential,
 		parameters: create('contact', automatic),

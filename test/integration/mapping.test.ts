@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { isExpression, type IDataObject, type INodeParameters } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
-import { executeContext, failure, run } from './n8n.ts';
-import { automatic, create, deleteRecord, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, failure, run } from './harness/node-runs.ts';
+import { automatic, create, deleteRecord, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -31,7 +31,7 @@ test('anything beyond a path into the item is evaluated by the engine', async ()
 	});
 });
 
-describe('a mapping costs', () => {
+describe('a mapping needs', () => {
 	/** Runs the node for some items and counts the expressions n8n's engine was asked for. */
 	async function evaluationsOf(parameters: INodeParameters, items: IDataObject[]) {
 		const { context } = executeContext({ credential: sandbox.credential, parameters, items });
@@ -41,7 +41,7 @@ describe('a mapping costs', () => {
 		return evaluate.mock.calls.filter(([value]) => isExpression(value)).length;
 	}
 
-	/** The same for Create. */
+	/** How many evaluations Create needs. */
 	async function evaluations(fields: IDataObject) {
 		const items = [1, 2, 3].map((i) => ({
 			first_name: `Ada ${i}`,
@@ -51,11 +51,11 @@ describe('a mapping costs', () => {
 		return await evaluationsOf(create('contact', fields), items);
 	}
 
-	test('nothing where the items are taken as they are', async () => {
+	test('no evaluation if the items are used as they are', async () => {
 		expect(await evaluations(automatic)).toBe(0);
 	});
 
-	test('nothing where it is constants, ways into the item, and text with them', async () => {
+	test('no evaluation if it consists of constants, paths into the item, and text with them', async () => {
 		const fields = {
 			last_name: 'Lovelace',
 			first_name: '={{ $json.first_name }}',
@@ -66,7 +66,7 @@ describe('a mapping costs', () => {
 		expect(await evaluations(fields)).toBe(0);
 	});
 
-	test('nothing where the records to change are told by ways into the item', async () => {
+	test('no evaluation if the records to change are given by paths into the item', async () => {
 		const created = Array.from({ length: 3 }, () => ({ last_name: 'Lovelace' }));
 		const { items } = await run({
 			credential: sandbox.credential,
@@ -80,7 +80,7 @@ describe('a mapping costs', () => {
 		expect(await evaluationsOf(deleteRecord('contact', id), records)).toBe(0);
 	});
 
-	test('one evaluation for many items where it is code, missing paths included', async () => {
+	test('one evaluation for many items if it is code, missing paths included', async () => {
 		const fields = {
 			last_name: '={{ $json.last_name.toUpperCase() }}',
 			first_name: '={{ $json.first_name || "Ada" }}',
@@ -91,13 +91,13 @@ describe('a mapping costs', () => {
 		expect(await evaluations(fields)).toBe(1);
 	});
 
-	test('one evaluation for each item where code reads more of it than its data', async () => {
+	test('one evaluation for each item if code reads more of it than its data', async () => {
 		const fields = { last_name: '={{ $json.last_name.trim() }}', job_title: '={{ "No. " + $itemIndex }}' };
 		expect(await evaluations(fields)).toBe(3);
 	});
 });
 
-test('an expression that fails is named, with its item', async () => {
+test('an expression that fails is reported by name, with its item', async () => {
 	const parameters = create('contact', {
 		last_name: '={{ $json.last_name.trim() }}',
 		first_name: '={{ $json.first_name.trim() }}',

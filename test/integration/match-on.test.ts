@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { mapped } from './parameters.ts';
-import { alteredService } from './altered-service.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { mapped } from './harness/parameters.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const altered = alteredService(sandbox);
@@ -41,7 +41,7 @@ async function createContact() {
 const nameOf = async (id: string) =>
 	(await sandbox.call('GET', `/v1/contacts/${id}`)).body.last_name;
 
-describe('a field to match on that an expression gives', () => {
+describe('a field to match on that comes from an expression', () => {
 	test('is read for each item', async () => {
 		const tag = randomUUID();
 		const items = [
@@ -55,7 +55,7 @@ describe('a field to match on that an expression gives', () => {
 		expect((await upsert(items)).items.map(({ json }) => json.id)).toEqual(first);
 	});
 
-	test.each([undefined, '', null])('is refused where it gives %p, and changes nothing', async (on) => {
+	test.each([undefined, '', null])('is refused if the expression returns %p, and changes nothing', async (on) => {
 		const { id, email, external_id } = await createContact();
 		const items = [
 			{ record: { email, external_id, last_name: 'Wrong' }, ...(on !== undefined && { on }) },
@@ -68,13 +68,13 @@ describe('a field to match on that an expression gives', () => {
 	});
 });
 
-test.each(['', '='])('a field to match on left blank (%p) is the first of the CRM', async (blank) => {
+test.each(['', '='])('a blank field to match on (%p) is the CRM’s first', async (blank) => {
 	const { id, email } = await createContact();
 	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });
 	expect(items[0]?.json.id).toBe(id);
 });
 
-describe('a field to match on left blank, of a service that describes it as optional and names no default,', () => {
+describe('a blank field to match on, in a service that describes it as optional without a default,', () => {
 	const matchOnValues: Array<string | null> = [];
 	beforeEach(() => {
 		matchOnValues.length = 0;
@@ -94,7 +94,7 @@ describe('a field to match on left blank, of a service that describes it as opti
 		});
 	});
 
-	test('is left to it', async () => {
+	test('is left to the service', async () => {
 		await run({
 			credential: altered.credential,
 			parameters: { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' },
@@ -103,20 +103,20 @@ describe('a field to match on left blank, of a service that describes it as opti
 		expect(matchOnValues).toEqual([null]);
 	});
 
-	test('is left to it in an import, too', async () => {
+	test('is left to the service in an import, too', async () => {
 		await expect(importOf('email,external_id\na@match.example,another\n', { importAs: 'upsert', matchOn: '' })).rejects.toThrow();
 		expect(matchOnValues).toEqual([null]);
 	});
 });
 
-test('a mapper that was not made in the editor names the field to match on as those of n8n do', async () => {
+test('a mapper that was not made in the editor names the field to match on as n8n’s own mappers do', async () => {
 	const { id, external_id } = await createContact();
 	const fields = mapped({ external_id, last_name: 'After' }, { matchingColumns: ['external_id'] });
 	const { items } = await upsert([{}], { fieldsMode: 'each', fieldsMatchOn: '', fields });
 	expect(items[0]?.json).toMatchObject({ id, last_name: 'After' });
 });
 
-describe('items that name one record by different fields leave what the last of them says', () => {
+describe('items that name one record by different fields leave the values of the last item', () => {
 	test('in one batch', async () => {
 		const { id, email, external_id } = await createContact();
 		await upsert(

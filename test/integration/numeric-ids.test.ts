@@ -1,9 +1,9 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { failure, run } from './n8n.ts';
-import { automatic, create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const service = alteredService(sandbox);

@@ -1,10 +1,10 @@
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { until } from '../until.ts';
-import { picker, run, type StoredOAuth2 } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
-import { automatic, create, get, getMany } from './parameters.ts';
+import { picker, run, type StoredOAuth2 } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { startSignInSandbox, type SignInSandbox } from './harness/oauth2.ts';
+import { automatic, create, get, getMany } from './harness/parameters.ts';
 
 /** Without any grace: a refresh token used twice logs the user out. */
 let sandbox: SignInSandbox;
@@ -49,7 +49,7 @@ describe('a connected credential', () => {
 		expect(await refreshes()).toHaveLength(1);
 	});
 
-	test('sees what its user sees, and no more', async () => {
+	test('sees what its user sees, and nothing else', async () => {
 		const member = await sandbox.credential({ role: 'member' });
 		const admin = await sandbox.credential();
 		const parameters = getMany('contact');
@@ -68,7 +68,7 @@ describe('a connected credential', () => {
 
 describe('the moment an access token expires', () => {
 	sinceN8n('2.30', () => {
-		test('20 executions at once renew it once, and all go on; the credential keeps its queue', async () => {
+		test('20 executions at once renew it once, and all continue; the credential keeps its queue', async () => {
 			const credential = await sandbox.credential();
 			const expired = { ...credential.data };
 			sandbox.expire();
@@ -87,7 +87,7 @@ describe('the moment an access token expires', () => {
 		});
 	});
 
-	test('a long list goes on where it was', async () => {
+	test('a long list continues where it stopped', async () => {
 		const credential = await sandbox.credential();
 		await sandbox.faults({ path: '/v1/contacts', times: 1, latencyMs: 2_000 });
 		const running = run({ credential, parameters: getMany('contact') });
@@ -129,7 +129,7 @@ describe('the moment an access token expires', () => {
 		});
 	});
 
-	test('a token endpoint that fails for a moment is asked again', async () => {
+	test('a token endpoint that fails temporarily is asked again', async () => {
 		const credential = await sandbox.credential();
 		sandbox.expire();
 		await sandbox.faults({ path: '/oauth/token', status: 503, times: 1 });
@@ -146,7 +146,7 @@ describe('the user reads', () => {
 		});
 	};
 
-	test('that a credential nobody has connected needs to be', async () => {
+	test('that the credential must be connected first', async () => {
 		const credential = await sandbox.credential();
 		delete credential.data.oauthTokenData;
 		await says(credential, 'not connected yet', 'click Connect and sign in');
@@ -154,7 +154,7 @@ describe('the user reads', () => {
 	});
 
 	sinceN8n('2.38', () => {
-		test('to connect again after the access was revoked, and the CRM is not asked in vain', async () => {
+		test('to reconnect after the access was revoked, and no further request is sent', async () => {
 			const credential = await sandbox.credential();
 			await sandbox.revoke(credential);
 			await sandbox.faults();
@@ -163,7 +163,7 @@ describe('the user reads', () => {
 		});
 	});
 
-	test('to connect again where even a new token is refused', async () => {
+	test('to reconnect if even a new token is refused', async () => {
 		const credential = await sandbox.credential();
 		await sandbox.faults({ path: '/v1/contacts', status: 401 });
 		await says(credential, 'no longer connected', 'reconnect it');
@@ -177,7 +177,7 @@ describe('the user reads', () => {
 			await says(credential, 'client of the credential', 'client ID and secret');
 		});
 
-		test('that there is nothing to renew the sign-in with', async () => {
+		test('that the sign-in cannot be renewed', async () => {
 			const credential = await sandbox.credential();
 			delete (credential.data.oauthTokenData as { refresh_token?: string }).refresh_token;
 			sandbox.expire();

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, create, update } from './parameters.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, update } from './harness/parameters.ts';
 
 /** A service whose fields have names and types that others rarely have. It keeps what it is sent. */
 const text = { type: 'string' };
@@ -84,17 +84,17 @@ describe.each([
 	['by hand', (words: unknown) => ({ fields: { mappingMode: 'defineBelow', value: { name: 'Ada', words } } })],
 	['by hand, by expression', (words: unknown) => ({ fields: { mappingMode: 'defineBelow', value: { name: 'Ada', words: `={{ ${JSON.stringify(words)} }}` } } })],
 	['as JSON', (words: unknown) => ({ fieldsMode: 'json', fieldsJson: JSON.stringify({ name: 'Ada', words }) })],
-])('a list that is given %s', (kind, parameters) => {
+])('a list field with %s', (kind, parameters) => {
 	const sentWith = async (words: unknown) => {
 		await run({ ...setup([{}]), parameters: { ...update('contact', 'r1', {}), ...(parameters(words) as INodeParameters) } });
 		return sentRecords();
 	};
 
-	test.each(['[]', ' , ', ',', '[null, ""]'])('as the text %j is left: it may be a table’s empty cell', async (words) => {
+	test.each(['[]', ' , ', ',', '[null, ""]'])('as the text %j is left: it may be an empty cell of a table', async (words) => {
 		expect(await sentWith(words)).toEqual([{ name: 'Ada' }]);
 	});
 
-	test.each([[[]], [['', null]], [null], ['']])('as %j is cleared, but where the form is left blank', async (words) => {
+	test.each([[[]], [['', null]], [null], ['']])('as %j is cleared, except if the form is left blank', async (words) => {
 		const isLeft = kind === 'by hand';
 		const cleared = Array.isArray(words) ? [] : null;
 		expect(await sentWith(words)).toEqual([isLeft ? { name: 'Ada' } : { name: 'Ada', words: cleared }]);
@@ -102,7 +102,7 @@ describe.each([
 });
 
 describe('a list', () => {
-	test('has the type the CRM takes, as a single value has', async () => {
+	test('has the type the CRM takes, as a single value does', async () => {
 		await run(
 			setup([
 				{
@@ -142,7 +142,7 @@ describe('a list', () => {
 });
 
 describe('a field with a name that every object has', () => {
-	test.each(inherited)('%s, is sent, and only where the item has it', async (name) => {
+	test.each(inherited)('%s, is sent, and only if the item has it', async (name) => {
 		const item = JSON.parse(`{"${name}": "Ada"}`) as IDataObject;
 		await run(setup([item, { name: 'Grace' }]));
 		// By hand, n8n itself drops a field called constructor.
@@ -160,18 +160,18 @@ test('a value called __proto__ is reported if the CRM does not accept it', async
 });
 
 describe('`a.b` beside `a {b}`', () => {
-	test('are two fields where the CRM has both', async () => {
+	test('are two fields if the CRM has both', async () => {
 		await run(setup([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]));
 		expect(sentRecords()).toEqual([{ 'a.b': 'flat', a: { b: 'member', c: 'C' } }]);
 	});
 
-	test('are one field where the CRM has one of them, so different values are refused', async () => {
+	test('are one field if the CRM has one of them, so different values are refused', async () => {
 		const { message } = await failure(setup([{ 'a.c': 'one', a: { c: 'other' } }]));
 		expect(message).toContain('“a.c” and “a.c” both map to this field, with different values');
 		expect(sentRecords()).toEqual([]);
 	});
 
-	test('are one value where it is the same', async () => {
+	test('are one value if they are equal', async () => {
 		await run(setup([{ 'a.c': 'one', a: { c: 'one' } }, { a: null, 'a.c': 'one' }, { 'a.c': 'one', a: null }]));
 		expect(sentRecords()).toEqual([{ a: { c: 'one' } }, { a: { c: 'one' } }, { a: { c: 'one' } }]);
 	});

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { dependsOnItem } from '../../nodes/CrmPlatform/schedule';
-import { run } from './n8n.ts';
-import { getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 3 });
 const items = Array.from({ length: 50 }, (_, i) => ({ n: i }));
@@ -15,7 +15,7 @@ async function read(more: IDataObject, filters: IDataObject = {}, setup = {}) {
 	return { ...ran, lists };
 }
 
-test('a list that depends on no item is read once, and a hint says so', async () => {
+test('a list that depends on no item is read once, and a hint explains it', async () => {
 	const { items: found, hints, lists } = await read({ limit: 2, returnAll: false });
 	expect([found.length, lists]).toEqual([2, 1]);
 	expect(found.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 0 }]);
@@ -23,12 +23,12 @@ test('a list that depends on no item is read once, and a hint says so', async ()
 	expect((await read({ limit: '={{ $vars.limit ?? 1 }}', returnAll: false })).lists).toBe(1);
 });
 
-test('a list that may depend on the item is read for each', async () => {
+test('a list that may depend on the item is read for each item', async () => {
 	const { items: found, hints, lists } = await read({ limit: '={{ $json.n % 2 + 1 }}', returnAll: false });
 	expect([found.length, lists, hints]).toEqual([75, 50, []]);
 });
 
-test('a failure of what is done once is no failure of the other items', async () => {
+test('a failure of a shared request does not fail the other items', async () => {
 	await sandbox.clear();
 	const parameters = getMany('contact', { limit: 0, returnAll: false });
 	const { items: failed } = await run({ credential: sandbox.credential, parameters, items, continueOnFail: true });

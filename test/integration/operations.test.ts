@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from './n8n.ts';
-import { automatic, create, deleteRecord, get, getMany, update, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode } from './harness/node-runs.ts';
+import { automatic, create, deleteRecord, get, getMany, update, upsert } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (setup: Omit<Parameters<typeof runNode>[0], 'credential'>) =>
@@ -51,13 +51,13 @@ describe.each([
 		expect(await jsons({ parameters: get(resource, id) })).toMatchObject([{ id, [field]: 'Ada' }]);
 	});
 
-	test('Delete removes the record and says so', async () => {
+	test('Delete removes the record and confirms it', async () => {
 		const { id } = await createRecord(path, { [field]: 'Ada', [unique]: value('delete') });
 		expect(await jsons({ parameters: deleteRecord(resource, id) })).toEqual([{ deleted: true }]);
 		expect((await sandbox.call('GET', `/v1${path}/${id}`)).status).toBe(404);
 	});
 
-	test('Get Many reads every record, in the order asked for', async () => {
+	test('Get Many reads every record, in the chosen order', async () => {
 		const total = (await sandbox.call('GET', `/v1${path}?limit=1`)).body.total;
 		const parameters = getMany(resource, { options: { sort: `-created_at` } });
 		const records = await jsons({ parameters });
@@ -66,7 +66,7 @@ describe.each([
 		expect(times).toEqual([...times].sort().reverse());
 	});
 
-	test('Simplify leaves at most ten fields beside links and custom ones, the id and the last change among them', async () => {
+	test('Simplify keeps at most ten fields besides links and custom fields, including the id and the time of the last change', async () => {
 		const [record = {}] = await jsons({ parameters: getMany(resource, { simplify: true }) });
 		expect(record).toMatchObject({ id: expect.anything(), updated_at: expect.anything() });
 		const { custom_fields: custom = {}, ...others } = record;
@@ -77,8 +77,8 @@ describe.each([
 	});
 });
 
-describe('mapped by hand', () => {
-	test('a field left blank is not sent, an expression that gives nothing clears it', async () => {
+describe('mapped manually', () => {
+	test('a field left blank is not sent, an expression without a result clears it', async () => {
 		const { id } = await createRecord('/contacts', {
 			email: 'blank@ops.example',
 			first_name: 'Ada',
@@ -105,7 +105,7 @@ describe('mapped by hand', () => {
 		});
 	});
 
-	test('a field the CRM does not have is left out and the user is told', async () => {
+	test('a field the CRM does not have is left out and the user is warned', async () => {
 		const { items, hints } = await run({
 			parameters: create('contact', { email: 'gone@ops.example', shoe_size: '42' }),
 		});
@@ -113,7 +113,7 @@ describe('mapped by hand', () => {
 		expect(hints.join()).toContain('shoe_size');
 	});
 
-	test('a value that cannot be meant is refused with the label of the field, before anything is sent', async () => {
+	test('a value of the wrong type is refused with the label of the field, before anything is sent', async () => {
 		const parameters = create('company', { name: 'X', employee_count: 'many' });
 		await expect(run({ parameters })).rejects.toThrow("Employee Count: “many” is not a number");
 		expect(await sandbox.requests()).toEqual([]);
@@ -170,7 +170,7 @@ describe('filters', () => {
 		expect(decodeURIComponent(request?.query ?? '')).toContain('lifecycle_stage=customer,lead');
 	});
 
-	test('of time are meant in the time zone of the workflow', async () => {
+	test('of time use the time zone of the workflow', async () => {
 		await run({
 			parameters: getMany('contact', {}, { 'created_at[gte]': '2026-03-01T00:00:00' }),
 			timezone: 'America/New_York',
@@ -183,7 +183,7 @@ describe('filters', () => {
 });
 
 describe('Limit', () => {
-	test.each([1, 7, 25])('of %i gives as many records with one request', async (limit) => {
+	test.each([1, 7, 25])('of %i returns as many records with one request', async (limit) => {
 		const parameters = getMany('contact', { returnAll: false, limit });
 		expect(await jsons({ parameters })).toHaveLength(limit);
 		expect(await sandbox.requests()).toMatchObject([{ query: `limit=${limit}` }]);

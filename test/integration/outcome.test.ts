@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { automatic, update, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, update, upsert } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -21,7 +21,7 @@ const upsertAll = async (items: IDataObject[], options: INodeParameters = {}) =>
 const people = (count: number) =>
 	Array.from({ length: count }, () => ({ email: `${randomUUID()}@outcome.example` }));
 
-describe('Create or Update says of each record whether it was', () => {
+describe('Create or Update reports for each record whether it was', () => {
 	test.each([
 		['one by one', 1],
 		['in a batch', 0],
@@ -32,7 +32,7 @@ describe('Create or Update says of each record whether it was', () => {
 		expect(items.map(({ json }) => json.upsert_outcome)).toEqual(['updated', 'created', 'created']);
 	});
 
-	test('created, and another write of its output neither sends that nor warns of it', async () => {
+	test('created, and a second write of its output neither sends that nor warns about it', async () => {
 		const { items } = await upsertAll(people(1));
 		const output = items[0]!.json;
 		expect(output.upsert_outcome).toBe('created');

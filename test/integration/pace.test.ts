@@ -1,7 +1,7 @@
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
-import { useSandbox } from './sandbox.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 /** A minute passes when somebody waits a minute. */
 let time = Date.now();
@@ -38,7 +38,7 @@ beforeEach(() => {
 const sender = () => createSender({ transport, address: sandbox.url, clock });
 const read = { method: 'GET', path: '/v1/contacts', query: { limit: 1 } } as const;
 
-test('an execution uses the window it has, waits for the next, and is never refused', async () => {
+test('an execution uses the current window, waits for the next, and is never refused', async () => {
 	const send = sender();
 	const begun = time;
 	for (let i = 0; i < 3 * perMinute; i++) expect((await send(read)).ok).toBe(true);
@@ -47,7 +47,7 @@ test('an execution uses the window it has, waits for the next, and is never refu
 	expect(time - begun).toBeLessThanOrEqual(2 * 60_000 + 2_000);
 });
 
-test('executions that share a plan lose nothing, though each only knows its own answers', async () => {
+test('executions that share a plan lose nothing, though each knows only its own responses', async () => {
 	const senders = [sender(), sender(), sender()];
 	const outcomes = [];
 	for (let i = 0; i < perMinute; i++) {
@@ -58,7 +58,7 @@ test('executions that share a plan lose nothing, though each only knows its own 
 	expect(statuses.filter((status) => status === 429).length).toBeLessThanOrEqual(3 * 3);
 });
 
-test('of requests sent at once, no more are refused than are under way', async () => {
+test('of simultaneous requests, no more are refused than are in flight', async () => {
 	const send = sender();
 	const atOnce = 4;
 	const lane = async () => {

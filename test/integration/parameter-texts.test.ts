@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, create, getMany, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, getMany, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 60 });
 const list = (more: IDataObject, items: IDataObject[] = [{}]) => ({
@@ -13,7 +13,7 @@ const list = (more: IDataObject, items: IDataObject[] = [{}]) => ({
 const count = async (more: IDataObject) => (await run(list(more))).items.length;
 
 /** What variables and environments give is always text. */
-describe('a text that means the value is taken:', () => {
+describe('text from an expression is accepted as its value:', () => {
 	test('Return All and Limit', async () => {
 		expect(await count({ returnAll: '={{ "false" }}', limit: '={{ " 7 " }}' })).toBe(7);
 		expect(await count({ returnAll: '={{ "True" }}', limit: 7 })).toBe(60);
@@ -32,7 +32,7 @@ describe('a text that means the value is taken:', () => {
 		expect((await sandbox.requests()).map(({ query }) => query).join()).not.toContain('include_deleted');
 	});
 
-	test('Empty Cells, for each item its own', async () => {
+	test('Empty Cells, separately for each item', async () => {
 		const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Ek', job_title: 'Chief', first_name: 'Eva' });
 		const { items } = await run({
 			credential: sandbox.credential,
@@ -43,7 +43,7 @@ describe('a text that means the value is taken:', () => {
 	});
 });
 
-describe('anything else is refused by the parameter’s name, before anything is read or written:', () => {
+describe('any other text is refused with the parameter’s name, before anything is read or written:', () => {
 	test.each<[IDataObject, string]>([
 		[{ returnAll: '={{ "no" }}' }, 'Return All: enter true or false instead of “no”.'],
 		[{ returnAll: '={{ undefined }}' }, 'Return All: enter true or false instead of nothing'],
@@ -66,7 +66,7 @@ describe('anything else is refused by the parameter’s name, before anything is
 		[{ operation: 'update', recordId: 'con_1', options: { emptyCells: '={{ undefined }}' } }, 'Empty Cells: enter one of leave, clear instead of nothing'],
 		[{ simplify: 'yes' }, 'Simplify: enter true or false instead of “yes”.'],
 		[{ fieldsMode: 'magic' }, 'Specify Fields: enter one of each, automatic, json instead of “magic”.'],
-	])('%j of a write', async (more, message) => {
+	])('%j in a write', async (more, message) => {
 		await sandbox.clear();
 		const parameters = { ...create('contact', automatic), ...more };
 		const setup = { credential: sandbox.credential, parameters, items: [{ last_name: 'Ek', job_title: '' }] };

@@ -1,9 +1,9 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/linkPickers';
-import { picker, run } from './n8n.ts';
-import { byId, create, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker, run } from './harness/node-runs.ts';
+import { byId, create, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -44,12 +44,12 @@ describe('a linked record', () => {
 		expect(hints).toEqual([]);
 	});
 
-	test('that is not there yet is none', async () => {
+	test('that is blank is left out', async () => {
 		const { items } = await done(adding(['company_id', null], ['owner_id', byId('')]));
 		expect(items[0]?.json).toMatchObject({ company_id: null });
 	});
 
-	test('is a stage of any pipeline where an expression tells which', async () => {
+	test('is a stage of any pipeline if an expression chooses it', async () => {
 		const { results } = await picker(
 			searchLinked,
 			{

@@ -4,8 +4,8 @@ import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mappe
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchPipelines, searchRecords, searchUsers } from '../../nodes/CrmPlatform/pickers/searchRecords';
 import { searchStages } from '../../nodes/CrmPlatform/pickers/stages';
-import { picker } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
 const setup = (resource = 'contact', operation = 'create') => ({
@@ -23,21 +23,21 @@ describe('the fields to map', () => {
 		expect(fields['address.city']).toMatchObject({ displayName: 'Address: City' });
 	});
 
-	test('say in their labels how a value is written', async () => {
+	test('have labels that tell how a value is written', async () => {
 		const fields = byId((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags: comma-separated');
 		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: Product News, …');
 	});
 
-	test('name what the CRM requires', async () => {
+	test('show which ones the CRM requires', async () => {
 		const fields = byId((await picker(getFields, setup('company'))).fields);
 		expect([fields.name, fields.domain].map((field) => field?.displayName)).toEqual(['Name (Required)', 'Domain']);
 		const update = byId((await picker(getFields, setup('company', 'update'))).fields);
 		expect(update.name?.displayName).toBe('Name');
 	});
 
-	test('never include what the CRM fills in', async () => {
+	test('never include fields that the CRM fills in', async () => {
 		const { fields } = await picker(getFields, setup());
 		for (const id of ['id', 'created_at', 'version']) expect(byId(fields)[id]).toBeUndefined();
 	});
@@ -114,7 +114,7 @@ describe('the list of records', () => {
 		await sandbox.clear();
 	});
 
-	test('tells records with the same title apart, the newest first', async () => {
+	test('distinguishes records with the same title, the newest first', async () => {
 		const { id } = (await sandbox.call('POST', '/v1/companies', { name: 'Quux Ltd' })).body;
 		const [pipeline] = (await sandbox.call('GET', '/v1/pipelines')).body.data as IDataObject[];
 		const [stage] = pipeline?.stages as IDataObject[];
@@ -134,7 +134,7 @@ describe('the list of records', () => {
 		expect(names[0]).toMatch(/ – \d{4}-\d\d-\d\d \d\d:\d\d$/);
 	});
 
-	test('goes on where it ended', async () => {
+	test('continues where it ended', async () => {
 		const first = await picker(searchRecords, setup());
 		const second = await picker(searchRecords, setup(), undefined, first.paginationToken as string);
 		const ids = [...first.results, ...second.results].map(({ value }) => value);
@@ -144,7 +144,7 @@ describe('the list of records', () => {
 	});
 });
 
-describe('what an operation asks for by name', () => {
+describe('records that an operation needs by name', () => {
 	const moving = (more = {}) => ({
 		...setup('deal', 'moveToStage'),
 		parameters: { resource: 'deal', operation: 'moveToStage', ...more },

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
-import { picker } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
+import { picker } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 130 });
 const setup = (resource = 'contact', operation = 'create') => ({
@@ -16,7 +16,7 @@ describe('fields that refer to other records', () => {
 	const records = async (path: string) =>
 		(await sandbox.call('GET', `/v1/${path}?limit=500`)).body.data as IDataObject[];
 
-	test('are lists where the records are few', async () => {
+	test('are lists if there are few records', async () => {
 		const fields = byId((await picker(getFields, setup('contact', 'create'))).fields);
 		const users = await records('users');
 		const options = fields.owner_id?.options ?? [];
@@ -25,13 +25,13 @@ describe('fields that refer to other records', () => {
 		expect(options[0]?.name).not.toBe(options[0]?.value);
 	});
 
-	test('take a name or an id where the records are many, and are left out of the form at first', async () => {
+	test('take a name or an id if there are many records, and are left out of the form at first', async () => {
 		const fields = byId((await picker(getFields, setup('ticket', 'create'))).fields);
 		expect(fields.contact_id).toMatchObject({ displayName: 'Contact', type: 'string', removed: true });
 		expect(fields.contact_id?.options).toBeUndefined();
 	});
 
-	test('take an id where the records cannot be had', async () => {
+	test('take an id if the records cannot be read', async () => {
 		await sandbox.faults({ path: '/v1/users', status: 403 });
 		const fields = byId((await picker(getFields, setup('contact', 'create'))).fields);
 		expect(fields.owner_id).toMatchObject({ displayName: 'Owner', type: 'string' });
@@ -49,7 +49,7 @@ describe('fields that refer to other records', () => {
 		expect(fields.stage_id?.options).toContainEqual(option);
 	});
 
-	test('are asked for once', async () => {
+	test('are read once', async () => {
 		await picker(getFields, setup('deal', 'create'));
 		const requestedPaths = (await sandbox.requests()).map(({ path }) => path);
 		expect(new Set(requestedPaths).size).toBe(requestedPaths.length);

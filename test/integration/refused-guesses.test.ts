@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { failure, run } from './n8n.ts';
-import { automatic, create, mapped, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, create, mapped, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { importOf } = fileRuns(sandbox, useBinaryStore());
@@ -22,7 +22,7 @@ test.each(['null', "''", "' '", 'undefined'])('an import whose Match On gives %s
 });
 
 test.each([['ndjson', '{"last":"A","first":"B"}\n'], ['json', '[{"last":"A","first":"B"}]']])(
-	'a mapped column that no row of a file as %s has is told', async (fileFormat, content) => {
+	'a mapped column that no row of a file as %s has is reported', async (fileFormat, content) => {
 		const columns = { columnsMode: 'json', columnsJson: '{"last":"last_name","frist":"first_name"}' };
 		const { hints } = await importOf(content, { fileFormat, ...columns, importAs: 'create' });
 		expect(hints).toEqual([expect.stringContaining('no row has this column: “frist”')]);

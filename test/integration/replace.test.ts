@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import { automatic, update } from './parameters.ts';
+import { failure, run } from './harness/node-runs.ts';
+import { automatic, update } from './harness/parameters.ts';
 
 /** A service that replaces records as a whole, and has no PATCH. */
 let record: IDataObject;
@@ -80,7 +80,7 @@ test('an update keeps the values that are not changed, and names the version it 
 	expect(writes[0]?.body).not.toHaveProperty('created_at');
 });
 
-test('what the description does not know is written back as it was read, unless the body may have nothing else', async () => {
+test('fields that the description does not know are written back as they were read, unless the body may have nothing else', async () => {
 	record.legacy_code = { old: 'L-77' };
 	await run(setup({ name: 'Grace' }));
 	expect(writes[0]?.body).toMatchObject({ name: 'Grace', legacy_code: { old: 'L-77' } });
@@ -97,7 +97,7 @@ test.each<[string, (fullRecord: IDataObject) => IDataObject]>([
 	['nothing but its id', ({ id }) => ({ id })],
 	['an empty object', () => ({})],
 	['a message', () => ({ message: 'ok' })],
-])('a service that is asked for the record and answers with %s is written nothing, as the rest would be erased', async (_, answered) => {
+])('a service that answers the read of the record with %s gets no write, as the rest would be erased', async (_, answered) => {
 	record = answered(record);
 	expect((await failure(setup({ name: 'Grace' }))).message).toMatch(/Instead of this record/);
 	expect(writes).toEqual([]);
@@ -119,7 +119,7 @@ test('the version may be a field of the record', async () => {
 	expect(writes).toMatchObject([{ body: { name: 'Grace', phone: '1', version: 3 } }]);
 });
 
-test('a record without the version that the description names is not replaced: others may be changing it', async () => {
+test('a record without the described version is not replaced: others may be changing it', async () => {
 	etag = undefined;
 	properties.version = { type: 'integer' };
 	for (const version of [undefined, null]) {
@@ -135,7 +135,7 @@ test('an item’s own id does not take the place of the picked record', async ()
 	expect(writes).toMatchObject([{ body: { id: 'r1', name: 'Grace' } }]);
 });
 
-test('an ETag that differs in every answer is not taken for a version: the node says so and writes nothing', async () => {
+test('an ETag that differs in every response is not used as a version: the node reports it and writes nothing', async () => {
 	let answers = 0;
 	meanwhile = () => void (etag = `"${(answers += 1)}"`);
 	const { message } = await failure(setup({ name: 'Grace' }));

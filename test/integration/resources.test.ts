@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run as runNode, type Setup } from './n8n.ts';
-import { automatic, create, deleteRecord, get, getMany, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run as runNode, type Setup } from './harness/node-runs.ts';
+import { automatic, create, deleteRecord, get, getMany, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const run = async (

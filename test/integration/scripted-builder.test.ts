@@ -12,11 +12,11 @@ import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollT
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
-import { definitionOf } from './definition.ts';
-import { run } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { useSandbox } from './sandbox.ts';
-import { writeNode } from './scripted-builder.ts';
+import { definitionOf } from './harness/definition.ts';
+import { run } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { writeNode } from './harness/scripted-builder.ts';
 
 const prefix = 'n8n-nodes-crm-platform.';
 const nodes: INodeType[] = [new CrmPlatform(), new CrmPlatformSync(), new CrmPlatformTools(), new CrmPlatformTrigger(), new CrmPlatformPollTrigger()];
@@ -71,17 +71,17 @@ sinceN8n('2.41', () => {
 
 		const writeExample = ({ type, wish }: Example) => writeNode(definitions.get(type)!, wish);
 
-		test.each(examples)('can write “$name” of $example anew, as n8n’s own check wants it', (example) => {
+		test.each(examples)('can rewrite “$name” of $example so that it passes n8n’s own check', (example) => {
 			expect(validateNodeConfig(example.type, 1, { parameters: writeExample(example) })).toEqual({ valid: true, errors: [] });
 		});
 
-		test('would be told of a choice that there is not', () => {
+		test('would be told that a choice does not exist', () => {
 			const parameters = { resource: 'animal', operation: 'getMany' };
 			expect(validateNodeConfig(`${prefix}crmPlatform`, 1, { parameters }).valid).toBe(false);
 			expect(() => writeNode(definitions.get(`${prefix}crmPlatform`)!, parameters)).toThrow('animal');
 		});
 
-		test.each(examples)('finds a place for all of “$name” of $example in the form that people see', (example) => {
+		test.each(examples)('finds a place for everything in “$name” of $example in the form that people see', (example) => {
 			const parameters = writeExample(example);
 			const { properties } = nodes[[...definitions.keys()].indexOf(example.type)]!.description;
 			expect(NodeHelpers.getNodeParameters(properties, parameters, true, false, { typeVersion: 1 }, null)).toMatchObject(parameters);

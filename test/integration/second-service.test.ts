@@ -2,8 +2,8 @@ import { startSecondService } from '../second-service/second-server.ts';
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchRecords';
-import { picker, run as runNode, type Setup } from './n8n.ts';
-import { automatic, create, deleteRecord, get, getMany, update, upsert } from './parameters.ts';
+import { picker, run as runNode, type Setup } from './harness/node-runs.ts';
+import { automatic, create, deleteRecord, get, getMany, update, upsert } from './harness/parameters.ts';
 
 /**
  * A service that speaks the same API with other names, known only by its own description: the
@@ -80,7 +80,7 @@ test('the fields and what they match on come from the CRM', async () => {
 	expect(matchable.map(({ value }) => value)).toEqual(['', 'mail']);
 });
 
-test('the list to pick from is searched where the CRM cannot', async () => {
+test('the list to pick from is searched by the node if the CRM cannot search', async () => {
 	const setup = { credential: credential(), parameters: { resource: 'contact' } };
 	const { results } = await picker(searchRecords, setup);
 	expect(results.length).toBeGreaterThan(0);
@@ -91,7 +91,7 @@ test('an error body of another shape is reported in the CRM’s words', async ()
 	await expect(run({ parameters })).rejects.toThrow(/mail/i);
 });
 
-test('what an item has beyond the CRM’s fields is left alone', async () => {
+test('extra fields of an item are ignored', async () => {
 	const items = [{ family_name: 'Auto', first_name: 'ours', email: 'ours@x.example' }];
 	const [record] = await run({ parameters: create('contact', automatic), items });
 	expect(record).toMatchObject({ family_name: 'Auto' });

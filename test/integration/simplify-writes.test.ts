@@ -1,8 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { automatic, create, getMany, on, update, upsert } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, create, getMany, on, update, upsert } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 const simplified = async (parameters: INodeParameters, items: IDataObject[] = [{}]) => {
@@ -24,7 +24,7 @@ test('created, updated and upserted records are simplified, with filled custom f
 	expect(found!.json).toMatchObject({ id: createdItem!.json.id, last_name: 'Again', upsert_outcome: 'updated' });
 });
 
-test('each of a batch stays linked to its item', async () => {
+test('each record of a batch stays linked to its item', async () => {
 	const items = await simplified(create('contact', automatic), [{ last_name: 'One' }, { last_name: 'Two' }]);
 	expect(items.map(({ json }) => Object.keys(json))).toEqual([lean, lean]);
 	expect(items).toMatchObject([
@@ -40,7 +40,7 @@ test('an expression decides for each item, within a batch as well', async () => 
 	expect(items.map(({ json }) => 'created_at' in json)).toEqual([false, true, false]);
 });
 
-test('a secret that is only shown once is kept, and what is not a record is returned whole', async () => {
+test('a secret that is only shown once is kept, and a response that is not a record is returned whole', async () => {
 	const [hook] = await simplified(create('webhook', { url: 'https://hooks.example.com/x', events: 'contact.created' }));
 	expect(hook!.json).toMatchObject({ id: expect.any(String), secret: expect.stringMatching(/^whsec_/) });
 	const [rotated] = await simplified(on('webhook', 'rotateSecret', hook!.json.id));
@@ -49,10 +49,10 @@ test('a secret that is only shown once is kept, and what is not a record is retu
 	expect(delivery!.json).toMatchObject({ event_type: 'webhook.test', created_at: expect.any(String) });
 });
 
-describe('what the next node needs', () => {
+describe('values that the next node needs', () => {
 	const createRecord = async (path: string, body: IDataObject) => (await sandbox.call('POST', `/v1/${path}`, body)).body;
 
-	test('all links of a record are there, written and read, of every kind', async () => {
+	test('all links of a record are returned, written and read, of every type', async () => {
 		const company = await createRecord('companies', { name: 'Linked GmbH' });
 		const contact = await createRecord('contacts', { last_name: 'Linked', company_id: company.id });
 		const ticket = await createRecord('tickets', { subject: 'Linked', contact_id: contact.id, company_id: company.id });
@@ -67,7 +67,7 @@ describe('what the next node needs', () => {
 		expect(deal!.json).toMatchObject({ company_id: company.id, stage_id: expect.any(String), pipeline_id: expect.any(String) });
 	});
 
-	test('what was just written is there, whatever else a summary has', async () => {
+	test('values that were just written are returned, whatever else a summary has', async () => {
 		const values = { last_name: 'Written', lead_source: 'other', language: 'de', 'address.city': 'Bonn' };
 		const [createdItem] = await simplified(create('contact', values));
 		expect(createdItem!.json).toMatchObject({ lead_source: 'other', address: { city: 'Bonn' } });
@@ -76,7 +76,7 @@ describe('what the next node needs', () => {
 		expect(changed!.json).not.toHaveProperty('address');
 	});
 
-	test('a linked record that was given by name is named beside its ID, and none is read for its name', async () => {
+	test('a linked record that was given by name is named beside its ID, and no record is read for its name', async () => {
 		const company = await createRecord('companies', { name: 'Acme Beside' });
 		const [contact] = await simplified(create('contact', { last_name: 'Named', company_id: 'acme beside' }));
 		expect(contact!.json).toMatchObject({ company_id: company.id, company_name: 'Acme Beside' });

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { automatic, byId, create, on, update } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, byId, create, on, update } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 20 });
 const files = fileRuns(sandbox, useBinaryStore());
@@ -43,7 +43,7 @@ test('a stage is found by its name, within the pipeline of the same item', async
 	expect(other?.stage_id).toBe(stages.get('Sales: Won'));
 });
 
-test('a name of several stages is refused where the pipeline is not given, and one of none is refused', async () => {
+test('a name of several stages is refused if the pipeline is not given, and an unknown name is refused', async () => {
 	const failed = await createRecords([
 		{ title: 'A', stage_id: 'Won' },
 		{ title: 'B', stage_id: 'No Such Stage' },
@@ -56,7 +56,7 @@ test('a name of several stages is refused where the pipeline is not given, and o
 	]);
 });
 
-test('a name of two stages of one pipeline is refused as that of several, not as that of none', async () => {
+test('a name of two stages of one pipeline is refused as ambiguous, not as unknown', async () => {
 	const kinds = [['Check', 'open'], ['check', 'open'], ['Won', 'won'], ['Lost', 'lost']];
 	const newStages = kinds.map(([name, kind], position) => ({ id: null, name, kind, position, probability: 0, rotting_days: null }));
 	const { body } = await sandbox.call('POST', '/v1/pipelines', { name: 'Twice', stages: newStages });
@@ -65,7 +65,7 @@ test('a name of two stages of one pipeline is refused as that of several, not as
 	expect(failed?.error).toContain('is the name of several stages');
 });
 
-test('a stage is found by its name where the fields are mapped by hand', async () => {
+test('a stage is found by its name if the fields are mapped manually', async () => {
 	const [deal] = await createRecords([{ title: 'A' }]);
 	const parameters = update('deal', String(deal?.id), { stage_id: 'Proposal' });
 	const { items } = await run({ credential: sandbox.credential, parameters });
@@ -89,7 +89,7 @@ describe('moving a deal takes the stage', () => {
 		expect(await moved(String(stages.get('Sales: Proposal')))).toMatchObject({ stage_id: stages.get('Sales: Proposal') });
 	});
 
-	test('and says which there are where it is unknown or not clear', async () => {
+	test('and lists the stages if the name is unknown or ambiguous', async () => {
 		expect((await moved('Won')).error).toMatch(/“Won” is the name of several stages in pipelines: \w+ of [^,]+, \w+ of .*\. Also give the field that links to pipelines/);
 		const unknown = 'Stage: “No Such Stage” does not match any of the stages in pipelines. Use one of these, or the ID: Open, Won, Lost.';
 		expect((await moved('No Such Stage', 'Partners')).error).toBe(unknown);
@@ -97,7 +97,7 @@ describe('moving a deal takes the stage', () => {
 	});
 });
 
-test('a tag and an assignee are named, too', async () => {
+test('a tag and an assignee can also be named', async () => {
 	const [contact] = await createRecords([{ last_name: 'Ek' }], 'contact');
 	const { body: tag } = await sandbox.call('POST', '/v1/tags', { name: 'Pilot Customer' });
 	const tagged = on('recordTag', 'addTag', contact!.id, { kind: 'contact', tagId: byId('pilot customer') });
@@ -108,7 +108,7 @@ test('a tag and an assignee are named, too', async () => {
 	expect((await run({ credential: sandbox.credential, parameters: assigned })).items[0]?.json).toMatchObject({ assignee_id: user!.id });
 });
 
-test('a name that looks like an id is found where it says which field it is of', async () => {
+test('a name that looks like an id is found if its field is named', async () => {
 	const [deal] = await createRecords([{ title: 'A', stage_id: 'name:Negotiation' }]);
 	expect(deal?.stage_id).toBe(stages.get('Sales: Negotiation'));
 	const { body: company } = await sandbox.call('POST', '/v1/companies', { name: 'Fjord', external_id: '100123' });

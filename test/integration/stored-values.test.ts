@@ -5,9 +5,9 @@ import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { getColumnFields } from '../../nodes/CrmPlatform/pickers/columnFields';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFieldsToSet, getSyncFields } from '../../nodes/CrmPlatform/pickers/syncFields';
-import { picker, run } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
-import { syncOf } from './sync-node.ts';
+import { picker, run } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncOf } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 
@@ -74,7 +74,7 @@ describe.each(Object.entries(forms))('a form %s accepts', (_, formOf) => {
 		expect(await issues(formOf(resource), value)).toEqual({});
 	});
 
-	test('what was filled in while the CRM could not be asked', async () => {
+	test('values that were filled in while the CRM could not be reached', async () => {
 		const { fields } = await loaded(formOf('contact'), { 'custom_fields.vip': 'yes' }, false);
 		expect(fields.map(({ id }) => id)).toContain('custom_fields.vip');
 	});

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { peopleByEmail, useBatchWrites } from './batch-writes.ts';
-import { automatic, create, deleteRecord, getMany, on, upsert } from './parameters.ts';
-import type { Setup } from './n8n.ts';
+import { peopleByEmail, useBatchWrites } from './harness/batch-writes.ts';
+import { automatic, create, deleteRecord, getMany, on, upsert } from './harness/parameters.ts';
+import type { Setup } from './harness/node-runs.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
@@ -11,7 +11,7 @@ const createInShort = inShort(create('contact', automatic));
 /** What n8n stores of an output. */
 const stored = (items: unknown): number => JSON.stringify(items).length;
 
-test('what n8n stores of a few hundred creates is a line, as of ten; every record is there', async () => {
+test('n8n stores a few hundred creates as one line, like ten; every record is counted', async () => {
 	const ten = await run({ parameters: createInShort, items: peopleByEmail('ten', 10) });
 	const { items } = await run({ parameters: createInShort, items: peopleByEmail('hundreds', 300) });
 	expect(stored(items)).toBeLessThan(stored(ten.items) + 20);
@@ -30,7 +30,7 @@ test('what n8n stores of a few hundred creates is a line, as of ten; every recor
 	}
 });
 
-describe('of items that fail', () => {
+describe('if items fail,', () => {
 	const wrong = (name: string) => peopleByEmail(name, 5).map((person, i) => (i === 1 || i === 3 ? { email: 'not an address' } : person));
 	const items = wrong('some');
 	const failed = (item: number) => ({
@@ -39,7 +39,7 @@ describe('of items that fail', () => {
 		details: expect.objectContaining({ status: 422, code: 'validation_failed', request_id: expect.any(String) }),
 	});
 
-	test('each is in the summary, with all that its own item would tell', async () => {
+	test('each failure is in the summary, with everything its own item would report', async () => {
 		const { items: output } = await run({ parameters: createInShort, items, continueOnFail: true });
 		expect(output).toHaveLength(1);
 		expect(output[0]!.json).toMatchObject({ items: 5, succeeded: 3, failed: 2, records: 3, failures: [failed(1), failed(3)] });
@@ -48,7 +48,7 @@ describe('of items that fail', () => {
 		expect(Object.keys(failure!.details as object)).toEqual(Object.keys(long[0]!.json.details as object));
 	});
 
-	test('each also goes to the error output, as without a summary', async () => {
+	test('each failure also goes to the error output, as without a summary', async () => {
 		const { items: output } = await run({ parameters: createInShort, items: wrong('apart'), continueOnFail: 'errorOutput' });
 		const [summary, ...errors] = output;
 		expect(summary!.json).toMatchObject({ succeeded: 3, failed: 2, failures: [failed(1), failed(3)] });
@@ -57,7 +57,7 @@ describe('of items that fail', () => {
 		for (const { json } of errors) expect(Object.keys(json)).toEqual(['error', 'message', 'details']);
 	});
 
-	test('the first stops the node as without a summary, and tells what the others came to', async () => {
+	test('the first failure stops the node as without a summary, and its error has the results of the others', async () => {
 		const more = peopleByEmail('stops', 5).map((person, i) => (i === 2 ? { email: 'not an address' } : person));
 		await expect(run({ parameters: createInShort, items: more })).rejects.toMatchObject({
 			message: expect.stringContaining('email'),
@@ -67,14 +67,14 @@ describe('of items that fail', () => {
 	});
 });
 
-test('an upsert tells how many it created and updated', async () => {
+test('an upsert reports how many records it created and updated', async () => {
 	await run({ parameters: create('contact', automatic), items: peopleByEmail('either', 2) });
 	const parameters = inShort(upsert('contact', 'email', { email: '={{ $json.email }}', first_name: 'Ada' }));
 	const { items } = await run({ parameters, items: peopleByEmail('either', 5) });
 	expect(items.map(({ json }) => json)).toMatchObject([{ items: 5, succeeded: 5, created: 3, updated: 2 }]);
 });
 
-test('actions on records are summed up, and so are deletions, which have no ID to tell', async () => {
+test('actions on records are summarized, and so are deletions, which have no ID to report', async () => {
 	const { items } = await run({ parameters: create('contact', automatic), items: peopleByEmail('gone', 3) });
 	const ids = items.map(({ json }) => ({ id: json.id as string }));
 	const tag = (await sandbox.call('GET', '/v1/tags?limit=1')).body.data as IDataObject[];
@@ -86,7 +86,7 @@ test('actions on records are summed up, and so are deletions, which have no ID t
 	expect(await found('gone')).toBe(0);
 });
 
-test('a list is counted, with its first and last ID, also where an agent asks', async () => {
+test('a list is counted, with its first and last ID, also for an agent', async () => {
 	const parameters = inShort(getMany('contact', { returnAll: true }));
 	const { body } = await sandbox.call('GET', '/v1/contacts?limit=500');
 	for (const isTool of [false, true]) {

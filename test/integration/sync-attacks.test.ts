@@ -1,14 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, change, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
 const everything = { missingInSource: 'delete', maxDeletionsShare: 100 };
 const recordOf = async (id: unknown) => await sandbox.call('GET', `/v1/contacts/${String(id)}`);
 
-describe('a record that an item may be is not deleted as missing', () => {
+describe('a record that an item may belong to is not deleted as missing', () => {
 	test.each([
 		['whose key was changed', (record: IDataObject) => ({ ...record, external_id: `${String(record.external_id)}-new` })],
 		['whose address is in a list', ({ email, ...record }: IDataObject) => ({ ...record, external_id: `${String(record.external_id)}-new`, emails: [{ value: 'other@source.example' }, { value: email }] })],
@@ -39,7 +39,7 @@ describe('a record that an item may be is not deleted as missing', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('where two items share a key by mistake, and one has the address of another record', async () => {
+	test('if two items share a key by mistake, and one has the address of another record', async () => {
 		const { team, records, filters } = newTeam(3);
 		await add(records);
 		const twin = { ...records[1]!, external_id: records[0]!.external_id };
@@ -48,7 +48,7 @@ describe('a record that an item may be is not deleted as missing', () => {
 		expect(await listed(team)).toHaveLength(3);
 	});
 
-	test('where the CRM refuses an item, and names it or none', async () => {
+	test('if the CRM refuses an item, with or without naming it', async () => {
 		for (const existing of [true, false]) {
 			const { team, records, filters } = newTeam(3);
 			const stored = await add(records);
@@ -78,7 +78,7 @@ test.each([
 	expect(await listed(team)).toHaveLength(1);
 });
 
-test('a record without any key, made by hand in the CRM, is left, and said', async () => {
+test('a record without any key, created manually in the CRM, is left and reported', async () => {
 	const { team, records, filters } = newTeam(3);
 	await add([...records, { last_name: 'By hand', job_title: team }]);
 	const { unchanged, deleted } = await run(records, { filters, ...everything });
@@ -90,7 +90,7 @@ test('a record without any key, made by hand in the CRM, is left, and said', asy
 describe('matched on ID, with Source Takes Precedence', () => {
 	const rules = { matchOn: 'id', versionField: 'seen', bothChanged: 'source' };
 
-	test('a record that has only left the scope gets no second one', async () => {
+	test('a record that has only left the scope is not created a second time', async () => {
 		const { team, records, filters } = newTeam(1);
 		const [stored] = await add(records);
 		await change(stored!.id, { job_title: `${team}-other`, external_id: null, email: null });
@@ -99,7 +99,7 @@ describe('matched on ID, with Source Takes Precedence', () => {
 		expect(syncIn(conflict[0]!).reason).toContain('outside Records in Scope');
 	});
 
-	test('a deleted one is not created in every run: on ID alone not at all, with a second field once', async () => {
+	test('a deleted record is not created in every run: on ID alone not at all, with a second field once', async () => {
 		const { records } = newTeam(1);
 		const [stored] = await add(records);
 		await sandbox.call('DELETE', `/v1/contacts/${String(stored!.id)}`);
@@ -115,7 +115,7 @@ test.each([
 	['conflict', 'conflict', 'By the CRM'],
 	['crm', 'unchanged', 'By the CRM'],
 	['source', 'updated', 'By the source'],
-] as const)('a version counts only for the id it came with: another record goes by the rule %s, and says so', async (bothChanged, output, name) => {
+] as const)('a version counts only for its own id: another record goes by the rule %s, and this is reported', async (bothChanged, output, name) => {
 	const { records } = newTeam(1);
 	const [stored] = await add([{ ...records[0]!, last_name: 'By the CRM' }]);
 	const item = { id: 'con_00000000000000000000000000', seen: 1, email: records[0]!.email, last_name: 'By the source' };
@@ -124,7 +124,7 @@ test.each([
 	expect((await recordOf(stored!.id)).body.last_name).toBe(name);
 });
 
-describe('what a rule has overwritten', () => {
+describe('values that a rule has overwritten', () => {
 	const overwriting = async (context: IDataObject) => {
 		const { records } = newTeam(2);
 		const [stored] = await add(records.slice(0, 1));
@@ -135,12 +135,12 @@ describe('what a rule has overwritten', () => {
 		return { again, items, stored: stored!, rules };
 	};
 
-	test('is in the error, if another record fails', async () => {
+	test('are in the error if another record fails', async () => {
 		const { again, stored } = await overwriting({});
 		await expect(again()).rejects.toMatchObject({ description: expect.stringMatching(`${String(stored.id)}.*By the CRM.*By the source.*takes precedence`) });
 	});
 
-	test('is in the data of the error, however much it is', async () => {
+	test('are in the data of the error, however many there are', async () => {
 		const { records } = newTeam(25);
 		const stored = await add(records.slice(0, 24));
 		const items = records.map((record) => ({ ...record, last_name: 'By the source', seen: 0 }));
@@ -154,7 +154,7 @@ describe('what a rule has overwritten', () => {
 		expect(overwritten[23]).toMatchObject({ item: 23, changes: [{ field: 'last_name', from: 'Name 23', to: 'By the source' }] });
 	});
 
-	test('is in the output of the next attempt', async () => {
+	test('are in the output of the next attempt', async () => {
 		const { again, items } = await overwriting({});
 		await expect(again()).rejects.toThrow();
 		delete items[1]!.phone;
@@ -183,7 +183,7 @@ describe('a choice that is not understood is refused, and nothing is written', (
 		expect(await listed(team)).toHaveLength(10);
 	});
 
-	test('but texts that mean one are taken', async () => {
+	test('but texts that mean a choice are accepted', async () => {
 		const { team, records, filters } = newTeam(10);
 		await add(records);
 		await sandbox.clear();
@@ -195,7 +195,7 @@ describe('a choice that is not understood is refused, and nothing is written', (
 	});
 });
 
-describe('with the values that both agreed on last', () => {
+describe('with the values that both sides agreed on last', () => {
 	const rules = { versionField: 'seen', agreedField: 'synced', changedAtField: 'at' };
 	const edited = async (byCrm: IDataObject) => {
 		const { records } = newTeam(1, { phone: '+4930123456' });
@@ -215,14 +215,14 @@ describe('with the values that both agreed on last', () => {
 		expect(hints.join()).not.toMatch(bothChanged === 'latest' ? /no such field/ : /seen|synced/);
 	});
 
-	test('a stale value is not written back where only the CRM was edited', async () => {
+	test('a stale value is not written back if only the CRM was edited', async () => {
 		const { id, item } = await edited({ phone: '+34915550142' });
 		const { unchanged } = await run([item], { ...rules, bothChanged: 'source' });
 		expect(unchanged[0]!.json).toMatchObject({ phone: '+34915550142' });
 		expect((await recordOf(id)).body.phone).toBe('+34915550142');
 	});
 
-	test('a field that both have edited goes by the rule, and the others are merged', async () => {
+	test('a field edited on both sides goes by the rule, and the others are merged', async () => {
 		for (const [bothChanged, name] of [['crm', 'By the CRM'], ['source', 'By the source'], ['conflict', 'By the CRM']]) {
 			const { id, item } = await edited({ last_name: 'By the CRM' });
 			const source = { ...item, last_name: 'By the source', phone: '+34915550142' };
@@ -233,7 +233,7 @@ describe('with the values that both agreed on last', () => {
 		}
 	});
 
-	test('values that cannot be read are an error of their item', async () => {
+	test('unreadable values fail their item', async () => {
 		const { item } = await edited({});
 		await expect(run([{ ...item, synced: '["Name 0"]' }], { ...rules, bothChanged: 'source' })).rejects.toThrow('synced');
 		await expect(run([{ ...item, at: 'yesterday' }], { ...rules, bothChanged: 'latest' })).rejects.toThrow('at: “yesterday”');

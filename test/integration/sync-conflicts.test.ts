@@ -1,5 +1,5 @@
-import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, change, counts, newTeam, run } = teamsIn(sandbox);
@@ -30,7 +30,7 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		expect(await nameOf(id)).toBe(name);
 	});
 
-	test('is left by the rule latest where the source keeps only seconds, and changed it in the same second', async () => {
+	test('is left by the rule latest if the source stores only seconds and changed it in the same second', async () => {
 		const { id, item } = await changed();
 		const { updated_at: at } = (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body as { updated_at: string };
 		const { conflict } = await run([{ ...item, at: at.replace(/\.\d+/, '') }], choices('latest'));
@@ -38,14 +38,14 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		expect(await nameOf(id)).toBe('By the CRM');
 	});
 
-	test('is updated where the source has seen that change', async () => {
+	test('is updated if the source has seen that change', async () => {
 		const { id, item } = await changed();
 		expect(counts(await run([{ ...item, seen: '2' }], choices('conflict')))).toEqual([0, 1, 0, 0, 0]);
 		expect(await nameOf(id)).toBe('By the source');
 	});
 
 	test.each(['conflict', 'crm', 'source', 'latest'])(
-		'goes by the rule %s if the source has not seen it, but not where the values are equal',
+		'goes by the rule %s if the source has not seen it, but not if the values are equal',
 		async (rule) => {
 			const { item } = await changed();
 			const unseen = { ...item, seen: null, at: '2999-01-01T00:00:00Z' };

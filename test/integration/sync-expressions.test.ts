@@ -1,11 +1,11 @@
-import { useSandbox } from './sandbox.ts';
-import { scopeOf, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { scopeOf, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, counts, newTeam, run, writes } = teamsIn(sandbox);
 const recordOf = async (id: unknown) => await sandbox.call('GET', `/v1/contacts/${String(id)}`);
 
-describe('a field name that an expression does not give stops the node before it writes', () => {
+describe('a field name whose expression returns nothing stops the node before it writes', () => {
 	const byVersion = { versionField: 'seen', bothChanged: 'latest', changedAtField: 'at', agreedField: 'agreed' };
 	test.each([
 		['alsoMatchOn', 'Then Match On'],
@@ -24,7 +24,7 @@ describe('a field name that an expression does not give stops the node before it
 		expect((await recordOf(stored!.id)).body).toMatchObject({ last_name: records[0]!.last_name });
 	});
 
-	test('but one that it gives is read', async () => {
+	test('but one whose expression returns a name is read', async () => {
 		const { records } = newTeam(1);
 		const [stored] = await add(records);
 		const items = [{ ...records[0]!, last_name: 'Of the source', seen: stored!.version, column: 'seen' }];
@@ -32,7 +32,7 @@ describe('a field name that an expression does not give stops the node before it
 	});
 });
 
-describe('what counts for all items together is not taken from one of them', () => {
+describe('a value for all items together is not taken from one of them', () => {
 	test.each<[string, unknown, string]>([
 		['preview', '={{ $json.of === "b" }}', 'Preview: the expression gives false for item 0, but true for item 1.'],
 		['matchOn', '={{ $json.of === "b" ? "email" : "external_id" }}', 'Match On: '],
@@ -56,7 +56,7 @@ describe('what counts for all items together is not taken from one of them', () 
 		expect(await writes()).toEqual([]);
 	});
 
-	test('but an expression that gives all items the same is read', async () => {
+	test('but an expression that is equal for all items is read', async () => {
 		const { team, records } = newTeam(3);
 		await add(records);
 		const items = records.map((record) => ({ ...record, write: true, team }));

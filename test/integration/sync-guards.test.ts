@@ -1,13 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useSandbox } from './sandbox.ts';
-import { scopeOf, syncIn, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { scopeOf, syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
 
 describe('records that the source does not have', () => {
-	test('are left alone unless the user asks for more', async () => {
+	test('are left unless the user chooses otherwise', async () => {
 		const { team, records, filters } = newTeam(3);
 		await add(records);
 		expect(counts(await run(records.slice(1), { filters }))).toEqual([0, 0, 2, 0, 0]);
@@ -63,7 +63,7 @@ describe('records that the source does not have', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('one of three is deleted by a new node’s limits', async () => {
+	test('one of three is deleted with a new node’s limits', async () => {
 		const { team, records, filters } = newTeam(3);
 		await add(records);
 		expect(counts(await run(records.slice(1), { filters, missingInSource: 'delete' }))).toEqual([0, 0, 2, 1, 0]);
@@ -101,7 +101,7 @@ describe('records that the source does not have', () => {
 		});
 	});
 
-	test('are left where the CRM gives fewer records than it counts', async () => {
+	test('are left if the CRM returns fewer records than it counts', async () => {
 		const { team, records, filters } = newTeam(20);
 		const stored = await add(records);
 		const page = { data: stored.slice(0, 15), next_cursor: null, total: 20 };

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './sync-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox);
@@ -15,12 +15,12 @@ const asNewAccount = () => ({
 });
 const withoutAccount = (url: URL) => void (url.pathname = url.pathname.replace(/^\/account-\d+/, ''));
 
-describe('the version of a record that was written is the one that the CRM answers with', () => {
+describe('the version of a written record is the one that the CRM responds with', () => {
 	const withoutData = (text: string): string => {
 		const { results, id, ...rest } = JSON.parse(text) as IDataObject & { results?: IDataObject[] };
 		return JSON.stringify(results ? { ...rest, results: results.map(({ data: _, ...result }) => result) } : { id });
 	};
-	test.each([1, 3])('or none: the one that was read belongs to the old values (%d records)', async (count) => {
+	test.each([1, 3])('or none: the version that was read belongs to the old values (%d records)', async (count) => {
 		const { records, filters } = newTeam(count);
 		const stored = await add(records);
 		service.alter({ answer: (text, { method }) => (method === 'GET' ? text : withoutData(text)) });
@@ -35,7 +35,7 @@ describe('the version of a record that was written is the one that the CRM answe
 	});
 });
 
-test('a record in scope stays in scope where the CRM does not take ids beside the scope', async () => {
+test('a record in scope stays in scope if the CRM does not accept ids beside the scope', async () => {
 	const { team, records, filters } = newTeam(3);
 	await add(records);
 	service.alter({

@@ -1,13 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, change, counts, newTeam, run } = teamsIn(sandbox);
 const stored = async (id: unknown) => (await sandbox.call('GET', `/v1/contacts/${String(id)}`)).body;
 
-test('a record that Then Match On finds and that has another key is another’s: it is not overwritten', async () => {
+test('a record found by Then Match On with another key belongs to another item: it is not overwritten', async () => {
 	const { records } = newTeam(1);
 	const [theirs] = await add(records);
 	const ours = { ...records[0]!, external_id: 'ours', last_name: 'Ours' };
@@ -25,14 +25,14 @@ test('nor is it deleted or set as missing, and the items around it are written',
 	expect(await stored(theirs!.id)).toEqual(theirs);
 });
 
-test('a record made by hand, without a key, is linked by Then Match On', async () => {
+test('a record created manually, without a key, is linked by Then Match On', async () => {
 	const { records } = newTeam(1);
 	const [byHand] = await add(records.map(({ external_id: _, ...rest }) => rest as IDataObject));
 	expect(counts(await run(records, { alsoMatchOn: 'email' }))).toEqual([0, 1, 0, 0, 0]);
 	expect(await stored(byHand!.id)).toMatchObject({ external_id: records[0]!.external_id });
 });
 
-test('what the CRM has added to an object of a list is an edit of it, though Agreed Values do not have it', async () => {
+test('an addition of the CRM to an object of a list is an edit of it, though Agreed Values do not have it', async () => {
 	const { team, records } = newTeam(1);
 	const mail = (name: string) => `${team}-${name}@source.example`;
 	const { email: _, ...rest } = records[0]!;

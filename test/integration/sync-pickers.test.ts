@@ -1,7 +1,7 @@
 import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from '../../nodes/CrmPlatform/pickers/syncFields';
-import { mapped } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf, syncPicker as picker } from './sync-node.ts';
+import { mapped } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, syncOf, syncPicker as picker } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const opened = (resource: string, more = {}) => ({
@@ -15,13 +15,13 @@ test('a sync offers the unique fields to match on, and the id', async () => {
 	expect(offered.map(({ value }) => value)).not.toContain('last_name');
 });
 
-test('a sync says that no field is chosen yet, and names none for it', async () => {
+test('a sync reports that no field is chosen yet, and names none', async () => {
 	const [first] = await picker(getSyncMatchFields, opened('contact'));
 	const [second] = await picker(getSyncOtherMatchFields, opened('contact'));
 	expect([first, second]).toEqual([{ name: 'Choose a Field', value: '' }, { name: 'None', value: '' }]);
 });
 
-test('the id can always be mapped, and is shown where records are found by it', async () => {
+test('the id can always be mapped, and is shown if records are found by it', async () => {
 	const id = async (more: object) =>
 		(await picker(getSyncFields, opened('contact', more))).fields.find((field) => field.id === 'id');
 	expect(await id({ matchOn: 'id' })).toMatchObject({ removed: false, required: true });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { randomRuns } from '../random-runs.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, scopeOf, syncIn, syncOf, type SyncRun } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const runs = randomRuns(25);
@@ -56,7 +56,7 @@ function recordOf(world: string, { key, mailKey = key, lacks, capitals, city, ..
 async function fill(world: string, people: Person[], scopes: string[]): Promise<void> {
 	for (const [i, entry] of people.entries()) {
 		const { 'address.city': city, ...record } = recordOf(world, entry, scopes[i] ?? '');
-		// Those that would share a key are refused, as they would be at any time.
+		// Edits after which two records would share a key are refused, as always.
 		await sandbox.call('POST', '/v1/contacts', { ...record, address: { city } });
 	}
 }
@@ -69,7 +69,7 @@ const byItem = (run: SyncRun) =>
 		run[name].map((item) => ({ item: item.pairedItem, ...syncIn(item) })),
 	);
 
-test('a preview is what the run does; then both agree; then nothing is left to do', async () => {
+test('a preview shows what the run does; then both agree; then nothing is left to do', async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.oneof(fc.array(person, { maxLength: 7 }), consistentSource),

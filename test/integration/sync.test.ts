@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useSandbox } from './sandbox.ts';
-import { syncIn, teamsIn } from './sync-node.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { syncIn, teamsIn } from './harness/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, counts, listed, newTeam, run, writes } = teamsIn(sandbox);
 
-test('new records are created, those that differ are updated, others are left, each linked to its item', async () => {
+test('new records are created, different ones are updated, others are left, each linked to its item', async () => {
 	const { team, records } = newTeam(3);
 	await add(records.slice(0, 2));
 	await sandbox.clear();
@@ -28,7 +28,7 @@ test('new records are created, those that differ are updated, others are left, e
 	expect((await listed(team)).map(({ last_name: name }) => name).sort()).toEqual(['Name 0', 'Name 2', 'Other']);
 });
 
-test('only the values that differ are sent, under the version that was read', async () => {
+test('only different values are sent, under the version that was read', async () => {
 	const { records } = newTeam(2);
 	const [record] = await add(records);
 	const events = async () => (await sandbox.call('GET', '/v1/events?limit=500')).body.data as IDataObject[];
@@ -126,7 +126,7 @@ describe('nothing is guessed', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('a unique value that another record has is a conflict, in the preview as in the run', async () => {
+	test('a unique value of another record is a conflict, in the preview as in the run', async () => {
 		const { records } = newTeam(2);
 		await add(records);
 		await sandbox.clear();
@@ -137,7 +137,7 @@ describe('nothing is guessed', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('the second field finds what the first does not, and only that', async () => {
+	test('the second field finds only records that the first does not', async () => {
 		const { records } = newTeam(2);
 		const [, second] = await add([records[0]!, { ...records[1]!, external_id: null }]);
 		const { updated, unchanged } = await run(records, { alsoMatchOn: 'email' });
@@ -150,7 +150,7 @@ describe('nothing is guessed', () => {
 	});
 });
 
-test('ten records are found with a few requests, however many there are', async () => {
+test('ten records are found with a few requests, however many records exist', async () => {
 	const { records } = newTeam(600);
 	for (let i = 0; i < 600; i += 100) await add(records.slice(i, i + 100));
 	await sandbox.clear();

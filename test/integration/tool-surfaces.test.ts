@@ -4,12 +4,12 @@ import { ExecuteContext } from 'n8n-core';
 import { createRunExecutionData, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { workflowIn } from '../../tools/node-context.ts';
-import { agentReading } from './agent.ts';
-import { asTool, runEngineAgent } from './engine-agent.ts';
-import { parts, type Setup } from './n8n.ts';
-import { sinceN8n } from './n8n-version.ts';
-import { create, getMany, mapped, on } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { agentReading } from './harness/agent-execution.ts';
+import { asTool, runEngineAgent } from './harness/engine-agent.ts';
+import { parts, type Setup } from './harness/node-runs.ts';
+import { sinceN8n } from './harness/n8n-version.ts';
+import { create, getMany, mapped, on } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
@@ -60,7 +60,7 @@ const setup = (parameters: Setup['parameters']): Setup => ({ credential: sandbox
 const adding = () => setup({ ...create('contact', named), options: { maxWait: 0 } });
 
 const promises = (surface: Surface) => () => {
-	test('a call that is made again after its answer was lost writes once', async () => {
+	test('a call that is repeated after its response was lost writes once', async () => {
 		const name = anyName();
 		await loseAnswer();
 		const [lost, repeated] = await surface(adding(), [{ Name: name }, { Name: name }]);
@@ -69,7 +69,7 @@ const promises = (surface: Surface) => () => {
 		expect(await found(name)).toBe(1);
 	});
 
-	test('the same in the next execution writes once, too', async () => {
+	test('the same call in the next execution writes once, too', async () => {
 		const name = anyName();
 		await loseAnswer();
 		await surface(adding(), [{ Name: name }]);
@@ -90,7 +90,7 @@ const promises = (surface: Surface) => () => {
 		expect(answer).toMatch(/stage.*(lead|customer)/is);
 	});
 
-	test('the message of an error has what the CRM says of each field', async () => {
+	test('the message of an error has the CRM’s words about each field', async () => {
 		const fields = mapped({ email: "={{ $fromAI('Email') }}", last_name: "={{ $fromAI('Name') }}" });
 		const [answer] = await surface(setup({ ...create('contact', fields) }), [{ Email: 'nobody', Name: 'x'.repeat(2_000) }]);
 		expect(answer).toMatch(/last_name: .*email: /s);
@@ -102,7 +102,7 @@ const promises = (surface: Surface) => () => {
 		expect(answer).toMatch(/There is no ID/);
 	});
 
-	test('a field that does not exist is refused, with those that do', async () => {
+	test('a field that does not exist is refused with the existing fields', async () => {
 		const name = anyName();
 		const parameters = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: "={{ $fromAI('Body', '', 'json') }}" };
 		const [answer] = await surface(setup(parameters), [{ Body: { last_name: name, colour: 'red' } }]);
@@ -110,19 +110,19 @@ const promises = (surface: Surface) => () => {
 		expect(await found(name)).toBe(0);
 	});
 
-	test('records that were not looked for are told from those that were', async () => {
+	test('a list whose only filter is empty says that no filter was applied', async () => {
 		const parameters = getMany('contact', { returnAll: false, limit: 1 }, { email: "={{ $fromAI('Email') }}" });
 		const [answer] = await surface(setup(parameters), [{ Email: '' }]);
 		expect(answer).toMatch(/no filter was applied/);
 	});
 
-	test('nothing found is said', async () => {
+	test('an empty result is stated', async () => {
 		const parameters = getMany('contact', {}, { email: "={{ $fromAI('Email') }}" });
 		const [answer] = await surface(setup(parameters), [{ Email: `${anyName()}@example.com` }]);
 		expect(answer).toMatch(/nothing was found/i);
 	});
 
-	test('a long answer is cut at whole records and says how many more there are', async () => {
+	test('a long answer is cut at whole records and states how many more there are', async () => {
 		const company = anyName();
 		const job_title = 'x'.repeat(200);
 		for (let i = 0; i < 12; i++) await sandbox.call('POST', '/v1/contacts', { last_name: `${company} ${i}`, job_title });
@@ -150,7 +150,7 @@ sinceN8n('2.41', () => {
 		const call = async (parameters: Setup['parameters'], calls: IDataObject[], items: IDataObject[]) =>
 			await runEngineAgent(setup(parameters), (answers) => (answers.length === 0 ? calls : undefined), {}, items);
 
-		test('an argument of the name of a field that the workflow fixes is refused', async () => {
+		test('an argument with the name of a field that the workflow fixes is refused', async () => {
 			const [mine, other] = [await added(), await added()];
 			const fields = mapped({ external_id: "={{ $fromAI('id') }}" });
 			for (const id of ['={{ $json.id }}', "={{ $json['id'] }}", '={{ $input.item.json.id }}']) {
@@ -160,7 +160,7 @@ sinceN8n('2.41', () => {
 			expect([await read(mine), await read(other)]).toMatchObject([{ version: 1 }, { version: 1 }]);
 		});
 
-		test('an argument that the tool does not have is refused, and the answer names those it has', async () => {
+		test('an argument that the tool does not have is refused, and the message names the tool’s arguments', async () => {
 			const [mine, other] = [await added(), await added()];
 			const fields = mapped({ last_name: "={{ $fromAI('Name') }}" });
 			const update = on('contact', 'update', '={{ $json.id }}', { fields });
@@ -169,7 +169,7 @@ sinceN8n('2.41', () => {
 			expect([await read(mine), await read(other)]).toMatchObject([{ version: 1 }, { version: 1 }]);
 		});
 
-		test('what the workflow fixes comes from the item, and an empty argument that the tool does not have is nothing', async () => {
+		test('a value that the workflow fixes comes from the item, and an unknown empty argument is ignored', async () => {
 			const mine = await added();
 			const fields = mapped({ job_title: '={{ $json.title }}', last_name: "={{ $fromAI('Name') }}" });
 			const update = on('contact', 'update', '={{ $json.id }}', { fields });
@@ -177,7 +177,7 @@ sinceN8n('2.41', () => {
 			expect(await read(mine)).toMatchObject({ last_name: 'King', job_title: 'Countess' });
 		});
 
-		test('calls that are made at once, of several items too, are done with their own values', async () => {
+		test('simultaneous calls, also of several items, use their own values', async () => {
 			const names = [anyName(), anyName(), anyName()];
 			const answers = await call(create('contact', named), names.map((Name) => ({ Name })), [{ a: 1 }, { a: 2 }, { a: 3 }]);
 			expect(answers).toHaveLength(3);

@@ -1,7 +1,7 @@
-import { useAlteredService } from './altered-trigger';
-import { quickRetries } from './quick-retries';
+import { useAlteredService } from './harness/altered-trigger';
+import { quickRetries } from './harness/quick-retries';
 import { until } from '../until.ts';
-import { came, change, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
+import { came, change, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 const service = useAlteredService();
 
@@ -15,7 +15,7 @@ const dated = (ms: number) => {
 describe.each([
 	['paused', { status: 'paused' }, { status: 'active' }],
 	['asked for other events', { events: ['deal.won'] }, { events: ['contact.created'] }],
-])('What a subscription misses that somebody has %s, and put back before the next look,', (_, there, back) => {
+])('An event that a subscription misses, because somebody has %s and restored it before the next look,', (_, there, back) => {
 	beforeEach(async () => {
 		await trigger.activate();
 		await trigger.look();
@@ -27,7 +27,7 @@ describe.each([
 		dated(Date.parse(String((await onlySubscription()).updated_at)) + 600_000 - Date.now());
 	});
 
-	test('comes after the look', async () => {
+	test('arrives after the look', async () => {
 		await trigger.look();
 		await came('meanwhile');
 		const recoveries = () => service.passed.filter((request) => request.endsWith('/recover')).length;
@@ -36,20 +36,20 @@ describe.each([
 		expect(recoveries()).toBe(before);
 	});
 
-	test('comes after a publish', async () => {
+	test('arrives after a publish', async () => {
 		await trigger.deactivate();
 		await trigger.activate();
 		await came('meanwhile');
 	});
 
-	test('comes after a start of n8n', async () => {
+	test('arrives after a start of n8n', async () => {
 		await trigger.restart();
 		await trigger.look();
 		await came('meanwhile');
 	});
 });
 
-test('what a look has put right but could not recover comes after a publish', async () => {
+test('if a look has repaired the subscription but could not recover events, they arrive after a publish', async () => {
 	await trigger.activate();
 	await trigger.look();
 	await change('PATCH', { events: ['deal.won'] });
@@ -71,7 +71,7 @@ test.each([
 	['event of a delivery', 500],
 	['list of deliveries', 403],
 	['list of deliveries', 404],
-])('the %s that answers %d stops neither the watch nor an unpublish, and nothing is lost', async (endpoint, status) => {
+])('if the %s answers with %d, the watch and an unpublish continue, and nothing is lost', async (endpoint, status) => {
 	quickRetries();
 	await trigger.activate();
 	trigger.fails = 503;
@@ -106,7 +106,7 @@ describe('n8n is stopped for days', () => {
 	};
 	afterEach(() => void jest.restoreAllMocks());
 
-	test('its subscription was disabled: what is older than Maximum Age is told', async () => {
+	test('its subscription was disabled: events older than Maximum Age are reported', async () => {
 		await stop(6, 'old');
 		await until(async () => (await onlySubscription()).status === 'disabled');
 		await happen('while disabled');
@@ -116,7 +116,7 @@ describe('n8n is stopped for days', () => {
 		expect(trigger.reported).toEqual([expect.stringMatching(/was disabled .* Events may be missing, those before .* are older than Maximum Age/)]);
 	});
 
-	test('its deliveries failed: what is older than Maximum Age is told', async () => {
+	test('its deliveries failed: events older than Maximum Age are reported', async () => {
 		await stop(3, 'old');
 		await trigger.restart();
 		await trigger.look();
@@ -124,7 +124,7 @@ describe('n8n is stopped for days', () => {
 	});
 });
 
-test('n8n that was stopped for days while nothing happened has nothing to tell', async () => {
+test('n8n that was stopped for days without any event reports nothing', async () => {
 	await trigger.activate();
 	const now = (await createdAt()) + 3 * 86_400_000;
 	await later(3 * 86_400);

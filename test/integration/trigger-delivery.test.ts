@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { forgetDeliveries } from '../../nodes/CrmPlatform/trigger/webhook/receive';
-import { useTriggers } from './open-triggers';
-import { useSandbox } from './sandbox';
+import { useTriggers } from './harness/open-triggers';
+import { useSandbox } from './harness/sandbox';
 import { until } from '../until.ts';
-import { type TestTrigger } from './trigger';
+import { type TestTrigger } from './harness/webhook-trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);
@@ -61,7 +61,7 @@ test('the record is returned as it is now or, if it was deleted, as it was', asy
 	expect(trigger.started[1]!.event).toMatchObject({ fetched_at: expect.stringMatching(/Z$/) });
 });
 
-test('records of custom objects come afresh as well', async () => {
+test('records of custom objects are also read again', async () => {
 	await create('/v1/custom-objects', {
 		key: 'boats',
 		label_singular: 'Boat',
@@ -79,7 +79,7 @@ test('records of custom objects come afresh as well', async () => {
 	});
 });
 
-test('what does not pass the filters starts nothing and is done with', async () => {
+test('an event that does not pass the filters starts nothing and is done', async () => {
 	const { id } = await happen('Moreno');
 	const trigger = await start({
 		events: ['contact.updated'],
@@ -130,7 +130,7 @@ test('an event that n8n could not start is delivered again', async () => {
 	expect(names(trigger)).toEqual(['Moreno']);
 });
 
-test('a secret that is rotated is good for another day', async () => {
+test('a secret that is rotated stays valid for a day', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	const { body } = await sandbox.call('GET', '/v1/webhooks');
 	const [{ id } = {}] = body.data as IDataObject[];
@@ -143,7 +143,7 @@ test('a secret that is rotated is good for another day', async () => {
 	expect(trigger.answers).toEqual([200, 200]);
 });
 
-test('the CRM’s test is answered, and starts the workflow only if asked for', async () => {
+test('the CRM’s test is answered, and starts the workflow only if chosen', async () => {
 	const trigger = await start({ events: ['*'] });
 	const { body } = await sandbox.call('GET', '/v1/webhooks');
 	const [{ id } = {}] = body.data as IDataObject[];
@@ -158,7 +158,7 @@ test('the CRM’s test is answered, and starts the workflow only if asked for', 
 	expect(trigger.reported).toEqual(['Test Events: enter true or false instead of “sometimes”.']);
 });
 
-test('a test run takes what comes to it, in its own way', async () => {
+test('during a test run, an event starts both the workflow and the test run', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	await trigger.activate(true);
 	await happen('Moreno');

@@ -1,9 +1,9 @@
-import { surviveFaults } from './survive-faults';
-import { came, happen, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
+import { surviveFaults } from './harness/survive-faults';
+import { came, happen, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 surviveFaults([{ status: 403 }]);
 
-test.each(['DELETE', 'GET'])('an unpublish whose %s fails for good leaves the next publish a trigger that works', async (method) => {
+test.each(['DELETE', 'GET'])('an unpublish whose %s fails permanently leaves the next publish a trigger that works', async (method) => {
 	await trigger.activate();
 	await sandbox.faults({ method, path: '/v1/webhooks', status: 403 });
 	await expect(trigger.deactivate()).rejects.toThrow();

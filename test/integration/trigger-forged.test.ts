@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { Webhook } from 'standardwebhooks';
 
 import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
-import { useTriggers } from './open-triggers';
-import { useSandbox } from './sandbox';
-import type { TestTrigger } from './trigger';
+import { useTriggers } from './harness/open-triggers';
+import { useSandbox } from './harness/sandbox';
+import type { TestTrigger } from './harness/webhook-trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const start = useTriggers(sandbox);
@@ -37,7 +37,7 @@ function sign(secret: string, body: string, at = new Date(), id = 'evt_forged') 
 	};
 }
 
-test('who has no right signature gets 401, and nothing starts', async () => {
+test('a sender without a valid signature gets 401, and nothing starts', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	const other = await start({ events: ['contact.created'] }, 'workflow-2');
 	const body = JSON.stringify(event('evt_forged'));
@@ -61,7 +61,7 @@ test('who has no right signature gets 401, and nothing starts', async () => {
 	expect(names(trigger)).toEqual(['evt_forged']);
 });
 
-test('a trigger that has no secret lets nothing in', async () => {
+test('a trigger without a secret accepts nothing', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	const body = JSON.stringify(event('evt_forged'));
 	const headers = sign(secretOf(trigger), body);

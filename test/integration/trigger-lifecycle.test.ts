@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
-import { useSandbox } from './sandbox';
+import { useSandbox } from './harness/sandbox';
 import { until } from '../until.ts';
-import { startTrigger, type TestTrigger, type TriggerSetup } from './trigger';
+import { startTrigger, type TestTrigger, type TriggerSetup } from './harness/webhook-trigger';
 
 const sandbox = useSandbox({ contacts: 0 });
 const open: TestTrigger[] = [];
@@ -32,7 +32,7 @@ afterEach(async () => {
 	for (const { id } of await subscriptions()) await sandbox.call('DELETE', `/v1/webhooks/${String(id)}`);
 });
 
-test('activation subscribes the workflow’s address to the chosen events, and says whose it is', async () => {
+test('activation subscribes the workflow’s address to the chosen events, under the workflow’s name', async () => {
 	const trigger = await start({ parameters: { events: ['deal.*', 'contact.created'] } });
 	await trigger.activate();
 	expect(await only()).toMatchObject({
@@ -65,7 +65,7 @@ test('without recovery, a correct subscription is left alone', async () => {
 	expect(await only()).toMatchObject({ events: ['deal.won'] });
 });
 
-test('a deleted subscription is created anew, a disabled one is enabled', async () => {
+test('a deleted subscription is created again, a disabled one is enabled', async () => {
 	const trigger = await start();
 	await trigger.activate();
 	const { id } = await only();
@@ -84,7 +84,7 @@ test('a deleted subscription is created anew, a disabled one is enabled', async 
 	await until(() => trigger.started.length === 1);
 });
 
-test('one whose id n8n has lost is found by its address, and gets a new secret', async () => {
+test('a subscription whose id n8n has lost is found by its address, and gets a new secret', async () => {
 	const trigger = await start();
 	await trigger.activate();
 	const { id } = await only();
@@ -127,7 +127,7 @@ test('two workflows with the same events have a subscription each, and end only 
 	expect(await only()).toMatchObject({ url: secondTrigger.url });
 });
 
-test('a copy of the workflow does not take over what the original keeps', async () => {
+test('a copy of the workflow does not take over the stored state of the original', async () => {
 	const original = await start();
 	await original.activate();
 	const copy = await start({ workflowId: 'workflow-2' });
@@ -138,7 +138,7 @@ test('a copy of the workflow does not take over what the original keeps', async 
 	expect(await only()).toMatchObject({ url: original.url, status: 'active' });
 });
 
-test('others’ subscriptions are never touched', async () => {
+test('the subscriptions of others are never touched', async () => {
 	const body = { url: 'https://elsewhere.example/hook', events: ['*'], status: 'paused' };
 	const { body: other } = await sandbox.call('POST', '/v1/webhooks', body);
 	const trigger = await start();
@@ -147,7 +147,7 @@ test('others’ subscriptions are never touched', async () => {
 	expect(await only()).toMatchObject({ id: other.id, version: 1, status: 'paused' });
 });
 
-test('a test run has a subscription of its own and leaves none behind', async () => {
+test('a test run has its own subscription and leaves none behind', async () => {
 	const trigger = await start();
 	await trigger.activate();
 	const { id } = await only();
@@ -164,7 +164,7 @@ test('a subscription that is already gone does not prevent deactivation', async 
 	await trigger.deactivate();
 });
 
-test('what fails says so, and nothing is left behind', async () => {
+test('a failure is reported, and nothing is left behind', async () => {
 	const none = await start({ parameters: { events: [] } });
 	await expect(none.activate()).rejects.toThrow('Choose at least one event');
 	const unknown = await start({ parameters: { events: ['deal.danced'] } });

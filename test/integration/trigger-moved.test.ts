@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useAlteredService } from './altered-trigger';
+import { useAlteredService } from './harness/altered-trigger';
 import { until } from '../until.ts';
-import { startTrigger } from './trigger';
-import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
+import { startTrigger } from './harness/webhook-trigger';
+import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 /** Another name of the place where n8n listens. */
 const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
@@ -14,7 +14,7 @@ const deliveries = async () => {
 };
 
 describe('n8n gets another address', () => {
-	test('its subscription is moved: what failed meanwhile comes, and nothing comes twice', async () => {
+	test('its subscription is moved: events that failed meanwhile arrive, and none arrives twice', async () => {
 		await trigger.activate();
 		const { id } = await onlySubscription();
 		await oneTakenOneRefused();
@@ -45,7 +45,7 @@ describe('n8n gets another address', () => {
 		expect(await deliveries()).toHaveLength(1);
 	});
 
-	test('while the subscription is paused: once it is resumed, events come to the new one', async () => {
+	test('while the subscription is paused: once it is resumed, events arrive at the new one', async () => {
 		await trigger.activate();
 		await change('PATCH', { status: 'paused' });
 		await happen('meanwhile');
@@ -99,10 +99,10 @@ describe('n8n gets another address', () => {
 	});
 });
 
-describe('A service that changes no address', () => {
+describe('A service that cannot change addresses', () => {
 	const service = useAlteredService();
 
-	test.each(['has no PATCH', 'ignores the new one'])('%s: a subscription is made anew, with what failed and the last minute', async (how) => {
+	test.each(['has no PATCH', 'ignores the new one'])('%s: a subscription is created again, and receives the failed events and those of the last minute', async (how) => {
 		let ahead = 0;
 		const former = trigger.url;
 		service.edit((answer) => {
@@ -133,7 +133,7 @@ describe('A service that changes no address', () => {
 	});
 });
 
-test('what n8n does not listen to any more keeps nobody from ending the trigger', async () => {
+test('a subscription that n8n no longer listens to does not prevent ending the trigger', async () => {
 	await trigger.activate();
 	await trigger.restart('http://127.0.0.1:9');
 	await trigger.deactivate();

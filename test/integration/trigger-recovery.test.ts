@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../until.ts';
-import { happen, names, onlySubscription, sandbox, trigger } from './watched-trigger';
+import { happen, names, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 const hour = 3_600_000;
 
@@ -33,7 +33,7 @@ const settle = async (count: number) =>
 		return trigger.started.length >= count && !pending;
 	});
 
-test('what happened before the first activation is nobody’s', async () => {
+test('events before the first activation start nothing', async () => {
 	await happen('before');
 	await trigger.activate();
 	await happen('after');
@@ -65,7 +65,7 @@ test('events that occurred while the workflow was inactive arrive afterwards, in
 	expect(inSequence).toEqual(inSequence.toSorted((a, b) => a - b));
 });
 
-test('what was not delivered yet when the workflow was deactivated is not lost, the rest not doubled', async () => {
+test('events not yet delivered when the workflow was deactivated are not lost, and the others not repeated', async () => {
 	await trigger.activate();
 	await happen('arrived');
 	await settle(1);
@@ -79,11 +79,11 @@ test('what was not delivered yet when the workflow was deactivated is not lost, 
 	await happen('missed');
 	await trigger.activate();
 	await settle(4);
-	// One that is tried again may be overtaken: the service promises no order.
+	// A delivery that is retried may be overtaken: the service promises no order.
 	expect(names().sort()).toEqual(['arrived', 'arrived too', 'failed', 'missed']);
 });
 
-test('publishing again in the middle of it all loses nothing and doubles nothing', async () => {
+test('publishing again during recovery loses nothing and repeats nothing', async () => {
 	await trigger.activate();
 	const happening = happen(...numbered(120));
 	for (let i = 0; i < 4; i++) {
@@ -96,7 +96,7 @@ test('publishing again in the middle of it all loses nothing and doubles nothing
 	expect(names().sort()).toEqual(numbered(120).sort());
 });
 
-test('an activation that could not ask for what was missed leaves that to the next', async () => {
+test('if an activation could not request missed events, the next one does', async () => {
 	await trigger.activate();
 	await trigger.deactivate();
 	await happen('missed');
@@ -124,7 +124,7 @@ test('events older than the limit stay missed', async () => {
 	expect(names()).toEqual(['young enough']);
 });
 
-test('without recovery, what was missed stays missed', async () => {
+test('without recovery, missed events stay missed', async () => {
 	trigger.parameters = { ...trigger.parameters, recover: false };
 	await trigger.activate();
 	await trigger.deactivate();
@@ -147,7 +147,7 @@ test('after a start of n8n, events that failed meanwhile arrive by themselves, i
 	expect(names()).toEqual(numbered(15));
 });
 
-test('where somebody has deleted the subscription, what came meanwhile is not lost', async () => {
+test('if somebody has deleted the subscription, events that occurred meanwhile are not lost', async () => {
 	await trigger.activate();
 	await happen('arrived');
 	await settle(1);

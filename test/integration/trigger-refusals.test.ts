@@ -1,7 +1,7 @@
-import { useAlteredService } from './altered-trigger';
-import { quickRetries } from './quick-retries';
+import { useAlteredService } from './harness/altered-trigger';
+import { quickRetries } from './harness/quick-retries';
 import { until } from '../until.ts';
-import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, oneTakenOneRefused, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 const service = useAlteredService();
 const refusal = (status: number, pointer?: string) => ({
@@ -15,11 +15,11 @@ const elsewhere = () => trigger.url.replace('127.0.0.1', 'localhost');
 const moved = () => elsewhere().split('/webhook/')[0]!;
 
 
-describe('A service that refuses to change a subscription, though it describes it', () => {
+describe('A service that refuses to change a subscription, although it describes such changes', () => {
 	const statuses = [400, 403, 404, 405, 409, 410, 422, 501];
 	const refusePatch = (status: number) => refuse('PATCH', /\/webhooks\//, status);
 
-	test.each(statuses)('%d: when n8n gets another address, another subscription is made, and nothing is lost', async (status) => {
+	test.each(statuses)('%d: when n8n gets another address, another subscription is created, and nothing is lost', async (status) => {
 		await trigger.activate();
 		await oneTakenOneRefused();
 		refusePatch(status);
@@ -31,7 +31,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		expect(trigger.reported).toEqual([]);
 	});
 
-	test.each([{ events: ['deal.won'] }, { status: 'disabled' }])('405: %j is put right by another subscription', async (changed) => {
+	test.each([{ events: ['deal.won'] }, { status: 'disabled' }])('405: %j is repaired with another subscription', async (changed) => {
 		await trigger.activate();
 		// Only the service itself disables one.
 		if (changed.status === undefined) await change('PATCH', changed);
@@ -48,7 +48,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		await until(() => JSON.stringify(trigger.started).includes('meanwhile'));
 	});
 
-	test('405: a publish with other events makes another subscription', async () => {
+	test('405: a publish with other events creates another subscription', async () => {
 		await trigger.activate();
 		refusePatch(405);
 		trigger.parameters = { events: ['contact.created', 'deal.won'] };
@@ -59,7 +59,7 @@ describe('A service that refuses to change a subscription, though it describes i
 	test.each([
 		[403, undefined, 'No event reaches this trigger'],
 		[422, '/url', 'The CRM cannot deliver to this n8n at'],
-	])('if it also refuses another one with %d (%s), the former one stays and the user is told', async (status, pointer, expectedReport) => {
+	])('if it also refuses another one with %d (%s), the former one stays and the user is warned', async (status, pointer, expectedReport) => {
 		await trigger.activate();
 		const { id } = await onlySubscription();
 		service.alter({
@@ -75,7 +75,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		expect(await onlySubscription()).toMatchObject({ id, url: elsewhere() });
 	});
 
-	test('a subscription whose first answer was lost is not left beside the other', async () => {
+	test('a subscription whose first response was lost does not remain beside the other', async () => {
 		quickRetries();
 		await trigger.activate();
 		let lost = 0;
@@ -93,7 +93,7 @@ describe('A service that refuses to change a subscription, though it describes i
 		await came('after');
 	});
 
-	test('one that it does not end is told of, and no more are made', async () => {
+	test('a webhook that the service does not delete is reported, and no more are created', async () => {
 		await trigger.activate();
 		const { id } = await onlySubscription();
 		service.alter({ request: ({ method }) => (method === 'PATCH' || method === 'DELETE' ? refusal(405) : undefined) });
@@ -104,7 +104,7 @@ describe('A service that refuses to change a subscription, though it describes i
 	});
 });
 
-test.each([404, 405])('rotation that is described but answers %d: a subscription whose secret is unknown is made anew', async (status) => {
+test.each([404, 405])('rotation that is described but answers %d: a subscription whose secret is unknown is created again', async (status) => {
 	refuse('POST', /rotate-secret/, status);
 	await sandbox.call('POST', '/v1/webhooks', { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' });
 	await trigger.activate();
@@ -113,7 +113,7 @@ test.each([404, 405])('rotation that is described but answers %d: a subscription
 	expect(await onlySubscription()).toMatchObject({ url: trigger.url });
 });
 
-test('a webhook of somebody else with n8n’s address is never changed nor ended', async () => {
+test('another client’s webhook with n8n’s address is never changed nor ended', async () => {
 	const { body: other } = await sandbox.call('POST', '/v1/webhooks', { url: trigger.url, events: ['deal.won'], description: 'Billing' });
 	await trigger.activate();
 	expect(await subscriptions()).toHaveLength(2);
@@ -129,14 +129,14 @@ test('a webhook of somebody else with n8n’s address is never changed nor ended
 });
 
 describe('A recovery that the CRM describes', () => {
-	test('is not asked for at a first publish', async () => {
+	test('is not requested at a first publish', async () => {
 		refuse('POST', /\/recover/, 422);
 		await trigger.activate();
 		await happen('Moreno');
 		await came('Moreno');
 	});
 
-	test.each([404, 405, 410, 501])('but answers with %d: a publish and a look go on, and say that events may be missing', async (status) => {
+	test.each([404, 405, 410, 501])('but that answers with %d: a publish and a look continue, and report that events may be missing', async (status) => {
 		refuse('POST', /\/recover/, status);
 		await trigger.activate();
 		await trigger.deactivate();
@@ -149,7 +149,7 @@ describe('A recovery that the CRM describes', () => {
 		await came('Moreno');
 	});
 
-	test('but the 404 page of a web server answers: the publish fails, so that the next one recovers what was missed', async () => {
+	test('but that answers with the 404 page of a web server: the publish fails, so that the next one recovers the missed events', async () => {
 		await trigger.activate();
 		await trigger.deactivate();
 		await happen('missed');
@@ -161,7 +161,7 @@ describe('A recovery that the CRM describes', () => {
 		await came('missed');
 	});
 
-	test('but refuses: the message says what to turn off', async () => {
+	test('but refuses: the message tells what to turn off', async () => {
 		refuse('POST', /\/recover/, 422);
 		await trigger.activate();
 		await trigger.deactivate();
@@ -173,7 +173,7 @@ describe('A recovery that the CRM describes', () => {
 	});
 });
 
-test('ids that are numbers are taken as they are', async () => {
+test('numeric ids are used as they are', async () => {
 	const numbers = new Map<string, number>();
 	service.alter({
 		request(request) {

@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 
 import { forgetStates } from '../../nodes/CrmPlatform/trigger/storedState';
-import type { EditedAnswer } from './altered-service';
-import { useAlteredService } from './altered-trigger';
+import type { EditedAnswer } from './harness/altered-service';
+import { useAlteredService } from './harness/altered-trigger';
 import { until } from '../until.ts';
-import { came, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
+import { came, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 const service = useAlteredService();
 afterEach(() => void jest.restoreAllMocks());
@@ -26,7 +26,7 @@ const showing =
 	};
 
 test.each(['xxxx', 'XXXXXXXXk', 'whsec_MfKQ', '••••hidden', 'sha256:00ff'])(
-	'a hint that is no end of the secret (%s) is no reason to replace it; deliveries that fail are, and the user is told once',
+	'a hint that does not match the end of the secret (%s) is no reason to replace it; failing deliveries are, and the user is warned once',
 	async (hint) => {
 		service.edit(showing(hint));
 		await trigger.activate();
@@ -46,7 +46,7 @@ test.each(['xxxx', 'XXXXXXXXk', 'whsec_MfKQ', '••••hidden', 'sha256:00ff
 	},
 );
 
-test('a hint that is masked where it is read, and is not where it is made, replaces the secret once at most', async () => {
+test('a hint that is masked when it is read, but not when it is created, replaces the secret at most once', async () => {
 	service.edit(showing('xxxx', true));
 	await trigger.activate();
 	for (let i = 0; i < 4; i++) await trigger.look();
@@ -55,7 +55,7 @@ test('a hint that is masked where it is read, and is not where it is made, repla
 	await came('Moreno');
 });
 
-test('a hint that is another part of the secret tells that it was replaced', async () => {
+test('a hint that matches another part of the secret shows that it was replaced', async () => {
 	let secretHint = 'AbCd';
 	service.edit(({ body }) => {
 		if ('secret_hint' in body) body.secret_hint = secretHint;
@@ -68,7 +68,7 @@ test('a hint that is another part of the secret tells that it was replaced', asy
 	expect(renewals()).toHaveLength(1);
 });
 
-test('if the CRM shows nothing at all, the user is told once what to do', async () => {
+test('if the CRM shows no hint, the user is told once what to do', async () => {
 	service.edit((answer) => {
 		showing('xxxx')(answer);
 		if (answer.path.includes('/deliveries')) answer.status = 403;
@@ -102,7 +102,7 @@ test('if the CRM shows nothing at all, the user is told once what to do', async 
 	await came('Moreno');
 });
 
-test('another process of n8n, which only knows what is stored, has the replaced secret', async () => {
+test('another process of n8n, which knows only the stored state, has the replaced secret', async () => {
 	await trigger.activate();
 	await replaceSecret();
 	await trigger.look();
@@ -112,7 +112,7 @@ test('another process of n8n, which only knows what is stored, has the replaced 
 	expect(trigger.answers).toEqual([200]);
 });
 
-test('a delivery that is signed with the secret of before a publish is taken', async () => {
+test('a delivery signed with the secret from before a publish is accepted', async () => {
 	await trigger.activate();
 	const former = structuredClone(trigger.staticData);
 	service.edit(showing('xxxx'));

@@ -3,9 +3,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { until } from '../until.ts';
-import { came, change, happen, sandbox, trigger } from './watched-trigger';
+import { came, change, happen, sandbox, trigger } from './harness/watched-trigger';
 
-describe('An address that somebody changes to one that accepts events', () => {
+describe('A subscription whose address somebody changes to another one that accepts events', () => {
 	let elsewhere: Server;
 	let accepted = 0;
 	beforeEach(async () => {
@@ -25,7 +25,7 @@ describe('An address that somebody changes to one that accepts events', () => {
 		elsewhere.close();
 	});
 
-	test('loses nothing: at the next look, what went there comes', async () => {
+	test('loses nothing: at the next look, the events sent there arrive', async () => {
 		await trigger.look();
 		await happen('after');
 		await came('after', 'meanwhile');

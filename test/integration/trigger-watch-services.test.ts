@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { EditedAnswer } from './altered-service';
-import { useAlteredService } from './altered-trigger';
-import { shortenWaits } from './short-waits';
+import type { EditedAnswer } from './harness/altered-service';
+import { useAlteredService } from './harness/altered-trigger';
+import { shortenWaits } from './harness/short-waits';
 import { until } from '../until.ts';
-import { came, happen, onlySubscription, sandbox, trigger } from './watched-trigger';
+import { came, happen, onlySubscription, sandbox, trigger } from './harness/watched-trigger';
 
 shortenWaits();
 
@@ -18,7 +18,7 @@ describe('Another service', () => {
 	};
 
 	test.each(['whsec_************', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'])(
-		'secrets in lists (%s) are not believed: after a lost answer, deliveries can be verified',
+		'secrets in lists (%s) are not trusted: after a lost response, deliveries can be verified',
 		async (listedSecret) => {
 			let lost = 0;
 			service.edit((answer) => {
@@ -36,7 +36,7 @@ describe('Another service', () => {
 		},
 	);
 
-	test('without rotation of secrets, a subscription whose secret is unknown is made anew', async () => {
+	test('without rotation of secrets, a subscription whose secret is unknown is created again', async () => {
 		service.edit(withoutRotation);
 		const body = { url: trigger.url, events: ['contact.created'], description: 'n8n: of before' };
 		const { body: subscription } = await sandbox.call('POST', '/v1/webhooks', body);
@@ -46,7 +46,7 @@ describe('Another service', () => {
 		await came('Moreno');
 	});
 
-	test('a service that sorts events, or spells the address in another way, has nothing to put right', async () => {
+	test('if a service sorts events, or spells the address differently, the trigger changes nothing', async () => {
 		trigger.parameters = { events: ['contact.updated', 'contact.created'] };
 		service.edit(({ body }) => {
 			if (!Array.isArray(body.events)) return;
@@ -60,7 +60,7 @@ describe('Another service', () => {
 	});
 
 	test.each([undefined, null, '', '••••', '----'])(
-		'a secret that another client has replaced is replaced, and told of, where the CRM shows %j of it',
+		'a secret that another client has replaced is replaced and reported if the CRM shows %j of it',
 		async (secretHint) => {
 			service.edit(({ body }) => {
 				if ('secret_hint' in body) body.secret_hint = secretHint;
@@ -95,7 +95,7 @@ describe('Another service', () => {
 		await came('meanwhile');
 	});
 
-	test('an unpublish with a failed delivery asks for no more again than the minute before that event', async () => {
+	test('after an unpublish with a failed delivery, only events from the minute before it are recovered', async () => {
 		await trigger.activate();
 		await happen('old');
 		await came('old');
@@ -113,7 +113,7 @@ describe('Another service', () => {
 		expect(((await sandbox.call('GET', path)).body.data as unknown[])).toHaveLength(1);
 	});
 
-	test('a look at a correct subscription takes two small requests', async () => {
+	test('a look at a correct subscription needs two small requests', async () => {
 		await trigger.activate();
 		await trigger.look();
 		service.passed.splice(0);

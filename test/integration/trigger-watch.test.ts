@@ -1,5 +1,5 @@
 import { until } from '../until.ts';
-import { came, change, happen, onlySubscription, sandbox, subscriptions, trigger } from './watched-trigger';
+import { came, change, happen, onlySubscription, sandbox, subscriptions, trigger } from './harness/watched-trigger';
 
 test('a subscription deleted in the CRM is created again, and missed events arrive', async () => {
 	await trigger.activate();
@@ -20,7 +20,7 @@ test('a subscription deleted in the CRM is created again, and missed events arri
 	await came('after', 'before', 'later', 'meanwhile');
 });
 
-test('one that is changed there is changed back, and a rotated secret is replaced', async () => {
+test('a subscription that is changed in the CRM is changed back, and a rotated secret is replaced', async () => {
 	await trigger.activate();
 	for (const body of [{ url: 'https://elsewhere.example/hook' }, { events: ['deal.won'] }]) {
 		await change('PATCH', body);
@@ -35,7 +35,7 @@ test('one that is changed there is changed back, and a rotated secret is replace
 	await came('Moreno');
 });
 
-test('one that is paused there is reported once and, when resumed, missed events arrive', async () => {
+test('a subscription that is paused in the CRM is reported once and, when resumed, missed events arrive', async () => {
 	await trigger.activate();
 	await change('PATCH', { status: 'paused' });
 	await happen('meanwhile');
@@ -47,7 +47,7 @@ test('one that is paused there is reported once and, when resumed, missed events
 	await came('meanwhile');
 });
 
-test('one that the CRM has disabled is enabled, and missed events arrive', async () => {
+test('a subscription that the CRM has disabled is enabled, and missed events arrive', async () => {
 	await trigger.activate();
 	trigger.fails = 410;
 	await happen('gone');
@@ -59,7 +59,7 @@ test('one that the CRM has disabled is enabled, and missed events arrive', async
 	await came('gone', 'meanwhile');
 });
 
-test('without recovery, the user is told that events may be missing', async () => {
+test('without recovery, the user is warned that events may be missing', async () => {
 	trigger.parameters = { ...trigger.parameters, recover: false };
 	await trigger.activate();
 	await change('DELETE');
@@ -88,7 +88,7 @@ test('n8n that starts while the CRM is away keeps its trigger, which recovers wh
 	await came('meanwhile');
 });
 
-test('after an unpublish nobody subscribes again', async () => {
+test('after an unpublish, nothing subscribes again', async () => {
 	await trigger.activate();
 	await change('DELETE');
 	const looking = trigger.look();
@@ -97,7 +97,7 @@ test('after an unpublish nobody subscribes again', async () => {
 	expect(await subscriptions()).toEqual([]);
 });
 
-test('a publish that has failed subscribes to nothing later', async () => {
+test('a failed publish subscribes to nothing later', async () => {
 	await trigger.activate();
 	await trigger.deactivate();
 	await sandbox.faults({ method: 'POST', path: '/v1/webhooks', status: 403 });

@@ -5,9 +5,9 @@ import type { IDataObject, INode } from 'n8n-workflow';
 
 import { readExample } from '../../demo/examples.ts';
 import { randomRuns } from '../random-runs.ts';
-import { playExample, ExampleTable } from './example-player.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync } from './sync-node.ts';
+import { playExample, ExampleTable } from './harness/example-player.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync } from './harness/sync-node.ts';
 
 const example = readExample('sync-two-way.json', { type: 'crmPlatformApi', id: '', name: '' });
 const sandbox = useSandbox({ contacts: 0, requestsPerMinute: 1_000_000 });
@@ -58,7 +58,7 @@ async function history(steps: readonly Step[]) {
 	};
 
 	const toTheCrm = () => playExample(example, 'Every minute', [{}], table, sync);
-	/** As the Poll Trigger does it: one execution after the other, and again if it fails. */
+	/** Runs executions as the Poll Trigger does: one after the other, and again if one fails. */
 	async function* toTheTable(): Execution {
 		if (isReading) return;
 		isReading = true;
@@ -129,7 +129,7 @@ async function history(steps: readonly Step[]) {
 const by = (where: 'in the table' | 'in the CRM', name: string): Step => ({ do: where, who: 0, name });
 const goes = (direction: (typeof directions)[number], steps: number): Step => ({ do: direction, steps, another: false });
 
-test.each([1, 2, 3, 4, 5])('an edit in the CRM while a row is synced is not lost, %i steps after it came to the table', async (steps) => {
+test.each([1, 2, 3, 4, 5])('an edit in the CRM while a row is synced is not lost, %i steps after it reached the table', async (steps) => {
 	for (const synced of [2, 3, 4]) {
 		for (const after of [1, 9]) {
 			for (const also of [[], [by('in the table', 'Ada')], [by('in the table', 'Mary')]]) {
@@ -140,6 +140,6 @@ test.each([1, 2, 3, 4, 5])('an edit in the CRM while a row is synced is not lost
 	}
 }, 120_000);
 
-test('whatever is edited between two steps of either direction, a table and the CRM come to agree', async () => {
+test('whatever is edited between two steps of either direction, a table and the CRM become equal', async () => {
 	await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 16, size: 'max' }), history), randomRuns(60));
 }, 600_000);

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import { useBinaryStore } from './binary-store.ts';
-import { fileRuns } from './file-runs.ts';
-import { run } from './n8n.ts';
-import { automatic, create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { runSync, syncOf } from './sync-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { useBinaryStore } from './harness/binary-store.ts';
+import { fileRuns } from './harness/file-runs.ts';
+import { run } from './harness/node-runs.ts';
+import { automatic, create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { runSync, syncOf } from './harness/sync-node.ts';
 
 // The service answers, and its description cannot be read at the moment.
 const sandbox = useSandbox({ contacts: 20 });
@@ -30,7 +30,7 @@ const creating = async (resource: string, item: IDataObject) =>
 
 test.each<[string, string, IDataObject]>([
 	['a company by its name', 'contact', { last_name: 'A', company_id: 'Acme Corporation' }],
-	['an owner by e-mail', 'contact', { last_name: 'A', owner_id: 'nobody@acme.example' }],
+	['an owner by email', 'contact', { last_name: 'A', owner_id: 'nobody@acme.example' }],
 	['a stage by its name', 'deal', { title: 'A', stage_id: 'Closed Won?' }],
 ])('%s is not looked up with another service’s description: the item is refused with the cause', async (_, resource, item) => {
 	await expect(creating(resource, item)).rejects.toThrow(cause);
@@ -51,7 +51,7 @@ test.each(['create', 'update', 'upsert', 'delete'])('an import (%s) is not start
 	expect(sentRequests).toEqual([]);
 });
 
-test('reading goes on, in any order, and a hint says why', async () => {
+test('reading continues, in any order, and a hint tells why', async () => {
 	const { items, hints } = await run({ credential: service.credential, parameters: getMany('contact', { options: { sort: '-created_at' } }) });
 	expect(items.length).toBeGreaterThan(1);
 	expect(hints.join()).toMatch(cause);

@@ -1,11 +1,11 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { run } from './n8n.ts';
-import { startSignInSandbox, type SignInSandbox } from './oauth2.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { undoing } from './undo-node.ts';
+import { run } from './harness/node-runs.ts';
+import { startSignInSandbox, type SignInSandbox } from './harness/oauth2.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox();
@@ -24,7 +24,7 @@ test('two undos at once create a deleted record once', async () => {
 	expect(await record('companies', String(only!.company_id))).toMatchObject({ name: 'Twice' });
 });
 
-test('what an undo that was killed has created is not created again', async () => {
+test('a record that a killed undo has created is not created again', async () => {
 	const contact = await add('contacts', { last_name: 'Killed' });
 	await as('t2', op.deleteRecord('contact', contact.id));
 	await sandbox.faults({ method: 'POST', path: '/v1/contacts', drop: 'after' });
@@ -34,7 +34,7 @@ test('what an undo that was killed has created is not created again', async () =
 	expect(await living('Killed')).toHaveLength(1);
 });
 
-test('an undo of all workflows takes earlier undos for what they are', async () => {
+test('an undo of all workflows recognizes earlier undos', async () => {
 	const since = new Date().toISOString();
 	const contact = await add('contacts', { last_name: 'All' });
 	await as('t3', op.deleteRecord('contact', contact.id));
@@ -46,7 +46,7 @@ test('an undo of all workflows takes earlier undos for what they are', async () 
 	expect(results(await undo('', { undoOf: 'workflow', undoId: 'workflow-2', since }))).toEqual([]);
 });
 
-test('an undo at the end of the same execution leaves nothing, and once more nothing', async () => {
+test('an undo at the end of the same execution leaves nothing, and a second one changes nothing', async () => {
 	const contact = await add('contacts', { last_name: 'Same' });
 	await as('t4', op.update('contact', contact.id, { last_name: 'Other' }));
 	await as('t4', op.create('contact', { last_name: 'Same2' }));
@@ -56,7 +56,7 @@ test('an undo at the end of the same execution leaves nothing, and once more not
 	expect(await living('Same2')).toEqual([]);
 });
 
-test('values that wait for each other are exchanged as far as they can', async () => {
+test('values that wait for each other are swapped as far as possible', async () => {
 	const firstContact = await add('contacts', { last_name: 'x', email: 'one@undo.example' });
 	await as('t5', op.update('contact', firstContact.id, { email: 'moved@undo.example' }));
 	const secondContact = await add('contacts', { last_name: 'y', email: 'two@undo.example' });
@@ -66,7 +66,7 @@ test('values that wait for each other are exchanged as far as they can', async (
 	expect((await record('contacts', firstContact.id))!.email).toBe('one@undo.example');
 });
 
-test('what cannot be taken back is told: messages, tickets that are closed, the setup', async () => {
+test('changes that cannot be undone are reported: messages, closed tickets, the setup', async () => {
 	const [{ id: assignee }] = (await sandbox.call('GET', '/v1/users')).body.data as [{ id: string }];
 	const ticket = await add('tickets', { subject: 'x', assignee_id: assignee, status: 'open' });
 	await as('t6', op.update('ticket', ticket.id, { status: 'closed' }));
@@ -95,14 +95,14 @@ test('an import from a file is undone row by row', async () => {
 describe('nothing is written', () => {
 	const event = { id: 'evt_1', type: 'contact.created', timestamp: '2026-01-10T00:00:00.000Z', sequence: 5, actor: { type: 'api_key', id: 'k' }, request: null, data: { object: { id: 'con_1' }, previous: null, changed: [] } };
 
-	test('if the log no longer reaches back, unless the user is content with less', async () => {
+	test('if the log no longer reaches back, unless the user accepts less', async () => {
 		await logShows([event]);
 		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('only goes back to 2026-01-10T00:00:00.000Z');
 		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain('Earlier changes are not undone');
 		expect(await writes()).toEqual([]);
 	});
 
-	test('if the log is empty, so that nobody knows what was changed since', async () => {
+	test('if the log is empty, so that later changes are unknown', async () => {
 		await logShows([]);
 		await expect(undo('x', { since: '2026-01-01' })).rejects.toThrow('log of the CRM is empty');
 		expect((await undo('x', { since: '2026-01-01', options: { allowPartialUndo: true } })).hints.join()).toContain('No changes found');
@@ -117,7 +117,7 @@ describe('nothing is written', () => {
 		['Preview', { preview: '={{ 0 }}' }],
 		['Preview', { preview: '={{ "0" }}' }],
 		['Preview', { preview: '={{ undefined }}' }],
-	])('if an expression gives nothing for %s: %j', async (label, more) => {
+	])('if an expression returns nothing for %s: %j', async (label, more) => {
 		const contact = await add('contacts', { last_name: 'a' });
 		await as('blank', op.update('contact', contact.id, { last_name: 'b' }));
 		await sandbox.clear();
@@ -125,7 +125,7 @@ describe('nothing is written', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('if the CRM does not say who caused an event', async () => {
+	test('if the CRM does not tell who caused an event', async () => {
 		const { request: _, ...plain } = event;
 		await logShows([plain]);
 		await expect(undo('x')).rejects.toThrow('Choose A User or API Key');
@@ -145,7 +145,7 @@ describe('nothing is written', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('to a record whose former values the log does not have', async () => {
+	test('to a record if the log does not have its former values', async () => {
 		const contact = await add('contacts', { last_name: 'x' });
 		await logShows([{ ...event, type: 'contact.updated', data: { object: contact, previous: null, changed: ['last_name'] } }]);
 		const { items } = await undo('k', { undoOf: 'actor', since: '2026-01-10' });
@@ -168,7 +168,7 @@ describe('for a user who sees only some records', () => {
 	const undoOfExecution = (undoId: string, options: IDataObject = {}) =>
 		({ resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId, since: '', options });
 
-	test('a record that left the sight is not created again, and one that came into it is not deleted', async () => {
+	test('a record that can no longer be seen is not created again, and one that can be seen since is not deleted', async () => {
 		const users = await node('o0', { resource: 'user', operation: 'getMany', returnAll: true, simplify: false, options: {}, filters: {} });
 		const [createdContact] = await node('o1', op.create('contact', { last_name: 'Sight' }));
 		const other = users.find(({ id }) => id !== createdContact!.owner_id)!;
@@ -178,7 +178,7 @@ describe('for a user who sees only some records', () => {
 		expect(await node('o4', op.getMany('contact'))).toEqual([]);
 	});
 
-	test('a created record stays, for others out of sight may link to it, unless the undo takes precedence', async () => {
+	test('a created record stays, since invisible records may link to it, unless the undo takes precedence', async () => {
 		await node('p1', op.create('contact', { last_name: 'Unseen' }));
 		expect(await node('p2', undoOfExecution('p1'))).toMatchObject([{ result: 'conflict', action: null, reason: expect.stringContaining('cannot see') }]);
 		expect(await node('p3', undoOfExecution('p1', { undoTakesPrecedence: true }))).toMatchObject([{ result: 'undone' }]);

@@ -1,8 +1,8 @@
-import { alteredService, withoutVersions } from './altered-service.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { stopLog, undoing } from './undo-node.ts';
+import { alteredService, withoutVersions } from './harness/altered-service.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { stopLog, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
@@ -17,7 +17,7 @@ const changed = async (execution: string): Promise<string> => {
 	return id;
 };
 
-describe('what the log does not have yet', () => {
+describe('an event that the log does not have yet', () => {
 	test('a change of another field: conflict with both values, and nothing is overwritten', async () => {
 		const id = await changed('u3');
 		await stopLog(sandbox, service);
@@ -28,7 +28,7 @@ describe('what the log does not have yet', () => {
 		expect(await record('contacts', id)).toMatchObject({ job_title: 'b', last_name: 'Other' });
 	});
 
-	test('a change of the same field: conflict with the value of now', async () => {
+	test('a change of the same field: conflict with the current value', async () => {
 		const id = await changed('u4');
 		await stopLog(sandbox, service);
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'c' });
@@ -36,7 +36,7 @@ describe('what the log does not have yet', () => {
 		expect(await record('contacts', id)).toMatchObject({ job_title: 'c' });
 	});
 
-	test('an earlier undo: conflict, and already so once the log has it', async () => {
+	test('an earlier undo: conflict, and “already so” once the log has it', async () => {
 		const id = await changed('u5');
 		await stopLog(sandbox, service);
 		expect(results(await undo('u5'))).toEqual(['undone']);

@@ -1,12 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
-import { alteredService } from './altered-service.ts';
-import { executeContext } from './n8n.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { undoing } from './undo-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import { executeContext } from './harness/node-runs.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
@@ -37,8 +37,8 @@ async function twoCopies(execution: string): Promise<{ deleted: string; first: s
 	return { deleted, first, second };
 }
 
-describe('of two records that two undos have created in place of one', () => {
-	test('the later one is deleted, and the preview and Maximum Records say so', async () => {
+describe('if two undos have created two records in place of one,', () => {
+	test('the later one is deleted, and the preview and Maximum Records include it', async () => {
 		const { deleted, first, second } = await twoCopies('copies-1');
 		const { items } = await undo('copies-1', { preview: true });
 		expect(items).toMatchObject([
@@ -53,7 +53,7 @@ describe('of two records that two undos have created in place of one', () => {
 	test.each([
 		['linked to', async (id: string) => await add('deals', { title: 'Linked', contact_id: id })],
 		['changed', async (id: string) => await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Hers' })],
-	])('the later one stays if somebody has %s it, and both are told', async (interference, touch) => {
+	])('the later one stays if somebody has %s it, and both are reported', async (interference, touch) => {
 		const execution = `copies-${interference}`;
 		const { second } = await twoCopies(execution);
 		await touch(second);

@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { newIdOf, undoing } from './undo-node.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { newIdOf, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
@@ -12,7 +12,7 @@ const { as, undo, add, record } = undoing(sandbox);
 describe('a custom field that was cleared before its record was deleted, which the deleted record does not have', () => {
 	const tierOf = async (items: IDataObject[], id: string) => ((await record('contacts', newIdOf({ items }, id)))!.custom_fields as IDataObject).contract_tier;
 
-	test('is there again', async () => {
+	test('is restored', async () => {
 		const { id } = await add('contacts', { last_name: 'Cleared', custom_fields: { contract_tier: 'gold' } });
 		await as('c1', op.update('contact', id, { custom_fields: { contract_tier: null } }));
 		await as('c1', op.deleteRecord('contact', id));

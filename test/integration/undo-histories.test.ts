@@ -6,11 +6,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { forward } from '../conformance/forward.ts';
 import { looksFurther, randomRuns } from '../random-runs.ts';
-import { executeContext } from './n8n.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { UndoAccount, undoHistories, withoutLinks, type UndoHistory } from './undo-model.ts';
-import { undoing, type UndoOutput } from './undo-node.ts';
+import { executeContext } from './harness/node-runs.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { UndoAccount, undoHistories, withoutLinks, type UndoHistory } from './harness/undo-model.ts';
+import { undoing, type UndoOutput } from './harness/undo-node.ts';
 
 shortenWaits(1);
 const sandbox = useSandbox({ contacts: 0 });
@@ -117,7 +117,7 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	return broken;
 }
 
-test('a history of changes by a workflow and by others is undone, told, and undone again', async () => {
+test('a history of changes by a workflow and by others is undone, reported, and undone again', async () => {
 	const property = fc.asyncProperty(undoHistories, async (history) => {
 		expect(await brokenBy(history)).toEqual([]);
 	});

@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService, withoutVersions } from './altered-service.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { newIdOf, stopLog, undoing } from './undo-node.ts';
+import { alteredService, withoutVersions } from './harness/altered-service.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { newIdOf, stopLog, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
@@ -18,7 +18,7 @@ const person = async (path: string, body: IDataObject) => {
 	if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
 };
 
-describe('in a list of records, who touched an entry last decides about it', () => {
+describe('in a list of records, whoever changed an entry last decides about it', () => {
 	/** A list of a record: how it is written, with entries that name the others. */
 	const lists: Array<[string, { kind: string; collection: string; base: IDataObject; field: string; others: string; entry: (id: string) => unknown }]> = [
 		['tags', { kind: 'contact', collection: 'contacts', base: { last_name: 'Entries' }, field: 'tag_ids', others: 'tags', entry: (id) => id }],
@@ -34,7 +34,7 @@ describe('in a list of records, who touched an entry last decides about it', () 
 		const theirs = async (id: string, ...entries: unknown[]) => await person(`${collection}/${id}`, { [field]: entries });
 		const now = async (id: string) => (await record(collection, id))![field];
 
-		test('one that a person has added again stays, unless the undo takes precedence', async () => {
+		test('an entry that a person has added again stays, unless the undo takes precedence', async () => {
 			const [addedEntry, id] = [await other(), await start()];
 			await updateAsWorkflow(`${name} 1`, id, addedEntry);
 			await theirs(id);
@@ -45,7 +45,7 @@ describe('in a list of records, who touched an entry last decides about it', () 
 			expect(await now(id)).toEqual([]);
 		});
 
-		test('one that a person has taken out again stays out', async () => {
+		test('an entry that a person has removed again stays removed', async () => {
 			const [stays, removedEntry] = [await other(), await other()];
 			const id = await start(stays, removedEntry);
 			await updateAsWorkflow(`${name} 2`, id, stays);
@@ -55,7 +55,7 @@ describe('in a list of records, who touched an entry last decides about it', () 
 			expect(await now(id)).toEqual([stays]);
 		});
 
-		test('what the workflow did before and after a person is taken back, and theirs stays', async () => {
+		test('the workflow’s changes before and after a person’s are undone, and the person’s stay', async () => {
 			const [first, mine, hers, last] = [await other(), await other(), await other(), await other()];
 			const id = await start(first);
 			await updateAsWorkflow(`${name} 3`, id, mine);
@@ -68,7 +68,7 @@ describe('in a list of records, who touched an entry last decides about it', () 
 		});
 	});
 
-	test('of a deleted record, too', async () => {
+	test('the same applies to a deleted record', async () => {
 		const [mine, hers] = [(await add('tags', { name: 'mine' })).id, (await add('tags', { name: 'hers' })).id];
 		const { id } = await add('contacts', { last_name: 'Deleted' });
 		await as('d1', op.update('contact', id, { tag_ids: [mine] }));
@@ -90,10 +90,10 @@ describe('in a list of records, who touched an entry last decides about it', () 
 	});
 });
 
-describe('a value in two fields, one of which a person has changed between two writes of the workflow', () => {
+describe('a value in two fields, of which a person has changed one between two writes of the workflow', () => {
 	const entries = (...all: string[]) => all.map((value, i) => ({ value, primary: i === 0 }));
 
-	test('an address and the list of all stay, and other fields are restored', async () => {
+	test('an address and the list of all addresses stay, and other fields are restored', async () => {
 		const { id } = await add('contacts', { last_name: 'Between', email: 'a@between.example', job_title: 'Poet' });
 		await as('b1', op.update('contact', id, { email: 'b@between.example', job_title: 'x' }));
 		await person(`contacts/${id}`, { emails: entries('b@between.example', 'y@between.example') });
@@ -103,7 +103,7 @@ describe('a value in two fields, one of which a person has changed between two w
 		expect(await record('contacts', id)).toMatchObject({ email: before.email, emails: before.emails, job_title: 'Poet' });
 	});
 
-	test('a main contact that a person has taken out of the list does not come back', async () => {
+	test('a main contact that a person has removed from the list is not restored', async () => {
 		const [k0, k1, k2, k3] = (await Promise.all(Array.from({ length: 4 }, async () => (await add('contacts', { last_name: 'K' })).id))) as [string, string, string, string];
 		const { id } = await add('deals', { title: 'Main', contact_id: k0, contact_ids: [k0, k1] });
 		await as('b2', op.update('deal', id, { contact_id: k2 }));
@@ -112,7 +112,7 @@ describe('a value in two fields, one of which a person has changed between two w
 		expect(await record('deals', id)).toMatchObject({ contact_id: k2, contact_ids: [k2, k3] });
 	});
 
-	test('a number in a text ties no two fields', async () => {
+	test('a number within a text does not make two fields equivalent', async () => {
 		const { id } = await add('deals', { title: 'Deal', amount: 1, probability: 1 });
 		await as('b3', op.update('deal', id, { title: 'Deal 6', amount: 6, probability: 6 }));
 		await person(`deals/${id}`, { title: 'Deal six' });
@@ -121,7 +121,7 @@ describe('a value in two fields, one of which a person has changed between two w
 	});
 });
 
-describe('a service that says less', () => {
+describe('a service that provides less', () => {
 	test('has no versions, and its log is behind: a record whose time of change is later stays', async () => {
 		const { id } = await add('contacts', { last_name: 'Behind', job_title: 'a' });
 		await as('s1', op.update('contact', id, { job_title: 'b' }));

@@ -1,9 +1,9 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { newIdOf, resultsById, undoing } from './undo-node.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { newIdOf, resultsById, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
@@ -43,7 +43,7 @@ describe('a created record stays if somebody’s link to it is restored', () => 
 	});
 });
 
-describe('no record that stays links to one that was deleted', () => {
+describe('no record that stays links to a deleted one', () => {
 	test('a record whose type is not among Record Types', async () => {
 		const company = await createAs('m1', 'company', { name: 'K' });
 		const contact = await createAs('m1', 'contact', { last_name: 'K', company_id: company });
@@ -86,7 +86,7 @@ describe('no record that stays links to one that was deleted', () => {
 	});
 });
 
-test('a value of a created record becomes free for the one that had it', async () => {
+test('a value of a created record becomes free for its former record', async () => {
 	const firstContact = await add('contacts', { last_name: 'x', email: 'free@undo.example' });
 	await as('n1', op.update('contact', firstContact.id, { email: 'moved@undo.example' }));
 	const secondId = await createAs('n1', 'contact', { last_name: 'y', email: 'free@undo.example' });
@@ -102,7 +102,7 @@ describe('references in custom fields', () => {
 		await add('custom-fields', { resource: 'companies', key: 'plain', label: 'Plain', type: 'text' });
 	});
 
-	test('lead to the record that is created again, also for a record that lives', async () => {
+	test('lead to the record that is created again, also for a record that was not deleted', async () => {
 		const contact = await add('contacts', { last_name: 'C1' });
 		const gone = await add('companies', { name: 'C1', custom_fields: { contact_ref: contact.id, plain: 't' } });
 		const lives = await add('companies', { name: 'C1b', custom_fields: { contact_ref: contact.id } });
@@ -115,7 +115,7 @@ describe('references in custom fields', () => {
 		expect(await record('companies', lives.id)).toMatchObject({ custom_fields: { contact_ref: again } });
 	});
 
-	test('that lead back in a circle are written afterwards', async () => {
+	test('that form a circle are written afterwards', async () => {
 		await add('custom-fields', { resource: 'contacts', key: 'company_ref', label: 'Ref', type: 'reference', reference_resource: 'companies' });
 		const company = await add('companies', { name: 'C4' });
 		const contact = await add('contacts', { last_name: 'C4', custom_fields: { company_ref: company.id } });
@@ -128,7 +128,7 @@ describe('references in custom fields', () => {
 		expect(Object.values(resultsById(await undo('c4')))).toEqual(['already_so', 'already_so']);
 	});
 
-	test('to a record that is gone are left out, and the other values restored', async () => {
+	test('to a deleted record are left out, and the other values restored', async () => {
 		const contact = await add('contacts', { last_name: 'C2' });
 		const company = await add('companies', { name: 'C2', description: 'a', custom_fields: { contact_ref: contact.id, plain: 't' } });
 		const deleted = await add('companies', { name: 'C2b', custom_fields: { contact_ref: contact.id, plain: 't' } });
@@ -141,7 +141,7 @@ describe('references in custom fields', () => {
 		expect(await named('companies', 'C2b')).toMatchObject({ custom_fields: { plain: 't' } });
 	});
 
-	test('values of a custom field that was deleted since, or can only be read, are left out and told', async () => {
+	test('values of a custom field that was deleted since, or is read-only, are left out and reported', async () => {
 		const deletedField = await add('custom-fields', { resource: 'companies', key: 'short_lived', label: 'x', type: 'text' });
 		const readOnly = await add('custom-fields', { resource: 'companies', key: 'frozen', label: 'x', type: 'text' });
 		const company = await add('companies', { name: 'C3', description: 'a', custom_fields: { short_lived: 't', frozen: 't' } });
@@ -158,7 +158,7 @@ describe('references in custom fields', () => {
 	});
 });
 
-describe('a record whose former links are all gone', () => {
+describe('a record whose former links no longer exist', () => {
 	const gone = async () => {
 		const contact = await add('contacts', { last_name: 'Gone' });
 		return { id: contact.id, leave: async () => await sandbox.call('DELETE', `/v1/contacts/${contact.id}`) };
@@ -180,7 +180,7 @@ describe('a record whose former links are all gone', () => {
 		expect(await record(collection, linkedRecord.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
 	});
 
-	test('is not created again where the CRM requires one of them, and the preview says so', async () => {
+	test('is not created again if the CRM requires one of them, and the preview says so', async () => {
 		const contact = await gone();
 		const note = await add('notes', { body: 'Q', links: [{ resource: 'contacts', id: contact.id }] });
 		await as('q1', op.deleteRecord('note', note.id));
@@ -193,7 +193,7 @@ describe('a record whose former links are all gone', () => {
 	});
 });
 
-test('a deleted record is created again once the record that took its value has its former ones, whatever that waits for', async () => {
+test('a deleted record is created again once the record that took its value has its former ones, whatever that depends on', async () => {
 	const company = await add('companies', { name: 'W' });
 	const deleted = await add('contacts', { last_name: 'W1', email: 'waits@undo.example' });
 	const other = await add('contacts', { last_name: 'W2', company_id: company.id });

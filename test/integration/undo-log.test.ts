@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from './altered-service.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { stopLog, undoing } from './undo-node.ts';
+import { alteredService } from './harness/altered-service.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { stopLog, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
@@ -12,7 +12,7 @@ const { as, createAs, add, record, living } = undoing(sandbox);
 const service = alteredService(sandbox, true);
 const through = undoing(service);
 
-test('a log that hands out an event twice does not delete again what was created again', async () => {
+test('a log that returns an event twice does not lead to a second deletion of a restored record', async () => {
 	const contact = await add('contacts', { last_name: 'Repeated' });
 	await as('l1', op.deleteRecord('contact', contact.id));
 	service.edit(({ path, body }) => {
@@ -33,13 +33,13 @@ const without = (text: string, names: string[]): string =>
 		return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
 	});
 
-describe('the node says that a change in between may be overwritten', () => {
+describe('the node warns that a change in between may be overwritten', () => {
 	const unprotected = 'The CRM does not accept a version with a write';
 
 	test.each([
 		['whose records have no versions', ['If-Match', 'version'], () => true],
 		['that accepts no versions', ['If-Match', 'version'], (path: string) => path === '/openapi.json'],
-	])('where the undo goes to a service %s', async (title, names, isAltered) => {
+	])('if the undo goes to a service %s', async (title, names, isAltered) => {
 		const [firstContact, secondContact] = [await add('contacts', { last_name: 'One' }), await add('contacts', { last_name: 'Two', external_id: title })];
 		const createdId = await createAs(title, 'contact', { last_name: 'Made' });
 		await as(title, op.update('contact', firstContact.id, { last_name: 'Wrong' }));
@@ -57,7 +57,7 @@ describe('the node says that a change in between may be overwritten', () => {
 	});
 });
 
-describe('a log that does not say for certain what an execution did is refused, and nothing is written', () => {
+describe('a log that is not certain about an execution’s changes is refused, and nothing is written', () => {
 	test('its events are not in sequence', async () => {
 		const contact = await add('contacts', { last_name: 'One' });
 		for (const last_name of ['Two', 'Three']) await as('o1', op.update('contact', contact.id, { last_name }));
@@ -68,7 +68,7 @@ describe('a log that does not say for certain what an execution did is refused, 
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Three' });
 	});
 
-	test('two workflows had executions of the same number', async () => {
+	test('two workflows had executions with the same number', async () => {
 		const contact = await add('contacts', { last_name: 'One' });
 		await as('o2', op.update('contact', contact.id, { last_name: 'Two' }));
 		service.edit(({ path, body }) => {
@@ -80,7 +80,7 @@ describe('a log that does not say for certain what an execution did is refused, 
 	});
 });
 
-test('changes before Since stay, whatever the CRM hands out', async () => {
+test('changes before Since stay, whatever the CRM returns', async () => {
 	const contact = await add('contacts', { last_name: 'One' });
 	await as('o3', op.update('contact', contact.id, { last_name: 'Two' }));
 	service.alter({ request: ({ url }) => void url.searchParams.delete('created_at[gte]') });
@@ -95,7 +95,7 @@ test('created records whose versions count from 0 are deleted', async () => {
 	expect((await through.undo('o4', { preview: true })).items).toMatchObject([{ id: createdId, result: 'to_be_undone', action: 'delete' }]);
 });
 
-test.each([false, true])('a record that is newer than the log stays, also where it has its value again; created again before: %s', async (isAnew) => {
+test.each([false, true])('a record that is newer than the log stays, even if it has its value again; created again before: %s', async (isAnew) => {
 	const [execution, last_name] = [`o6-${isAnew}`, `Ahead${isAnew}`];
 	const contact = await add('contacts', { last_name, job_title: 'a' });
 	await as(execution, op.update('contact', contact.id, { job_title: 'b' }));
@@ -113,7 +113,7 @@ test.each([false, true])('a record that is newer than the log stays, also where 
 	expect((await through.undo(execution)).items).toMatchObject([{ result: 'conflict', reason: expect.stringContaining('Someone else') as string }]);
 });
 
-test.each([404, 410])('the page of a web server (%i) does not say that a record is gone', async (status) => {
+test.each([404, 410])('the page of a web server (%i) does not count as a deleted record', async (status) => {
 	const createdId = await createAs(`page ${status}`, 'contact', { last_name: 'Page' });
 	service.alter({ request: ({ method }) => (method === 'GET' ? undefined : { status, body: '<!doctype html><title>Not Found</title>', type: 'text/html' }) });
 	await expect(through.undo(`page ${status}`)).rejects.toThrow('returned a web page');
@@ -138,7 +138,7 @@ test('a created record that somebody links to while others are deleted stays', a
 	expect(await record('companies', linked)).toBeDefined();
 });
 
-test('an undo that stops says how many records it has written', async () => {
+test('an undo that stops reports how many records it has written', async () => {
 	const contacts = [await add('contacts', { last_name: 'A' }), await add('contacts', { last_name: 'B' }), await add('contacts', { last_name: 'C' })];
 	for (const { id } of contacts) await as('o5', op.deleteRecord('contact', id));
 	const writtenPaths: string[] = [];
@@ -153,14 +153,14 @@ test('an undo that stops says how many records it has written', async () => {
 	expect(stopped).toContain('About 1 of 3 records were written');
 });
 
-describe('events that say less than they should', () => {
+describe('incomplete events', () => {
 	/** Changes the events on their way. */
 	const altered = (change: (data: { object: IDataObject; previous: IDataObject | null }, event: IDataObject) => void) =>
 		service.edit(({ path, body }) => {
 			if (path.startsWith('/v1/events')) for (const event of body.data as IDataObject[]) change(event.data as never, event);
 		});
 
-	test('a part of a former object is not restored as the whole', async () => {
+	test('a part of a former object is not restored as the whole object', async () => {
 		const contact = await add('contacts', { last_name: 'Part', address: { street: 'Rue 1', city: 'Paris' } });
 		await as('o6', op.update('contact', contact.id, { 'address.city': 'Lyon' }));
 		altered(({ previous }) => {
@@ -170,7 +170,7 @@ describe('events that say less than they should', () => {
 		expect(await record('contacts', contact.id)).toMatchObject({ address: { street: 'Rue 1', city: 'Lyon' } });
 	});
 
-	test('a deletion without fields that were changed before is not taken for the whole record', async () => {
+	test('a deletion without fields that were changed before does not count as the whole record', async () => {
 		const contact = await add('contacts', { last_name: 'Summary', job_title: 'a' });
 		await as('o7', op.update('contact', contact.id, { job_title: 'b' }));
 		await as('o7', op.deleteRecord('contact', contact.id));
@@ -193,7 +193,7 @@ describe('events that say less than they should', () => {
 		expect(await living('Stub')).toEqual([]);
 	});
 
-	test('a created record stays if a link to it is in an earlier event only', async () => {
+	test('a created record stays if a link to it is only in an earlier event', async () => {
 		const createdId = await createAs('o8', 'contact', { last_name: 'Linked' });
 		const deal = await add('deals', { title: 'Links', contact_id: createdId });
 		await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { title: 'Renamed' });

@@ -1,17 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../until.ts';
-import { run } from './n8n.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { newIdOf, resultsById, undoing } from './undo-node.ts';
+import { run } from './harness/node-runs.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { newIdOf, resultsById, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, createAs, undo, results, add, record, logShows } = undoing(sandbox);
 
-describe('a value that the CRM refuses today', () => {
+describe('a value that the CRM now refuses', () => {
 	test('keeps no other value of its record from being undone, and a later undo tries it again', async () => {
 		const { id } = await add('contacts', { last_name: 'Refused', email: 'refused@undo.example', job_title: 'Poet' });
 		await as('p1', op.update('contact', id, { email: 'other@undo.example', job_title: 'Wrong' }));
@@ -56,7 +56,7 @@ test('a merge into a new record, which has taken a unique value and the links, i
 	expect(results(await undo('m1')).every((result) => result === 'already_so')).toBe(true);
 });
 
-describe('of a list that others have changed since, only what the workflow added or took is taken back', () => {
+describe('in a list that others have changed since, only the workflow’s additions and removals are undone', () => {
 	test.each([false, true])('tags and links, with Undo Takes Precedence: %s', async (undoTakesPrecedence) => {
 		const name = `tags-${undoTakesPrecedence}`;
 		const [keptTag, wrongTag, takenTag, theirTag] = await Promise.all(['kept', 'wrong', 'taken', 'theirs'].map(async (suffix) => (await sandbox.call('POST', '/v1/tags', { name: `${name}-${suffix}` })).body.id as string));
@@ -71,7 +71,7 @@ describe('of a list that others have changed since, only what the workflow added
 	});
 });
 
-test('Only These Records undoes those, tells which IDs it does not know, and refuses what is no ID', async () => {
+test('Only These Records undoes those, reports unknown IDs, and refuses what is not an ID', async () => {
 	const [firstId, secondId] = [await createAs('o1', 'contact', { last_name: 'One' }), await createAs('o1', 'contact', { last_name: 'Two' })];
 	const { items, hints } = await undo('o1', { options: { onlyRecords: `${firstId}, con_nobody` } });
 	expect(resultsById({ items })).toEqual({ [firstId]: 'undone' });
@@ -100,7 +100,7 @@ test.each([
 	expect(results(await undo('k', { undoOf: 'actor', since: '2026-01-01', options: { allowPartialUndo: true } }))).toEqual([result]);
 });
 
-describe('a value that a record has in two fields, of which the workflow changed both and somebody else then one', () => {
+describe('a value in two fields of a record, if the workflow changed both and somebody else then one', () => {
 	const phone = (digits: string) => `+4144${digits}`;
 	const entries = (...all: string[]) => all.map((value, i) => ({ value, primary: i === 0 }));
 	const valuesIn = (list: unknown) => (list as Array<{ value: string }>).map(({ value }) => value);
@@ -124,7 +124,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 		expect(await record('contacts', id)).toMatchObject({ [single]: first });
 	});
 
-	test.each(['email', 'phone'])('a second and a third %s are still there when another one was made the main one', async (single) => {
+	test.each(['email', 'phone'])('a second and a third %s remain when another one was made the main one', async (single) => {
 		const list = `${single}s`;
 		const values = (at: number) => [1, 2, 3].map((i) => (single === 'email' ? `m${at}${i}@forms.example` : phone(`44${at}333${i}`)));
 		const reorder = ([first, second, third]: string[]): IDataObject => ({ [list]: entries(second!, first!, third!) });
@@ -139,7 +139,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 		}
 	});
 
-	test('a deleted record has both as they were when it was deleted', async () => {
+	test('a deleted record has both as they were at its deletion', async () => {
 		const { id } = await add('contacts', { last_name: 'Forms', email: 'd@forms.example' });
 		await as('f1', op.update('contact', id, { email: 'e@forms.example' }));
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { emails: entries('e@forms.example', 'f@forms.example') });
@@ -150,7 +150,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 		expect(valuesIn(now!.emails)).toEqual(['e@forms.example', 'f@forms.example']);
 	});
 
-	test('so they do in a record that was created again', async () => {
+	test('so does a record that was created again', async () => {
 		const { id } = await add('contacts', { last_name: 'Forms', email: 'g@forms.example' });
 		await as('f2', op.update('contact', id, { email: 'h@forms.example' }));
 		const since = new Date(Date.now() + 5).toISOString();
@@ -174,7 +174,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: secondPipeline!.id, stage_id: stage(secondPipeline, 1) });
 	});
 
-	test('of the contacts of a deal only what the workflow changed is taken back', async () => {
+	test('in the contacts of a deal, only the workflow’s changes are undone', async () => {
 		const [firstContact, secondContact, thirdContact] = await Promise.all(['1', '2', '3'].map(async (last_name) => await add('contacts', { last_name })));
 		const deal = await add('deals', { title: 'Forms', contact_id: firstContact!.id });
 		await as('f4', op.update('deal', deal.id, { contact_id: secondContact!.id }));
@@ -186,7 +186,7 @@ describe('a value that a record has in two fields, of which the workflow changed
 		expect((now!.contact_ids as string[]).sort()).toEqual([firstContact!.id, thirdContact!.id].sort());
 	});
 
-	test('a field that the CRM makes of several ties none of them', async () => {
+	test('a field that the CRM computes from several does not make them equivalent', async () => {
 		const { id } = await add('contacts', { first_name: 'Ada', last_name: 'Bell', job_title: 'Bell' });
 		await as('f6', op.update('contact', id, { first_name: 'Eva', last_name: 'Born', job_title: 'Born' }));
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { job_title: 'Poet' });
@@ -205,12 +205,12 @@ describe('a value that a record has in two fields, of which the workflow changed
 	});
 });
 
-describe('what belongs to an execution', () => {
+describe('changes that belong to an execution', () => {
 	/** A node of an execution sets the job title. */
 	const writes = async (id: string, executionId: string, name: string, job_title: string, more: { context?: IDataObject; runIndex?: number } = {}) =>
 		await run({ credential: sandbox.credential, parameters: op.update('contact', id, { job_title }), executionId, name, ...more });
 
-	test('a retry: a node that had run before belongs to the first execution, one that had not to the retry', async () => {
+	test('a retry: a node that ran before belongs to the first execution, a node that did not to the retry', async () => {
 		const [firstContact, secondContact] = [await add('contacts', { last_name: 'R1', job_title: 'a' }), await add('contacts', { last_name: 'R2', job_title: 'a' })];
 		const context = {};
 		await writes(firstContact.id, '501', 'First', 'b', { context });
@@ -222,7 +222,7 @@ describe('what belongs to an execution', () => {
 		expect([await record('contacts', firstContact.id), await record('contacts', secondContact.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'a' }]);
 	});
 
-	test('an execution that has waited: what it wrote before and after; a sub-workflow has its own', async () => {
+	test('an execution that waited: its writes before and after; a sub-workflow has its own', async () => {
 		const [contact, sub] = [await add('contacts', { last_name: 'W1', job_title: 'a' }), await add('contacts', { last_name: 'W2', job_title: 'a' })];
 		const context = {};
 		await writes(contact.id, '601', 'Before', 'b', { context });

@@ -3,10 +3,10 @@ import type { INodeParameters } from 'n8n-workflow';
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { searchCausers } from '../../nodes/CrmPlatform/pickers/searchCausers';
 import { until } from '../until.ts';
-import { executeContext, picker } from './n8n.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { undoing } from './undo-node.ts';
+import { executeContext, picker } from './harness/node-runs.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { undoing } from './harness/undo-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { as, undo, results, add, record } = undoing(sandbox);
@@ -18,7 +18,7 @@ const listed = async (undoOf: string, filter?: string) => {
 };
 const names = async (undoOf: string, filter?: string) => (await listed(undoOf, filter)).map(({ name }) => name.replace(/\d{4}-\d\d-\d\d \d\d:\d\d/, 'TIME'));
 
-test('what to undo is picked from the executions, workflows and users that the log has changes of', async () => {
+test('the executions, workflows and users to pick from are those whose changes the log has', async () => {
 	const contact = await add('contacts', { last_name: 'Lovelace' });
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
 	const write = async (from: { instance: string; workflow: string; execution: string }) => {
@@ -40,7 +40,7 @@ test('what to undo is picked from the executions, workflows and users that the l
 	expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Lovelace', job_title: '99' });
 });
 
-test('a list of causers says where the log has more than it has read', async () => {
+test('a list of causers tells if the log has more than it has read', async () => {
 	const body = Array.from({ length: 10_000 }, (_, i) => `{"last_name":"n${i}"}`).join('\n');
 	const started = await fetch(`${sandbox.url}/v1/jobs?resource=contacts&operation=create`, { method: 'POST', headers: { ...signed(), 'content-type': 'application/x-ndjson' }, body });
 	const job = started.headers.get('location')!;

@@ -1,16 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { shortenWaits } from './short-waits.ts';
-import { newIdOf, undoing } from './undo-node.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { shortenWaits } from './harness/short-waits.ts';
+import { newIdOf, undoing } from './harness/undo-node.ts';
 
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, createAs, undo, results, add, record, living, logShows } = undoing(sandbox);
 
-describe('after several undos, nothing is said to be done that is not', () => {
-	test('a created record, whose deletion was undone, is there: conflict', async () => {
+describe('after several undos, no change is reported that did not happen', () => {
+	test('a created record, whose deletion was undone, exists: conflict', async () => {
 		await as('a1', op.create('contact', { last_name: 'A' }));
 		await undo('a1', {}, 'a2');
 		await undo('a2', {}, 'a3');
@@ -20,7 +20,7 @@ describe('after several undos, nothing is said to be done that is not', () => {
 		expect(await living('A')).toEqual([]);
 	});
 
-	test('a record that was created again with values of the workflow has its former ones after the next undo', async () => {
+	test('a record that was created again with values of the workflow has its former values after the next undo', async () => {
 		const contact = await add('contacts', { last_name: 'B', first_name: 'a' });
 		await as('b1', op.update('contact', contact.id, { first_name: 'b' }));
 		await as('b1', op.deleteRecord('contact', contact.id));
@@ -53,7 +53,7 @@ describe('after several undos, nothing is said to be done that is not', () => {
 	});
 });
 
-test('a second undo finds restored links in place that lead to a record created again', async () => {
+test('a second undo finds restored links to a record created again', async () => {
 	const [company, other] = [await add('companies', { name: 'Old' }), await add('companies', { name: 'Other' })];
 	const contact = await add('contacts', { last_name: 'Linked', company_id: company.id });
 	const note = await add('notes', { body: 'Linked', links: [{ resource: 'companies', id: company.id }] });
@@ -67,7 +67,7 @@ test('a second undo finds restored links in place that lead to a record created 
 	}
 });
 
-test('a link to a record that only a later undo could create again is restored by that one', async () => {
+test('a link to a record that only a later undo could create again is restored by that undo', async () => {
 	const company = await add('companies', { name: 'Taken', domain: 'taken.example' });
 	const contact = await add('contacts', { last_name: 'Waits', company_id: company.id });
 	const note = await add('notes', { body: 'Waits', links: [{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }] });

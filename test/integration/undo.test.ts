@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { failure, run } from './n8n.ts';
-import * as op from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
-import { newIdOf, undoing } from './undo-node.ts';
+import { failure, run } from './harness/node-runs.ts';
+import * as op from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
+import { newIdOf, undoing } from './harness/undo-node.ts';
 
 const sandbox = useSandbox();
 const { as, createAs, undo, results, add, record, writes } = undoing(sandbox);
@@ -28,7 +28,7 @@ describe('undo of an execution', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('writes the former values of what it has changed, and of nothing else', async () => {
+	test('writes the former values of the fields it has changed, and of no others', async () => {
 		const contact = await add('contacts', { last_name: 'Lovelace', job_title: 'Poet', custom_fields: { contract_tier: 'gold' } });
 		await as('e2', op.update('contact', contact.id, { last_name: 'King', 'address.city': 'London', 'custom_fields.contract_tier': 'silver' }));
 		await as('e2', op.update('contact', contact.id, { last_name: 'Byron' }));
@@ -39,7 +39,7 @@ describe('undo of an execution', () => {
 		expect(results(await undo('e2'))).toEqual(['already_so']);
 	});
 
-	test('deletes what it has created, and creates what it has deleted, with links that still live', async () => {
+	test('deletes records it has created, and creates those it has deleted, with links that still exist', async () => {
 		const company = await add('companies', { name: 'Engines', external_id: 'engines' });
 		const contact = await add('contacts', { last_name: 'Babbage', company_id: company.id, external_id: 'babbage' });
 		const createdId = await createAs('e3', 'contact', { last_name: 'New' });
@@ -113,7 +113,7 @@ describe('undo of an execution', () => {
 		expect(results(await undo('workflow-1', { undoOf: 'workflow', since }))).toContain('undone');
 	});
 
-	test('of retries keeps to the first one, whose number the keys have', async () => {
+	test('of retries counts for the first execution, whose number the keys have', async () => {
 		const contact = await add('contacts', { last_name: 'Lovelace' });
 		const context = { firstExecution: 'e6' };
 		await run({ credential: sandbox.credential, parameters: op.update('contact', contact.id, { last_name: 'King' }), executionId: 'e6b', context });
@@ -121,7 +121,7 @@ describe('undo of an execution', () => {
 	});
 });
 
-describe('nobody else’s work is lost', () => {
+describe('the work of others is never lost', () => {
 	test('a field that someone else has changed since stays, and the others are undone', async () => {
 		const contact = await add('contacts', { last_name: 'Lovelace', job_title: 'Poet' });
 		await as('f1', op.update('contact', contact.id, { last_name: 'King', job_title: 'Countess' }));
@@ -137,7 +137,7 @@ describe('nobody else’s work is lost', () => {
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Lovelace' });
 	});
 
-	test('what someone else wrote between two changes is restored', async () => {
+	test('values that someone else wrote between two changes are restored', async () => {
 		const contact = await add('contacts', { last_name: 'a' });
 		await as('f2', op.update('contact', contact.id, { last_name: 'b' }));
 		await sandbox.call('PATCH', `/v1/contacts/${contact.id}`, { last_name: 'c' });
@@ -146,7 +146,7 @@ describe('nobody else’s work is lost', () => {
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'c' });
 	});
 
-	test('a created record that someone has changed, or linked to, stays, and what it links to with it', async () => {
+	test('a created record that someone has changed, or linked to, stays, together with the records it links to', async () => {
 		const company = await createAs('f3', 'company', { name: 'New' });
 		const changed = await createAs('f3', 'contact', { last_name: 'New', company_id: company });
 		const linked = await createAs('f3', 'contact', { last_name: 'Linked' });
@@ -189,7 +189,7 @@ describe('nothing is written', () => {
 		['workflow', 'workflow-1', 'Since'],
 		['execution', '', 'Which One: choose the execution'],
 		['execution', 'https://n8n.example/workflow/w/executions/4711', 'Which One: enter only the ID'],
-	])('for %s %p without what it needs', async (undoOf, undoId, message) => {
+	])('for %s %p without the required values', async (undoOf, undoId, message) => {
 		const { message: errorMessage } = await failure({ credential: sandbox.credential, parameters: { resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {} } });
 		expect(errorMessage).toContain(message);
 	});

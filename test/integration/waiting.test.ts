@@ -3,14 +3,14 @@ import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { until } from '../until.ts';
-import { executeContext, run } from './n8n.ts';
-import { create, getMany } from './parameters.ts';
-import { useSandbox } from './sandbox.ts';
+import { executeContext, run } from './harness/node-runs.ts';
+import { create, getMany } from './harness/parameters.ts';
+import { useSandbox } from './harness/sandbox.ts';
 
 const sandbox = useSandbox();
 
 describe('a long wait', () => {
-	test('beyond the cap the user has set fails at once, and says when to come back', async () => {
+	test('beyond the user’s cap fails immediately, and its error tells when to try again', async () => {
 		const headers = { 'retry-after': '90' };
 		await sandbox.faults({ path: '/v1/contacts', status: 429, headers });
 		const parameters = getMany('contact', { options: { maxWait: 30 } });
@@ -21,7 +21,7 @@ describe('a long wait', () => {
 		expect(await sandbox.requests()).toHaveLength(1);
 	});
 
-	test('is told to the user when the node is done', async () => {
+	test('is reported to the user when the node is done', async () => {
 		let time = Date.now();
 		const clock: Clock = {
 			now: () => time,
@@ -39,7 +39,7 @@ describe('a long wait', () => {
 		expect([...api.notices]).toEqual([expect.stringContaining('42 s')]);
 	});
 
-	test('ends when the execution is cancelled', async () => {
+	test('ends when the execution is canceled', async () => {
 		const headers = { 'retry-after': '60' };
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status: 429, headers });
 		const cancel = new AbortController();
@@ -60,7 +60,7 @@ describe('a job that does not end', () => {
 		({ resource: 'file', operation: 'exportFile', options }) as INodeParameters;
 	const processing = { path: '/v1/jobs', status: 200, body: { id: 'job_x', status: 'processing' } };
 
-	test('is waited for as long as the user has said', async () => {
+	test('is waited for as long as the user allows', async () => {
 		await sandbox.faults(processing);
 		const parameters = results({ maxWait: 1 });
 		await expect(run({ credential: sandbox.credential, parameters })).rejects.toThrow(
@@ -69,7 +69,7 @@ describe('a job that does not end', () => {
 		expect((await sandbox.requests()).length).toBeGreaterThan(1);
 	});
 
-	test('is no longer waited for when the execution is cancelled', async () => {
+	test('is no longer waited for when the execution is canceled', async () => {
 		await sandbox.faults(processing);
 		const cancel = new AbortController();
 		const running = run({
@@ -84,7 +84,7 @@ describe('a job that does not end', () => {
 	});
 });
 
-test('a request that is cut off by the end of the execution does not count as a broken connection', async () => {
+test('a request that the end of the execution interrupts does not count as a broken connection', async () => {
 	await sandbox.faults({ path: '/v1/contacts', latencyMs: 600_000 });
 	const cancel = new AbortController();
 	const running = run({
@@ -108,7 +108,7 @@ describe('executions of one process', () => {
 		await run({ credential: { ...small.credential, apiKey }, parameters: getMany('contact', { options: { maxWait: 0 } }) }).catch((error: Error) => error);
 	const limited = expect.objectContaining({ httpCode: '429', description: expect.stringContaining('accepts requests again at') });
 
-	test('know that others have used up the plan, and ask no more; a new key asks for itself', async () => {
+	test('know that others have used up the plan, and send nothing; a new key sends its own requests', async () => {
 		const requestCounts: number[] = [];
 		// The plan's window may end between two of them.
 		while (requestCounts.at(-1) !== 0 && requestCounts.length < 3) {

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run } from '../integration/n8n.ts';
-import { getMany } from '../integration/parameters.ts';
-import { useSandbox } from '../integration/sandbox.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { getMany } from '../integration/harness/parameters.ts';
+import { useSandbox } from '../integration/harness/sandbox.ts';
 
 // Nodes that hand all records to one push() end above 125,000 of them.
 const contacts = 130_000;
@@ -20,7 +20,7 @@ async function idsInOrder(): Promise<string[]> {
 	return ids;
 }
 
-test('130,000 contacts come back whole, each once, in order, with a few requests more than pages', async () => {
+test('130,000 contacts are returned completely, each once, in order, with a few requests more than pages', async () => {
 	const { items, decryptions } = await run({
 		credential: sandbox.credential,
 		parameters: getMany('contact', { simplify: true }),

@@ -1,6 +1,6 @@
-import { run } from '../integration/n8n.ts';
-import { automatic, create } from '../integration/parameters.ts';
-import { useSandbox } from '../integration/sandbox.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { automatic, create } from '../integration/harness/parameters.ts';
+import { useSandbox } from '../integration/harness/sandbox.ts';
 
 const sandbox = useSandbox();
 

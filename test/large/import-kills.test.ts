@@ -7,7 +7,7 @@ import { parse } from 'csv-parse/sync';
 import type { IDataObject } from 'n8n-workflow';
 
 import { freePort } from '../../demo/ports.ts';
-import { type Killable, startKillable } from '../sandbox/killable-sandbox.ts';
+import { type Killable, startKillable } from '../sandbox/harness/killable-sandbox.ts';
 import { until } from '../until.ts';
 
 const script = join(__dirname, 'import-process.cjs');
@@ -66,7 +66,7 @@ async function waitForContacts(count: number, by: ChildProcess): Promise<void> {
 }
 
 /** Names need not be unique, so that the service itself would not notice a second one. */
-test('an import whose service and whose n8n are killed goes on when it is run again: every row once, none missing', async () => {
+test('an import whose service and n8n are killed continues when it is run again: every row once, none missing', async () => {
 	const first = importPeople('1');
 	await waitForContacts(500, first);
 	first.kill('SIGKILL');

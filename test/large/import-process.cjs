@@ -3,8 +3,8 @@
 /* Runs Import File in a process of its own, so that it can be killed. */
 const { readFileSync } = require('node:fs');
 const { endWith } = require('./from-sources.cjs');
-const { binaryStoreIn } = require('../integration/binary-store.ts');
-const { run } = require('../integration/n8n.ts');
+const { binaryStoreIn } = require('../integration/harness/binary-store.ts');
+const { run } = require('../integration/harness/node-runs.ts');
 
 const { url, csv, folder, executionId, options } = JSON.parse(process.argv[2]);
 

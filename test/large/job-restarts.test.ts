@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json } from '../sandbox/in-process.ts';
-import { linesOf, ndjson, people } from '../sandbox/job-client.ts';
-import { startProcess } from '../sandbox/killable-sandbox.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
+import { linesOf, ndjson, people } from '../sandbox/harness/job-client.ts';
+import { startProcess } from '../sandbox/harness/killable-sandbox.ts';
 import { until } from '../until.ts';
 
 const lines = 10_000;
@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 test.each(['SIGKILL', 'SIGTERM'] as const)(
-	'after %s in the middle, a job goes on where it was: every line once, none left out',
+	'after %s in the middle, a job continues where it stopped: every line once, none left out',
 	async (signal) => {
 		const start = () => startProcess(join(folder, 'sandbox.db'), 0, ends.signal);
 		let sandbox = await start();

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json } from '../sandbox/in-process.ts';
-import { startKillable } from '../sandbox/killable-sandbox.ts';
+import type { Json } from '../sandbox/harness/in-process.ts';
+import { startKillable } from '../sandbox/harness/killable-sandbox.ts';
 
 const writers = 8;
 const rounds = 10;

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { run as runNode } from '../integration/n8n.ts';
-import { getMany } from '../integration/parameters.ts';
-import { useSandbox } from '../integration/sandbox.ts';
+import { run as runNode } from '../integration/harness/node-runs.ts';
+import { getMany } from '../integration/harness/parameters.ts';
+import { useSandbox } from '../integration/harness/sandbox.ts';
 
 const seeded = 6000;
 const sandbox = useSandbox({ contacts: seeded, day: '2025-07-01' });
@@ -42,7 +42,7 @@ beforeAll(async () => {
 test.each([
 	['', {}],
 	['&sort=-created_at', { sort: '-created_at' }],
-])('several cursors give the list%s as the CRM does, with few requests more', async (query, options) => {
+])('several cursors return the list%s as the CRM does, with few more requests', async (query, options) => {
 	const expected = await walked(query);
 	await sandbox.clear();
 	const { decryptions, ...all } = await run(options);
@@ -53,7 +53,7 @@ test.each([
 	expect(decryptions).toBe(1);
 });
 
-test('one cursor reads page after page, with no filter of its own', async () => {
+test('one cursor reads page after page, without a filter of its own', async () => {
 	expect(idsOf(await run({ parallelReads: 1 }))).toEqual(await walked());
 	const [first] = await sandbox.requests();
 	expect(first?.query).toBe('limit=500');
@@ -66,7 +66,7 @@ test('a list in another order is read with one cursor', async () => {
 	expect(found).toEqual(await walked('&sort=last_name'));
 });
 
-test('filters by time of the user hold for every cursor', async () => {
+test('the user’s filters by time apply to every cursor', async () => {
 	const from = { 'created_at[gte]': '2023-06-01T00:00:00Z', 'created_at[lt]': '2025-03-01T00:00:00Z' };
 	const found = idsOf(await run({}, {}, from));
 	const query = Object.entries(from).map(([name, at]) => `&${encodeURIComponent(name)}=${at}`);
@@ -106,7 +106,7 @@ test('while others create, change and delete, each record that stays is listed o
 	expect(found).toEqual([...found].sort());
 });
 
-test('pages that fail on their way are read again, by whichever cursor', async () => {
+test('failed pages are read again, by whichever cursor', async () => {
 	const expected = await walked();
 	await sandbox.faults(
 		{ ...list, after: 2, times: 2, status: 429, headers: { 'Retry-After': '0' } },
@@ -117,7 +117,7 @@ test('pages that fail on their way are read again, by whichever cursor', async (
 	expect(idsOf(await run())).toEqual(expected);
 });
 
-test('an empty page does not end a list, and the record it skipped is read with the list anew', async () => {
+test('an empty page does not end a list, and the record it skipped is read in the next list', async () => {
 	const expected = await walked();
 	const { next_cursor: cursor } = (await sandbox.call('GET', '/v1/contacts?limit=1')).body;
 	const body = JSON.stringify({ data: [], next_cursor: cursor, total: expected.length });
@@ -137,7 +137,7 @@ describe('One Page', () => {
 		return items[0]?.json as IDataObject & { records: IDataObject[] };
 	};
 
-	test('gives its records, the next cursor and the total; a loop reads the whole list', async () => {
+	test('returns its records, the next cursor and the total; a loop reads the whole list', async () => {
 		const ids: unknown[] = [];
 		let cursor: IDataObject[string] = '';
 		do {
@@ -150,13 +150,13 @@ describe('One Page', () => {
 		expect(ids).toEqual(await walked());
 	});
 
-	test('is as long as the limit, and one request', async () => {
+	test('is as long as the limit, and needs one request', async () => {
 		const { records } = await page('', { returnAll: false, limit: 7 });
 		expect(records).toHaveLength(7);
 		expect(await sandbox.requests()).toHaveLength(1);
 	});
 
-	test('without it, reading begins at the cursor and goes on to the end or the limit', async () => {
+	test('if it is off, reading begins at the cursor and continues to the end or the limit', async () => {
 		const { next_cursor: cursor } = await page('');
 		const all = await walked();
 		expect(idsOf(await run({ cursor }))).toEqual(all.slice(500));

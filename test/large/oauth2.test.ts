@@ -1,11 +1,11 @@
-import { run } from '../integration/n8n.ts';
-import { startSignInSandbox } from '../integration/oauth2.ts';
-import { getMany } from '../integration/parameters.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { startSignInSandbox } from '../integration/harness/oauth2.ts';
+import { getMany } from '../integration/harness/parameters.ts';
 import { until } from '../until.ts';
 
 const contacts = 20_000;
 
-test('20,000 contacts come back whole though the access token expires among them', async () => {
+test('20,000 contacts are returned completely though the access token expires meanwhile', async () => {
 	const sandbox = await startSignInSandbox({
 		contacts,
 		tokenLifetimes: { replacedRefreshToken: 0 },

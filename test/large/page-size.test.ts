@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
-import { ended } from '../sandbox/job-client.ts';
-import { inProcess, type InProcess, type Json } from '../sandbox/in-process.ts';
+import { ended } from '../sandbox/harness/job-client.ts';
+import { inProcess, type InProcess, type Json } from '../sandbox/harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pages-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -55,7 +55,7 @@ test.each([':memory:', 'file.db'])('a page of large records ends at some megabyt
 	sandbox.store.close();
 });
 
-test('an export of large records has them all', async () => {
+test('an export of large records has all of them', async () => {
 	const sandbox = await withLargeMessages(':memory:');
 	const { body: job } = await sandbox.post('/v1/jobs?resource=messages&operation=export', undefined);
 	await ended(sandbox, job.id);
@@ -64,7 +64,7 @@ test('an export of large records has them all', async () => {
 	sandbox.store.close();
 });
 
-test('a page of deliveries that were tried very often ends at some megabytes, with a cursor', async () => {
+test('a page of deliveries with very many attempts ends at some megabytes, with a cursor', async () => {
 	const { store, post, get, all } = inProcess();
 	const { body: hook } = await post('/v1/webhooks', { url: 'https://x.example/hook', events: ['contact.*'], status: 'active' });
 	for (let i = 0; i < count; i++) await post('/v1/contacts', { last_name: `${i}` });

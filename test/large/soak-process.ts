@@ -6,7 +6,7 @@ import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { valuesOf } from '../sandbox/record-writes.ts';
+import { valuesOf } from '../sandbox/harness/record-writes.ts';
 
 type Json = ReturnType<typeof JSON.parse>;
 
@@ -170,7 +170,7 @@ const isAsked = ({ method, path }: { method: string; path: string }) =>
 	!path.includes('*') &&
 	// A password takes 200 ms.
 	!(method === 'POST' && path === '/sign-in') &&
-	// It ends the session.
+	// Signing out ends the session.
 	path !== '/sign-out';
 const order = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'];
 const routes = [...new Map(app.routes.filter(isAsked).map((route) => [`${route.method} ${route.path}`, route])).values()]

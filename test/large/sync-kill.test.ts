@@ -6,7 +6,7 @@ const edits = Number(process.env['SYNC_EDITS'] ?? 20);
 const kills = Number(process.env['SYNC_KILLS'] ?? 1);
 const seed = Number(process.env['SYNC_SEED'] ?? 7);
 
-test(`${edits} edits on each side and ${kills} kills of n8n: both come to agree, and n8n writes nothing else`, async () => {
+test(`${edits} edits on each side and ${kills} kills of n8n: both become equal, and n8n writes nothing else`, async () => {
 	const n8n = await startKillableN8n();
 	try {
 		const { workflowId } = await expectInStepThoughKilled(n8n, { edits, kills, seed });

@@ -1,4 +1,4 @@
-import { surviveFaults } from '../integration/survive-faults';
+import { surviveFaults } from '../integration/harness/survive-faults';
 
 // Faults that are retried after a wait. ALL_FAULTS=1 adds those that are handled like the first one.
 const others = [{ status: 429 }, { status: 500 }, { drop: 'before' }];

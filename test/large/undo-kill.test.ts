@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
-import { executeContext } from '../integration/n8n.ts';
-import { useSandbox } from '../integration/sandbox.ts';
+import { executeContext } from '../integration/harness/node-runs.ts';
+import { useSandbox } from '../integration/harness/sandbox.ts';
 import { until } from '../until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
@@ -53,7 +53,7 @@ async function people(): Promise<string[]> {
 	return (body.data as IDataObject[]).map(({ last_name: name, job_title: title, phone }) => JSON.stringify({ name, title, phone })).sort();
 }
 
-test('an undo whose n8n is killed again and again comes to the same result when it is run again: nothing twice, nothing left', async () => {
+test('an undo whose n8n is killed repeatedly reaches the same result when it is run again: nothing twice, nothing missing', async () => {
 	const named = (name: string) => Array.from({ length: count }, (_, i) => ({ last_name: `${name} ${i}`, job_title: `Title ${i}` }));
 	const changed = await batch('create', named('Changed'), false);
 	const deleted = await batch('create', named('Deleted'), false);

@@ -25,7 +25,7 @@ describe('In queue mode', () => {
 	}, 600_000);
 	afterAll(async () => await n8n?.close());
 
-	test('PostgreSQL and Redis are away for some seconds while events happen: without a restart, each event is dealt with once', async () => {
+	test('PostgreSQL and Redis are away for some seconds while events happen: without a restart, each event is handled once', async () => {
 		const workflows = new Map<string, string>();
 		const short = [baseNode('wait', 1.1, 'Work', { amount: 1 })];
 		for (const [name, choice] of Object.entries(choices)) {

@@ -29,7 +29,7 @@ describe.each(modes)('%s', (mode, startMode, maxRefusalsPerWrite) => {
 		await small?.close();
 	});
 
-	test('many executions at once use up a small plan, are hardly refused, and none fails', async () => {
+	test('many simultaneous executions use up a small plan, are hardly refused, and none fails', async () => {
 		const { url: baseUrl, apiKey } = small;
 		const credentialId = await n8n.client.createCredential({ name: 'Small', type: 'crmPlatformApi', data: { baseUrl, apiKey, descriptionUrl: '' } });
 		for (const name of workflows) {

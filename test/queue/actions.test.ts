@@ -5,7 +5,7 @@ import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-ac
 describeInQueueMode('In queue mode', () => {
 	const few = { resource: 'contact', operation: 'getMany', limit: 2 };
 
-	test('a worker does what a user starts by hand', async () => {
+	test('a worker runs executions that a user starts by hand', async () => {
 		const n8n = theN8n();
 		const credentialId = await n8n.createCredential(sandboxCredential());
 		const id = await n8n.createWorkflow(workflowWith({ credentialId, parameters: few }));
@@ -18,7 +18,7 @@ describeInQueueMode('In queue mode', () => {
 		expect((await doneByWorkers(ids)).flat()).toEqual(ids);
 	});
 
-	test('workers do what comes in from outside, whichever process has received it', async () => {
+	test('workers run executions that start from outside, whichever process has received the request', async () => {
 		const n8n = theN8n();
 		const credentialId = await n8n.createCredential(sandboxCredential());
 		const { workflow, path } = calledWorkflow({ credentialId, parameters: few });

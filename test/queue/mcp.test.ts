@@ -6,7 +6,7 @@ import { callSandbox } from '../e2e/harness/sandbox-calls.ts';
 import { describeInQueueMode, theQueue } from './harness/queue-access.ts';
 
 describeInQueueMode('MCP Server Trigger in queue mode', () => {
-	test('a client reads, and writes once with its token, whichever process is asked', async () => {
+	test('a client reads, and writes once with its token, whichever process handles the call', async () => {
 		const n8n = theN8n();
 		const path = randomUUID();
 		const crm = { crmPlatformApi: { id: await n8n.createCredential(sandboxCredential()), name: 'Sandbox' } };

@@ -32,7 +32,7 @@ describeInQueueMode('In queue mode', () => {
 		return requests.filter(({ path }) => path === '/oauth/token').length;
 	};
 
-	test('executions on both workers renew the access token once, time after time', async () => {
+	test('executions on both workers renew the access token once, each time it expires', async () => {
 		const n8n = theN8n();
 		const { webhookUrls } = theQueue();
 		const credentialId = await n8n.createCredential({

@@ -13,7 +13,7 @@ const edits = Number(process.env['SYNC_EDITS'] ?? 30);
 const seed = Number(process.env['SYNC_SEED'] ?? 7);
 
 describeInQueueMode('In queue mode', () => {
-	test(`a PostgreSQL table and the CRM come to agree on ${edits} edits of each, and n8n writes nothing else`, async () => {
+	test(`a PostgreSQL table and the CRM become equal after ${edits} edits of each, and n8n writes nothing else`, async () => {
 		const n8n = theN8n();
 		const { sandboxUrl: url, apiKey, postgresPort } = theQueue();
 		const name = `people_${randomBytes(4).toString('hex')}`;

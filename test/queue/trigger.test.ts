@@ -4,13 +4,13 @@ import type { Workflow } from '../../demo/n8n-client.ts';
 import { sandboxCredential, theN8n } from '../e2e/harness/access.ts';
 import { callSandbox, createRecord } from '../e2e/harness/sandbox-calls.ts';
 import { eventsOf, recordOfEvent, triggerWorkflow } from '../e2e/harness/trigger-workflow.ts';
-import { type Received, type Receiver, startReceiver } from '../sandbox/receiver.ts';
+import { type Received, type Receiver, startReceiver } from '../sandbox/harness/receiver.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
 
 /** More than the workers do at once. */
 const EVENTS = 12;
 
-/** As the example Greet new contacts has it. */
+/** The parameters as in the example Greet new contacts. */
 const eachEventOnce = {
 	name: 'Each event once',
 	type: 'n8n-nodes-base.removeDuplicates',
@@ -95,7 +95,7 @@ describeInQueueMode('The trigger in queue mode', () => {
 		expect(await subscriptions()).toEqual([]);
 	});
 
-	test('every process that receives webhooks takes the genuine ones, and refuses the forged', async () => {
+	test('every process that receives webhooks accepts the genuine ones, and refuses the forged', async () => {
 		const n8n = theN8n();
 		const id = await activated();
 		const { path, delivery } = await intercepted();

@@ -1,6 +1,6 @@
 import { until } from '../until.ts';
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import type { Json } from './in-process.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import type { Json } from './harness/in-process.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));
@@ -54,7 +54,7 @@ test('messages are seen with their contact, ticket or deal, and by their user', 
 	expect(store.table('messages')!.count([], false)).toBe(seen.length + hidden.length + 1);
 });
 
-test('a write scope without the read scope learns the id and the version, and no more', async () => {
+test('a write scope without the read scope gets the id and the version, and nothing else', async () => {
 	const { sales, as } = sandbox;
 	const { id } = await contactOf(sales, { first_name: 'Secret' });
 	const call = as(sales, ['contacts:write', 'jobs:write', 'jobs:read', 'webhooks:write']);

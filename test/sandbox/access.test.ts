@@ -1,7 +1,7 @@
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
-import { basic, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { errorsOf, type Json, type Reply } from './in-process.ts';
+import { basic, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { errorsOf, type Json, type Reply } from './harness/in-process.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));
@@ -48,7 +48,7 @@ test.each([
 	expect(statusOf(webhook.id)).toBe('paused');
 });
 
-test('a webhook set to active for somebody who is deactivated is sent nothing', async () => {
+test('a webhook set to active for a deactivated user is sent nothing', async () => {
 	const { sales, as, delete: remove, store } = sandbox;
 	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
 	await remove(`/v1/users/${sales}`);
@@ -58,7 +58,7 @@ test('a webhook set to active for somebody who is deactivated is sent nothing', 
 	expect((await store.deliveries.list(body.id, deliveryStatuses, undefined, 1)).total).toBe(0);
 });
 
-test('what a webhook has not sent yet waits: nobody sets it to active while nothing may be sent to its user', async () => {
+test('undelivered events of a webhook wait: it cannot be set to active while nothing may be sent to its user', async () => {
 	const { sales, as, patch, post, delete: remove, store } = sandbox;
 	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
 	await contactOf(sales);
@@ -77,7 +77,7 @@ test('what a webhook has not sent yet waits: nobody sets it to active while noth
 	expect(await state(await as(sales, webhookScopes)('PATCH', path, active))).toEqual([200, 'active', 'pending']);
 });
 
-test('who revokes the application of a webhook that has outlived an earlier grant ends the webhook, too', async () => {
+test('revoking the application of a webhook that has outlived an earlier grant ends the webhook, too', async () => {
 	const { sales, as, grant, patch, send, delete: remove } = sandbox;
 	const { body } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
 	const { body: another } = await as(sales, webhookScopes)('POST', '/v1/webhooks', hook);
@@ -91,7 +91,7 @@ test('who revokes the application of a webhook that has outlived an earlier gran
 	expect([statusOf(body.id), statusOf(another.id)]).toEqual([undefined, 'active']);
 });
 
-test('a job of somebody who is deactivated does not go on', async () => {
+test('a job of a deactivated user does not continue', async () => {
 	const { store, sales, as, get, delete: remove } = sandbox;
 	const call = as(sales, ['contacts:write', 'contacts:read', 'jobs:write', 'jobs:read']);
 	const lines = Array.from({ length: 2000 }, (_, i) => JSON.stringify({ last_name: `Line ${i}` }));
@@ -111,7 +111,7 @@ test('a job of somebody who is deactivated does not go on', async () => {
 	expect(ended.processed).toBeLessThan(2000);
 });
 
-test('the role decides at every use: what it no longer allows no longer works', async () => {
+test('the role is checked at every use: an operation that it no longer allows is refused', async () => {
 	const { sales, as, patch, get } = sandbox;
 	const call = as(sales, ['contacts:read', 'contacts:write', 'users:write', 'users:read']);
 	await contactOf(sandbox.admin);
@@ -126,7 +126,7 @@ test('the role decides at every use: what it no longer allows no longer works', 
 	expect((await get('/v1/contacts')).body.total).toBe(3);
 });
 
-test('nobody who is not an owner can become one or change one', async () => {
+test('only owners can make somebody an owner or change an owner', async () => {
 	const { admin, sales, as, newUser } = sandbox;
 	const scopes = ['users:read', 'users:write'];
 	const member = as(sales, scopes);
@@ -171,7 +171,7 @@ test('revoking a grant deletes the webhooks made with it, and no others', async 
 	expect(store.events.page([{ sql: "type = 'webhook.deleted'", values: [] }], 10)).toHaveLength(1);
 });
 
-test('webhooks:write alone subscribes to no records of custom objects, there or to come', async () => {
+test('webhooks:write alone does not subscribe to records of custom objects, existing or future', async () => {
 	const { sales, as, get, delete: remove } = sandbox;
 	for (const { id, key } of (await get('/v1/custom-objects')).body.data as Json[]) {
 		await remove(`/v1/custom-objects/${id}`);

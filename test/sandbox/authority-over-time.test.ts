@@ -6,10 +6,10 @@ import { type Job, jobOperations, jobs } from '../../sandbox/core/schemas/jobs.t
 import { firstVersion } from '../../sandbox/core/schemas/record.ts';
 import { arrangeRecord, type Resource } from '../../sandbox/core/schemas/resource.ts';
 import { until } from '../until.ts';
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Fixtures, valuesOf } from './record-writes.ts';
-import type { Json } from './in-process.ts';
-import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './standing.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { type Fixtures, valuesOf } from './harness/record-writes.ts';
+import type { Json } from './harness/in-process.ts';
+import { type Beginner, bring, type End, mayStill, newBeginner, serviceOf, standings, standingsInTurn } from './harness/ending-rights.ts';
 
 const everyScope = [...scopes.keys()];
 /** One more than a step takes, so that the end comes between two steps. */
@@ -106,7 +106,7 @@ test('jobs of custom records stop at the line at which the right to them ends', 
 	expect(await flaws(recordsOf(fixtures.machine))).toEqual([]);
 });
 
-test('an administrator who takes their own role away in a job changes nobody after that line', async () => {
+test('an administrator who removes their own role in a job changes no users after that line', async () => {
 	const who = await newBeginner(sandbox, 'admin', everyScope);
 	const others = await Promise.all(['viewer', 'viewer'].map((role) => sandbox.newUser(role)));
 	const type = { 'Content-Type': 'application/x-ndjson' };
@@ -123,7 +123,7 @@ test('an administrator who takes their own role away in a job changes nobody aft
 	expect((await sandbox.get(`/v1/users/${others[1]}`)).body.first_name).toBeNull();
 });
 
-test('an administrator who takes their own role away in a batch changes nobody after that item', async () => {
+test('an administrator who removes their own role in a batch changes no users after that item', async () => {
 	for (const end of [{ role: 'member' }, { status: 'deactivated' }]) {
 		const who = await newBeginner(sandbox, 'admin', everyScope);
 		const other = await sandbox.newUser('viewer');
@@ -135,7 +135,7 @@ test('an administrator who takes their own role away in a batch changes nobody a
 });
 
 test.each(standings.filter(([, end]) => end !== 'nothing'))(
-	'a request of a %s whose body arrives after the end (%s) does what is still allowed',
+	'a request of a %s whose body arrives after the end (%s) does only what is still allowed',
 	async (role, end) => {
 		for (const resource of resources) {
 			const who = await newBeginner(sandbox, role, everyScope);

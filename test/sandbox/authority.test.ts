@@ -1,7 +1,7 @@
 import { authorityOf, Ended, rightsOf, untilUsersChange } from '../../sandbox/domain/access/authority.ts';
 import { scopes } from '../../sandbox/domain/access/scopes.ts';
 import type { Authority } from '../../sandbox/core/service.ts';
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
 
 let sandbox: TokenSandbox;
 beforeEach(() => void (sandbox = tokenSandbox()));
@@ -17,14 +17,14 @@ test('an API key may do everything until it is revoked', () => {
 	expect(ask({ caller: { ...caller, id: 'key_2' } })).toEqual(new Ended('The API key was revoked.'));
 });
 
-test('only users sign in: nobody else has the rights of the one whose ID they name', () => {
+test('only users sign in: an ID in a request gives nobody else’s rights', () => {
 	const over = new Ended('The user can no longer sign in.');
 	expect(ask({ caller: user('usr_nobody') })).toEqual(over);
 	expect(ask({ caller: { type: 'system', id: sandbox.admin } as never })).toEqual(over);
 	expect(ask({ caller: user(sandbox.admin) })).not.toBeInstanceOf(Ended);
 });
 
-test('a user without an application has every scope of their role, and one with it what they gave', () => {
+test('a user without an application has every scope of their role, and with one the scopes they granted', () => {
 	const { admin, sales } = sandbox;
 	expect(ask({ caller: user(admin) })).toMatchObject({ scopes: [...scopes.keys()] });
 	const member = ask({ caller: user(sales) }) as { scopes: string[] };
@@ -36,20 +36,20 @@ test('a user without an application has every scope of their role, and one with 
 	expect(ask({ caller: user(admin), grant: { ...grant, grantId: 'gone' } })).toMatchObject({ reason: expect.stringContaining('access was revoked') });
 });
 
-test('work asks for its scope, and what needs none for nothing but somebody who may sign in', () => {
+test('work needs its scope; work without a scope needs only a user who can sign in', () => {
 	const caller = user(sandbox.sales);
 	expect(ask({ caller }, 'contacts:write')).not.toBeInstanceOf(Ended);
 	expect(ask({ caller }, 'users:write')).toEqual(new Ended('The user no longer has the right to do this (users:write).'));
 	expect(ask({ caller })).not.toBeInstanceOf(Ended);
 });
 
-test('a user sees what is theirs, and an administrator everything', () => {
+test('a user sees their own records, and an administrator all', () => {
 	const sees = (id: string) => (ask({ caller: user(id) }) as { store: object }).store;
 	expect(sees(sandbox.admin)).toBe(sandbox.store);
 	expect(sees(sandbox.sales)).not.toBe(sandbox.store);
 });
 
-test('within a transaction, rights are asked for once, and again once a user has changed', async () => {
+test('within a transaction, rights are read once, and again after a user has changed', async () => {
 	let callCount = 0;
 	const rights = untilUsersChange(sandbox.store, () => (callCount += 1));
 	expect([rights(), rights()]).toEqual([1, 1]);
@@ -59,7 +59,7 @@ test('within a transaction, rights are asked for once, and again once a user has
 	expect([rights(), rights()]).toEqual([2, 2]);
 });
 
-test('a question that failed is asked again', () => {
+test('a failed check of rights is repeated', () => {
 	let callCount = 0;
 	const rights = untilUsersChange(sandbox.store, () => {
 		if ((callCount += 1) === 1) throw new Error('no');
@@ -69,7 +69,7 @@ test('a question that failed is asked again', () => {
 	expect(rights()).toBe(2);
 });
 
-test('what was begun through an application keeps its authority, and the console has none', () => {
+test('work begun through an application keeps its authority, and work of the console has none', () => {
 	const begun = (values: object) => authorityOf(sandbox.store, { id: 'job_1', created_by: user('usr_1'), ...values } as never);
 	expect(begun({ application_id: 'cli_1' })).toEqual({ caller: user('usr_1'), application: 'cli_1', grant: undefined });
 	for (const application_id of [null, undefined]) expect(begun({ application_id }).application).toBeUndefined();

@@ -2,9 +2,9 @@ import { scopes } from '../../sandbox/domain/access/scopes.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { recordsOf } from '../../sandbox/core/schemas/custom-objects.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
-import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type RecordWrite, recordWritesOf, type Fixtures, valuesOf } from './record-writes.ts';
-import type { Json, Reply } from './in-process.ts';
+import { type Call, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { type RecordWrite, recordWritesOf, type Fixtures, valuesOf } from './harness/record-writes.ts';
+import type { Json, Reply } from './harness/in-process.ts';
 
 /** What only administrators may change, and what everyone sees: said here once more, by hand. */
 const administrative = ['users', 'pipelines', 'custom-fields', 'custom-objects'];
@@ -175,15 +175,15 @@ async function flaws(resource: Resource): Promise<string[]> {
 	return found;
 }
 
-test.each(resources.map(({ name }) => name))('%s: who may do what with whose', async (name) => {
+test.each(resources.map(({ name }) => name))('%s: who may do what with whose records', async (name) => {
 	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
 });
 
-test('records of custom objects: who may do what with whose', async () => {
+test('records of custom objects: who may do what with whose records', async () => {
 	expect(await flaws(recordsOf(fixtures.machine))).toEqual([]);
 });
 
-test('what everyone sees is declared in one place', () => {
+test('resources that everyone sees are declared in one place', () => {
 	const names = resources.filter((resource) => resource.visibility === 'everyone').map(({ name }) => name);
 	expect(names).toEqual(seenByEveryone);
 });

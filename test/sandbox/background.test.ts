@@ -9,9 +9,9 @@ import { Background } from '../../sandbox/core/foundation/background.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { ThreadReader } from '../../sandbox/core/store/threads/thread-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess, type Json } from './in-process.ts';
-import { maxPerTurn } from './max-per-turn.ts';
-import './quick-passwords.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
+import { maxPerTurn } from './harness/max-per-turn.ts';
+import './harness/quick-passwords.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'background-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,7 +23,7 @@ async function until(isSo: () => boolean): Promise<void> {
 	while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-test('between two turns of the event loop there is one piece of work, whoever has how much to do', async () => {
+test('between two turns of the event loop there is one piece of work, however much is waiting', async () => {
 	const background = new Background();
 	let done = 0;
 	const work = async () => {
@@ -37,7 +37,7 @@ test('between two turns of the event loop there is one piece of work, whoever ha
 	await all;
 });
 
-test('nothing else begins before a piece has ended, and one that fails holds up no other', async () => {
+test('no other piece begins before one has ended, and a failing piece holds up no other', async () => {
 	const background = new Background();
 	const happened: string[] = [];
 	const slow = background.take(async () => {
@@ -51,7 +51,7 @@ test('nothing else begins before a piece has ended, and one that fails holds up 
 	expect(happened).toEqual(['slow', 'next']);
 });
 
-test('pieces are short while somebody asks for one thing after the other, and longer for those who poll, and afterwards', () => {
+test('pieces are short while a client sends one request after another, and longer for polling clients and afterwards', () => {
 	let now = 1000;
 	jest.spyOn(performance, 'now').mockImplementation(() => now);
 	const background = new Background();
@@ -70,7 +70,7 @@ test('pieces are short while somebody asks for one thing after the other, and lo
 	expect(piece()).toBe(alone);
 });
 
-test('a record is found by its words at once, as they change, and when they are indexed, also after a restart in between', async () => {
+test('a record is found by its words immediately, while they change, and after they are indexed, even after a restart in between', async () => {
 	const path = join(folder, 'words.db');
 	const database = new DatabaseSync(path);
 	const indexed = () => Number(database.prepare('SELECT count(*) AS count FROM contacts_words_docsize').get()!['count']);
@@ -94,7 +94,7 @@ test('a record is found by its words at once, as they change, and when they are 
 	database.close();
 });
 
-test('many small writes leave few parts of the index of words', async () => {
+test('many small writes leave few parts of the word index', async () => {
 	const path = join(folder, 'parts.db');
 	const { store, post } = inProcess({ store: new Store(path) });
 	const words = store.table('contacts')!.words!;
@@ -109,7 +109,7 @@ test('many small writes leave few parts of the index of words', async () => {
 	database.close();
 });
 
-test('what was written is moved into the file by another thread, and not within a request', async () => {
+test('writes are moved into the file by another thread, and not within a request', async () => {
 	const path = join(folder, 'log.db');
 	const { store, post } = inProcess({ store: new Store(path) });
 	await post('/v1/contacts', { last_name: 'In the log' });
@@ -117,7 +117,7 @@ test('what was written is moved into the file by another thread, and not within 
 	store.close();
 });
 
-test('what jobs wait for waits for no search, and has not its priority', async () => {
+test('checkpoints that jobs wait for have a thread of their own, apart from searches', async () => {
 	const path = join(folder, 'searches.db');
 	const reader = new BackgroundReader(new DatabaseSync(path), path);
 	const { contexts, calls } = jest.spyOn(ThreadReader.prototype, 'read').mock;
@@ -129,7 +129,7 @@ test('what jobs wait for waits for no search, and has not its priority', async (
 	reader.close();
 });
 
-test('a list of deliveries is read and counted beside other requests', async () => {
+test('a list of deliveries is read and counted while other requests run', async () => {
 	const { store, post, get } = inProcess({ store: new Store(join(folder, 'deliveries.db')) });
 	const { body } = await post('/v1/webhooks', { url: 'https://x.example/hook', events: ['contact.*'], status: 'paused' });
 	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
@@ -149,7 +149,7 @@ function countTurns() {
 	return counted;
 }
 
-test('a large page is sent in pieces, one in a turn of the event loop, whatever characters are where they end', async () => {
+test('a large page is sent in pieces, one per turn of the event loop, whatever characters are at their ends', async () => {
 	const sandbox = inProcess();
 	const texts = ['x', 'é', '€', '😀', 'x😀'].map((character) => character.repeat(80_000));
 	for (const text of texts) {
@@ -187,7 +187,7 @@ async function newContactForm(store: Store) {
 		});
 }
 
-test('a large form is read, carried out and shown in turns of the event loop of their own', async () => {
+test('a large form is read, carried out and shown in separate turns of the event loop', async () => {
 	const { store } = inProcess();
 	const send = await newContactForm(store);
 
@@ -212,7 +212,7 @@ test('a large form is read, carried out and shown in turns of the event loop of 
 	store.close();
 });
 
-test('however many rows a form has, few are read between two turns of the event loop, and few are shown', async () => {
+test('however many rows a form has, few are read or shown between two turns of the event loop', async () => {
 	const { store } = inProcess();
 	const send = await newContactForm(store);
 	// Each look at the clock ends a turn.

@@ -1,17 +1,17 @@
-import { inProcess, type Json } from './in-process.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 const create = '/v1/contacts/batch/create';
 const update = '/v1/contacts/batch/update';
 const statuses = ({ body }: { body: Json }) => body.results.map(({ status }: Json) => status);
 
-test('an atomic batch is done as a whole', async () => {
+test('an atomic batch succeeds as a whole', async () => {
 	const { post, all } = inProcess();
 	const items = [{ last_name: 'a' }, { last_name: 'b' }];
 	expect(statuses(await post(create, { items, atomic: true }))).toEqual([201, 201]);
 	expect(await all('/v1/contacts')).toHaveLength(2);
 });
 
-test('an atomic batch with a mistake does nothing, and says which item was to blame', async () => {
+test('an atomic batch with a mistake changes nothing, and names the item that failed', async () => {
 	const { post, all } = inProcess();
 	const items = [
 		{ email: 'a@x.example' },
@@ -35,7 +35,7 @@ test('an atomic batch with a mistake does nothing, and says which item was to bl
 	expect(await all('/v1/contacts?include_deleted=true')).toEqual([]);
 });
 
-test('an atomic update leaves every record as it was', async () => {
+test('a failed atomic update leaves every record unchanged', async () => {
 	const { post, get } = inProcess();
 	const { body: before } = await post('/v1/contacts', { last_name: 'a' });
 	const items = [{ id: before.id, last_name: 'b' }, { id: 'con_0' }];
@@ -44,7 +44,7 @@ test('an atomic update leaves every record as it was', async () => {
 	expect((await get(`/v1/contacts/${before.id}`)).body).toEqual(before);
 });
 
-test('a repeated batch is done once and answered alike', async () => {
+test('a repeated batch is carried out once and gets the same response', async () => {
 	const { post, all } = inProcess();
 	const key = { 'Idempotency-Key': 'k1' };
 	const body = { items: [{ last_name: 'a' }, { email: 'no address' }] };
@@ -57,7 +57,7 @@ test('a repeated batch is done once and answered alike', async () => {
 	expect(other.body.code).toBe('idempotency_key_reused');
 });
 
-test('a fault of the service undoes the whole batch, and its key with it', async () => {
+test('an internal error undoes the whole batch, and its key with it', async () => {
 	const { post, all, store } = inProcess();
 	const key = { 'Idempotency-Key': 'k1' };
 	const items = [{ last_name: 'a' }, { last_name: 'b' }];

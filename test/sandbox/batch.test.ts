@@ -1,9 +1,9 @@
-import { errorsOf, inProcess, type Json } from './in-process.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
 
 const batch = (operation: string) => `/v1/contacts/batch/${operation}`;
 const statuses = ({ body }: { body: Json }) => body.results.map(({ status }: Json) => status);
 
-test('many records are created at once, each with a result of its own', async () => {
+test('many records are created at once, each with its own result', async () => {
 	const { post, get } = inProcess();
 	const items = [{ email: 'ANA@x.example' }, { email: 'no address' }, { last_name: 'Moreno' }];
 	const reply = await post(batch('create'), { items });
@@ -20,7 +20,7 @@ test('many records are created at once, each with a result of its own', async ()
 	expect((await get('/v1/contacts')).body.total).toBe(2);
 });
 
-test('many records are updated at once, each only from the version named', async () => {
+test('many records are updated at once, each only from the named version', async () => {
 	const { post } = inProcess();
 	const { body } = await post(batch('create'), { items: [{ last_name: 'a' }, { last_name: 'b' }] });
 	const [a, b] = body.results.map(({ id }: Json) => id);
@@ -48,7 +48,7 @@ test('many records are updated at once, each only from the version named', async
 	});
 });
 
-test('many records are upserted at once; what one item made, the next one finds', async () => {
+test('many records are upserted at once; later items find the records of earlier ones', async () => {
 	const { post, all } = inProcess();
 	const reply = await post(`${batch('upsert')}?match_on=email`, {
 		items: [{ email: 'a@x.example' }, { email: 'A@x.example', last_name: 'a' }, { last_name: 'b' }],
@@ -70,7 +70,7 @@ test('many records are deleted at once', async () => {
 	expect((await get('/v1/contacts')).body.data).toMatchObject([{ id: b }]);
 });
 
-test('of two items with one unique value, the first is made and the second names it', async () => {
+test('of two items with one unique value, the first is created and the second names it', async () => {
 	const { post } = inProcess();
 	const items = [{ email: 'a@x.example' }, { email: 'a@x.example' }];
 	const { body } = await post(batch('create'), { items });
@@ -93,11 +93,11 @@ test.each([
 	['no items', {}, { '/items': 'required' }],
 	['an empty list', { items: [] }, { '/items': 'too_short' }],
 	['101 items', { items: Array(101).fill({}) }, { '/items': 'too_long' }],
-	['items that are no list', { items: {} }, { '/items': 'invalid_type' }],
+	['items that are not a list', { items: {} }, { '/items': 'invalid_type' }],
 	['a word for atomic', { items: [{}], atomic: 'yes' }, { '/atomic': 'invalid_type' }],
 	['another member', { items: [{}], inputs: [] }, { '/inputs': 'unknown_field' }],
 	['a bare list', [{}], { '': 'invalid_type' }],
-])('%s make no batch', async (_, body, errors) => {
+])('%s are not accepted as a batch', async (_, body, errors) => {
 	const { post } = inProcess();
 	const reply = await post(batch('create'), body);
 	expect(reply.status).toBe(422);
@@ -116,7 +116,7 @@ test.each([
 	expect(errorsOf(reply)).toEqual(errors);
 });
 
-test('a batch may have 100 items and more than 1 MiB, but not more than 5', async () => {
+test('a batch may have 100 items and more than 1 MiB, but at most 5', async () => {
 	const { post } = inProcess();
 	const items = Array.from({ length: 100 }, (_, i) => ({ last_name: `${i}`.repeat(7500) }));
 	const reply = await post(batch('create'), { items });

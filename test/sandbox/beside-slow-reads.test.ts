@@ -9,8 +9,8 @@ import { RecordReader } from '../../sandbox/core/store/records/record-reader.ts'
 import { Table } from '../../sandbox/core/store/records/table.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { until } from '../until.ts';
-import { inProcess, type Json } from './in-process.ts';
-import { ended } from './job-client.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
+import { ended } from './harness/job-client.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'slow-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -39,7 +39,7 @@ test('two slow searches delay no third one', async () => {
 	database.close();
 });
 
-test('one that is closed during a read fails it, though its answer is there already', async () => {
+test('a thread that is closed during a read fails it, even if its result is ready', async () => {
 	const path = join(folder, 'closed.db');
 	const database = new DatabaseSync(path);
 	const reader = new BackgroundReader(database, path);
@@ -59,7 +59,7 @@ test('one that is closed during a read fails it, though its answer is there alre
 	expect(answered).toHaveBeenCalledTimes(1);
 });
 
-test('an export reads its records beside other requests', async () => {
+test('an export reads its records while other requests run', async () => {
 	const { store, ...sandbox } = onFile();
 	const pages = jest.spyOn(RecordReader.prototype, 'page');
 	const reads = jest.spyOn(BackgroundReader.prototype, 'read');
@@ -108,7 +108,7 @@ test('10,000 messages that are due at once keep no request waiting for all of th
 	store.close();
 });
 
-test('a request waits for some milliseconds of a job, whatever its lines take', async () => {
+test('a request waits at most some milliseconds for a job, however long its lines take', async () => {
 	const { store, ...sandbox } = inProcess();
 	let time = 0;
 	jest.spyOn(performance, 'now').mockImplementation(() => time);
@@ -136,7 +136,7 @@ test('a request waits for some milliseconds of a job, whatever its lines take', 
 	store.close();
 });
 
-test('a request looks for its API key by the hash, and reads no other', async () => {
+test('a request finds its API key by the hash, and reads no other key', async () => {
 	const { store, get } = inProcess();
 	for (let i = 0; i < 50; i++) store.apiKeys.add(`key_${i}`, `key ${i}`);
 	const rows = jest.spyOn(StatementSync.prototype, 'all');
@@ -147,7 +147,7 @@ test('a request looks for its API key by the hash, and reads no other', async ()
 	store.close();
 });
 
-test('recovering missed events reads where they are, and not what they hold', async () => {
+test('recovering missed events reads where they are stored, and not their content', async () => {
 	const { store, post } = inProcess();
 	await post('/v1/contacts', { last_name: 'missed' });
 	const { body } = await post('/v1/webhooks', { url: 'https://x.example/hook', events: ['contact.*'] });

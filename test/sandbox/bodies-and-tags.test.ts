@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { until } from '../until.ts';
-import { inProcess, type InProcess } from './in-process.ts';
+import { inProcess, type InProcess } from './harness/in-process.ts';
 
 let sandbox: InProcess;
 beforeEach(() => void (sandbox = inProcess()));
@@ -9,7 +9,7 @@ const gzip = { 'Content-Encoding': 'gzip' };
 const ndjson = { 'Content-Type': 'application/x-ndjson' };
 const contacts = '/v1/jobs?resource=contacts&operation=create';
 
-test('a body may be compressed, and is measured unfolded', async () => {
+test('a body may be compressed, and its uncompressed size counts', async () => {
 	const { send } = sandbox;
 	const compress = (text: string) => new Uint8Array(gzipSync(text));
 	const reply = await send('POST', '/v1/contacts', compress('{"last_name":"Zip"}'), gzip);
@@ -43,7 +43,7 @@ test('a line of a job is measured in bytes, and empty lines cost nothing but the
 	expect((await sandbox.get(`/v1/jobs/${job.body.id}/results`)).body).toMatchObject([{ index: 10_000_000, status: 201 }]);
 });
 
-test('an ETag is of the body: what changes without a new version changes it, too', async () => {
+test('an ETag belongs to the body: a change without a new version changes it, too', async () => {
 	const { get, post, patch, store } = sandbox;
 	const { body: tag } = await post('/v1/tags', { name: 'x' });
 	const path = `/v1/tags/${tag.id}`;

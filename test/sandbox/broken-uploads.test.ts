@@ -24,7 +24,7 @@ const uploads: Array<[path: string, type: string, more?: string]> = [
 let child: ChildProcessWithoutNullStreams;
 afterAll(() => child.kill('SIGKILL'));
 
-test('clients that break off an upload cost no line of the log, and nobody else an answer', async () => {
+test('interrupted uploads leave no line in the log, and other requests are answered', async () => {
 	child = spawn(process.execPath, [main, ...args.split(' ')]);
 	let errors = '';
 	child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));

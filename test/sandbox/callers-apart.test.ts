@@ -1,6 +1,6 @@
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
-import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
+import { type Call, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
 
 let sandbox: TokenSandbox;
 /** The callers of one account: two applications of one user, another user, two keys. */
@@ -26,7 +26,7 @@ beforeEach(() => {
 /** An API key is for the whole account; an application has only what it has made for its user. */
 const finds = (caller: string, maker: string) => caller === maker || caller.endsWith('key');
 
-test('a webhook is there for the application that made it and for API keys, and for no other', async () => {
+test('a webhook is visible to the application that created it and to API keys, and to no others', async () => {
 	for (const [name, make] of callers) {
 		const hook = { url: 'https://x.example/hook', events: ['contact.*'] };
 		const { body, status } = await make('POST', '/v1/webhooks', hook);
@@ -51,7 +51,7 @@ test('a webhook is there for the application that made it and for API keys, and 
 	}
 });
 
-test('a job is there for the application that started it and for API keys, and for no other', async () => {
+test('a job is visible to the application that started it and to API keys, and to no others', async () => {
 	for (const [name, start] of callers) {
 		const query = 'resource=contacts&operation=create';
 		const type = { 'Content-Type': 'application/x-ndjson' };
@@ -92,7 +92,7 @@ test('an API key sees the results of a job that an application started, and canc
 	expect((await sandbox.post(`/v1/jobs/${long}/cancel`, undefined)).body).toMatchObject({ id: long, status: 'canceled' });
 });
 
-test('a key is a caller’s own: what another has sent with it is neither an obstacle nor an answer', async () => {
+test('an idempotency key belongs to its caller: the same key of another caller has no effect on it', async () => {
 	const headers = { 'Idempotency-Key': 'one for all' };
 	const ids = new Set<string>();
 	for (const [name, call] of callers) {

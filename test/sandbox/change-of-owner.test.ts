@@ -1,5 +1,5 @@
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import type { Json } from './in-process.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import type { Json } from './harness/in-process.ts';
 
 let sandbox: TokenSandbox;
 let other: string;
@@ -13,7 +13,7 @@ const eventsFor = async (user: string): Promise<Json[]> =>
 	(await sandbox.as(user, scopes)('GET', '/v1/events?limit=500')).body.data;
 const types = (events: Json[]): string[] => events.map(({ type }) => type);
 
-test('the former owner gets deleted, the new one created', async () => {
+test('the former owner gets a deletion, the new one a creation', async () => {
 	const { sales, post, patch } = sandbox;
 	const { body: deal } = await post('/v1/deals', { title: 'Before', owner_id: sales });
 	await patch(`/v1/deals/${deal.id}`, { amount: 7, currency: 'EUR' });
@@ -40,7 +40,7 @@ test('the former owner gets deleted, the new one created', async () => {
 	expect(JSON.stringify(next)).not.toContain('Before');
 });
 
-test('for the account it was neither created nor deleted, but changed', async () => {
+test('in the account’s log, the record is changed, neither created nor deleted', async () => {
 	const { admin, sales, get, as, post, patch } = sandbox;
 	const { body: deal } = await post('/v1/deals', { title: 'x', owner_id: sales });
 	await patch(`/v1/deals/${deal.id}`, { owner_id: other });
@@ -51,7 +51,7 @@ test('for the account it was neither created nor deleted, but changed', async ()
 	expect(asAdmin.body.data[1].data.previous).toEqual({ owner_id: sales });
 });
 
-test('what becomes nobody’s is new for all but its former owner, and back again', async () => {
+test('a record that loses its owner is created for everyone but the former owner, and the reverse', async () => {
 	const { sales, post, patch } = sandbox;
 	const { body: deal } = await post('/v1/deals', { title: 'x', owner_id: sales });
 	await patch(`/v1/deals/${deal.id}`, { owner_id: null });
@@ -62,7 +62,7 @@ test('what becomes nobody’s is new for all but its former owner, and back agai
 	expect(types(await eventsFor(other))).toEqual(['deal.created', 'deal.deleted']);
 });
 
-test('what happens in the same change is told the new owner without what was before', async () => {
+test('other changes in the same write reach the new owner without the former values', async () => {
 	const { sales, get, post, patch } = sandbox;
 	const { body: deal } = await post('/v1/deals', { title: 'Before', owner_id: sales });
 	const { body: pipeline } = await get(`/v1/pipelines/${deal.pipeline_id}`);

@@ -1,6 +1,6 @@
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
-test('the clock is read and moved forward, and everything goes by it', async () => {
+test('the clock is read and moved forward, and everything follows it', async () => {
 	const start = Date.parse('2026-03-01T09:30:00.000Z');
 	const { get, post } = inProcess({ faults: true, now: () => start, requestsPerMinute: 3 });
 	expect((await get('/_sandbox/clock')).body).toEqual({ now: '2026-03-01T09:30:00.000Z' });
@@ -19,7 +19,7 @@ test('the clock is read and moved forward, and everything goes by it', async () 
 });
 
 test.each([{}, { advance: -1 }, { advance: 'x' }, { advance: 1, now: 1 }])(
-	'%j does not move it, and what to say instead is named',
+	'%j does not move it, and the error names the valid form',
 	async (input) => {
 		const { post } = inProcess({ faults: true });
 		const { status, body } = await post('/_sandbox/clock', input);
@@ -28,6 +28,6 @@ test.each([{}, { advance: -1 }, { advance: 'x' }, { advance: 1, now: 1 }])(
 	},
 );
 
-test('without --faults nobody moves it', async () => {
+test('without --faults nobody can move it', async () => {
 	expect((await inProcess().post('/_sandbox/clock', { advance: 1 })).status).toBe(404);
 });

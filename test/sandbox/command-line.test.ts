@@ -42,12 +42,12 @@ test.each([
 	[['--requests-per-minute', '0'], '--requests-per-minute takes a whole number from 1'],
 	[['--api-key', 'two words'], '--api-key takes printable ASCII characters without spaces.'],
 	[['--db', ''], '--db takes a value.'],
-])('%j is a mistake that is named', (args, message) => {
+])('%j is a mistake that is reported', (args, message) => {
 	expect(() => parseCommandLine(args)).toThrow(UsageError);
 	expect(() => parseCommandLine(args)).toThrow(message);
 });
 
-test('all that can be said is understood', () => {
+test('all options are understood', () => {
 	const args = '--port 1 --db x.db --contacts 2 --day 2026-01-31 --api-key K --plan pro --requests-per-minute 3';
 	const lifetimes = '--access-token-seconds 4 --refresh-grace-seconds 0';
 	const flags = '--faults --allow-private-webhooks';
@@ -75,14 +75,14 @@ test('all that can be said is understood', () => {
 	for (const flag of args.match(/--[\w-]+/g)!) expect(usage).toContain(flag);
 });
 
-test('a mistake ends it with code 2', async () => {
+test('a mistake ends the command with code 2', async () => {
 	const { output, end } = run('--plan', 'free');
 	expect(await end).toBe(2);
 	expect(output).toEqual({ out: '', err: expect.stringContaining('See --help.') });
 });
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-	'it says in one line where it listens, answers, and stops on %s',
+	'it prints one line with its address, responds, and stops on %s',
 	async (signal) => {
 		const sandbox = run('--port', '0', '--contacts', '1', '--api-key', 'KEY');
 		const line = await firstLine(sandbox);
@@ -95,18 +95,18 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 	},
 );
 
-test('a port in use is named, and what to do about it', async () => {
+test('a port in use is reported, with the remedy', async () => {
 	const { url, close } = await startSandbox({ contacts: 0 });
 	const port = Number(new URL(url).port);
 	await expect(startSandbox({ port })).rejects.toThrow(`Port ${port} is in use. Stop the program that uses it`);
 	await close();
 });
 
-test('a file that is not a database is named', async () => {
+test('a file that is not a database is reported', async () => {
 	await expect(startSandbox({ db: main })).rejects.toThrow(`${main} cannot be used as a database`);
 });
 
-test('a made-up key is long, and opens the account; records outlive a restart', async () => {
+test('a generated key is long, and opens the account; records outlive a restart', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const db = join(folder, 'sandbox.db');
 	const first = await startSandbox({ db, contacts: 3 });
@@ -120,7 +120,7 @@ test('a made-up key is long, and opens the account; records outlive a restart', 
 	rmSync(folder, { recursive: true });
 });
 
-test('every start with the same file makes up the same key, unless that was revoked', async () => {
+test('every start with the same file generates the same key, unless that was revoked', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const db = join(folder, 'sandbox.db');
 	const start = async () => {

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const upsert = '/v1/contacts?match_on=external_id';
 
@@ -31,7 +31,7 @@ test.each([
 	['POST', '/v1/webhooks', { url: 'https://x.example', events: ['*'] }, 'If-Match'],
 	['PUT', upsert, { external_id: 'a' }, 'If-None-Match'],
 	['POST', '/v1/contacts', { last_name: 'x' }, 'If-Unmodified-Since'],
-])('%s %s refuses a condition that it does not take: %j, %s', async (method, path, body, condition) => {
+])('%s %s refuses a condition that it does not support: %j, %s', async (method, path, body, condition) => {
 	const { send, get } = inProcess();
 	const refused = await send(method, path, body, { [condition]: '*' });
 	expect([refused.status, errorsOf(refused)]).toEqual([400, { [condition]: 'invalid_parameter' }]);

@@ -1,10 +1,10 @@
-import { adminId, type Console, fillIn, hidden, startConsole } from './console.ts';
+import { adminId, type Console, fillIn, hidden, startConsole } from './harness/console.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));
 afterAll(() => crm?.close());
 
-test('a record created in a form is one that the user has created by the API', async () => {
+test('a record created in a form equals one that the user has created through the API', async () => {
 	const { location } = await fillIn(crm.admin, '/records/contacts/new', '/records/contacts', {
 		last_name: 'Okafor',
 		email: 'Chidi@Okafor.example',
@@ -27,7 +27,7 @@ test('a record created in a form is one that the user has created by the API', a
 	expect(html).toContain('Lagos');
 });
 
-test('a form changes what was changed in it, and leaves what it cannot show exactly', async () => {
+test('a form changes only edited fields, and leaves those that it cannot show exactly', async () => {
 	const { id } = await crm.api('POST', '/v1/tasks', {
 		title: 'Call',
 		due_at: '2026-03-01T09:30:15.123Z',
@@ -73,7 +73,7 @@ test('a form that shows an earlier version changes nothing', async () => {
 
 const actionsIn = (html: string) => [...html.matchAll(/actions\/(\w+)"/g)].map(([, action]) => action);
 
-test('a message that was received can be neither sent nor cancelled', async () => {
+test('a message that was received can be neither sent nor canceled', async () => {
 	const message = { channel: 'chat', direction: 'inbound', text: 'Hello', from: 'Ada', to: ['us'] };
 	const { id } = await crm.api('POST', '/v1/messages', message);
 	expect(actionsIn((await crm.admin.open(`/records/messages/${id}`)).html)).toEqual([]);

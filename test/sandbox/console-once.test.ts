@@ -1,6 +1,6 @@
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
-import { type Console, hidden, memberId, startConsole } from './console.ts';
-import { submitAndFollow, shownOnce } from './scripted-browser.ts';
+import { type Console, hidden, memberId, startConsole } from './harness/console.ts';
+import { submitAndFollow, shownOnce } from './harness/scripted-browser.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));
@@ -8,7 +8,7 @@ afterAll(() => crm?.close());
 
 const total = async (path: string) => (await crm.api('GET', path)).total;
 
-test('a double click makes one record, and leads to it', async () => {
+test('a double click creates one record, and leads to it', async () => {
 	const page = await crm.admin.open('/records/contacts/new');
 	const fields = { form: hidden(page, 'form'), last_name: 'Twice' };
 	const submit = () => crm.admin.submit(page, '/records/contacts', fields);
@@ -22,7 +22,7 @@ test('a double click makes one record, and leads to it', async () => {
 	expect(await total('/v1/contacts?q=twice')).toBe(2);
 });
 
-test('a change, an action and a deletion that are sent twice lead to where the first one led', async () => {
+test('a change, an action and a deletion that are sent twice lead to the page of the first one', async () => {
 	const { id } = await crm.api('POST', '/v1/deals', { title: 'Fleet' });
 	const path = `/records/deals/${id}`;
 	const steps: Array<[page: string, to: string, fields: Record<string, string>]> = [
@@ -39,7 +39,7 @@ test('a change, an action and a deletion that are sent twice lead to where the f
 	}
 });
 
-test('a form of somebody else is not taken for one that was handled', async () => {
+test('a form of another user does not count as one that was handled', async () => {
 	const page = await crm.admin.open('/records/contacts/new');
 	const fields = { form: hidden(page, 'form'), last_name: 'Shared' };
 	await crm.admin.submit(page, '/records/contacts', fields);
@@ -51,7 +51,7 @@ test('a form of somebody else is not taken for one that was handled', async () =
 	expect(by).toMatchObject({ id: memberId });
 });
 
-test('loading the settings anew makes no second key, and shows the first one no more', async () => {
+test('reloading the settings creates no second key, and no longer shows the first one', async () => {
 	const settings = '/settings/api';
 	const key = { action: 'create-key', key_name: 'Once' };
 	const keys = async () => (await crm.admin.open(settings)).html.split('<strong>Once</strong>').length - 1;
@@ -83,7 +83,7 @@ function countSearches(): () => number {
 	};
 }
 
-test('an input of a form is found without a look at the others', () => {
+test('an input of a form is found without reading the others', () => {
 	const names = Array.from({ length: 1000 }, (_, i) => `emails.${i}.value`);
 	const texts = new FormTexts(names.map((name): [string, string] => [name, 'x']));
 	const { prototype } = Map;
@@ -109,7 +109,7 @@ test('a form with tens of thousands of inputs is refused, and full lists are rea
 	expect([full.status, full.html]).toEqual([422, expect.stringContaining('It must not be longer than 20.')]);
 });
 
-test('a stranger cannot keep the service busy with a request for a token of many parameters', async () => {
+test('a stranger cannot keep the service busy with a token request of many parameters', async () => {
 	const body = Array.from({ length: 100_000 }, (_, i) => `p${i}=1`).join('&');
 	const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
 	const searches = countSearches();
@@ -118,7 +118,7 @@ test('a stranger cannot keep the service busy with a request for a token of many
 	expect(status).toBe(401);
 });
 
-test('a member is led to pages that they may open, and told names that they may know', async () => {
+test('a member is led to pages that they may open, and sees only names that they may know', async () => {
 	await crm.newContact({ last_name: 'Made By Key', owner_id: memberId });
 	const member = crm.browse({ Accept: 'text/html' });
 	await member.signIn('member');
@@ -135,14 +135,14 @@ test('a member is led to pages that they may open, and told names that they may 
 	expect((await crm.admin.open('/events')).html).toContain('Command line');
 });
 
-test('what is deleted is not said to be gone for good, where the API still finds it', async () => {
+test('a deletion is not called final if the API still finds the record', async () => {
 	const { id } = await crm.newContact();
 	expect((await crm.admin.open(`/records/contacts/${id}`)).html).not.toContain('for good');
 	const user = (await crm.admin.open(`/records/users/${memberId}`)).html;
 	expect(user).toContain('It is kept, and its status becomes deactivated.');
 });
 
-test('a deal goes to a stage of the sixtieth pipeline', async () => {
+test('a deal moves to a stage of the sixtieth pipeline', async () => {
 	const stages = ['open', 'won', 'lost'].map((kind) => ({ name: kind, kind }));
 	let last;
 	for (let i = 0; i < 60; i++) last = await crm.api('POST', '/v1/pipelines', { name: `Pipeline ${i}`, stages });

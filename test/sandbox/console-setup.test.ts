@@ -1,4 +1,4 @@
-import { type Console, fillIn, startConsole } from './console.ts';
+import { type Console, fillIn, startConsole } from './harness/console.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));
@@ -58,7 +58,7 @@ test('a pipeline shows its stages by name, with their IDs', async () => {
 	for (const { id, name } of data[0].stages) expect(html).toContain(`<strong>${name}</strong> <code>${id}</code>`);
 });
 
-test('a list has a row for one more option, as often as somebody asks for one', async () => {
+test('a list gets a row for one more option, as often as the user adds one', async () => {
 	const html = await pageOf('/records/custom-fields/new');
 	expect(html.match(/Add row/g)).toHaveLength(20);
 	const options = Array.from({ length: 12 }, (_, i): Array<[string, string]> => [
@@ -75,7 +75,7 @@ test('a list has a row for one more option, as often as somebody asks for one', 
 	expect(tagged(refused.html, 'input').filter((input) => /options\.\d+\.value/.test(input))).toHaveLength(32);
 });
 
-test('people of a deal are chosen and shown by name, also the oldest of many', async () => {
+test('the people of a deal are chosen and shown by name, even the oldest of many', async () => {
 	const oldest = await crm.newContact({ first_name: 'Oldest', last_name: 'Moreno' });
 	const { id } = await crm.api('POST', '/v1/deals', { title: 'Fleet', contact_ids: [oldest.id] });
 	await Promise.all(Array.from({ length: 210 }, (_, i) => crm.newContact({ last_name: `Okafor ${i}` })));
@@ -88,7 +88,7 @@ test('people of a deal are chosen and shown by name, also the oldest of many', a
 	expect(named.contact_ids).toContain(oldest.id);
 });
 
-test('webhooks say what they are, and one is made with a secret that is shown once', async () => {
+test('webhooks show their purpose, and a new one is created with a secret that is shown once', async () => {
 	const path = '/records/webhooks';
 	expect(await pageOf(path)).toContain('CRM Platform Trigger');
 	const wrong = await fillIn(crm.member, `${path}/new`, path, { url: 'https://receiver.example/', events: 'contact.nonsense' });

@@ -1,10 +1,10 @@
-import { type Console, startConsole } from './console.ts';
+import { type Console, startConsole } from './harness/console.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole({ contacts: 1 })));
 afterAll(() => crm?.close());
 
-test('what a field of another type has left in a record is shown as text, and is no link', async () => {
+test('a value that a field of another type has left in a record is shown as text, and is not a link', async () => {
 	const { api, admin } = crm;
 	const left = 'javascript:alert(1)';
 	for (const type of ['url', 'datetime', 'date', 'number', 'boolean', 'email', 'user', 'select', 'multi_select']) {

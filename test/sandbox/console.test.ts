@@ -1,8 +1,8 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import type { Browser } from './scripted-browser.ts';
-import { adminId, type Console, fillIn, hidden, memberId, startConsole } from './console.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import type { Browser } from './harness/scripted-browser.ts';
+import { adminId, type Console, fillIn, hidden, memberId, startConsole } from './harness/console.ts';
+import { type Receiver, startReceiver } from './harness/receiver.ts';
 
 const machines = 'custom-objects/machines/records';
 
@@ -17,7 +17,7 @@ afterAll(async () => {
 	await receiver?.close();
 });
 
-test('a program that asks for / is told where to go on, a person is shown the records', async () => {
+test('a program that requests / gets the address of the API, a person sees the records', async () => {
 	expect(await (await fetch(crm.url)).json()).toMatchObject({ documentation: '/docs' });
 	const browser = crm.browse({ Accept: 'text/html' });
 	expect((await browser.open('/')).location).toBe('/sign-in?return_to=%2F');
@@ -26,7 +26,7 @@ test('a program that asks for / is told where to go on, a person is shown the re
 	expect(html).toMatch(/<strong>60<\/strong>\s+Contacts/);
 });
 
-test('whoever is not signed in signs in and is then where they wanted to be', async () => {
+test('a user who is not signed in signs in and then gets the page they wanted', async () => {
 	const browser = crm.browse();
 	const targetPath = '/records/contacts?q=ana';
 	const { location } = await browser.open(targetPath);
@@ -55,7 +55,7 @@ test.each([...resources.map(({ name }) => name), machines, 'webhooks', 'jobs'])(
 	},
 );
 
-test('a list takes what the list of the API takes, and says what it does not take', async () => {
+test('a list takes the parameters of the API’s list, and reports those it does not take', async () => {
 	const { id } = await crm.newContact({ first_name: 'Quirin', lifecycle_stage: 'customer' });
 	const found = await crm.admin.open('/records/contacts?q=quirin&lifecycle_stage=customer');
 	expect(found.html).toContain(`/records/contacts/${id}`);
@@ -86,7 +86,7 @@ test('a user neither sees nor changes the records of others', async () => {
 	expect(await crm.api('GET', `/v1/contacts/${id}`)).toMatchObject({ last_name: 'Hidden', version: 1 });
 });
 
-test('a user changes no records that their role does not let them change', async () => {
+test('a user does not change records that their role does not allow', async () => {
 	const page = await crm.member.open('/records/users');
 	expect(page.html).not.toContain('/records/users/new');
 	expect((await crm.member.open('/records/users/new')).status).toBe(403);
@@ -95,7 +95,7 @@ test('a user changes no records that their role does not let them change', async
 	expect((await crm.member.submit(page, `/records/users/${memberId}/delete`, {})).status).toBe(403);
 });
 
-test('what people type is text, never markup', async () => {
+test('text that people type is never markup', async () => {
 	const hostile = `"><script>alert('x')</script>`;
 	const { id } = await crm.newContact({ first_name: hostile, job_title: hostile });
 	const company = await crm.api('POST', '/v1/companies', { name: hostile });
@@ -117,7 +117,7 @@ test('what people type is text, never markup', async () => {
 	expect(pages[1]!.html).toContain('&lt;script&gt;');
 });
 
-test('pages run no script, are framed by nobody and stay in no cache', async () => {
+test('pages run no script, cannot be framed and are not cached', async () => {
 	for (const path of ['/records/contacts', '/records/contacts/new', '/events']) {
 		const { headers } = await crm.admin.open(path);
 		const policy = headers.get('Content-Security-Policy');
@@ -128,7 +128,7 @@ test('pages run no script, are framed by nobody and stay in no cache', async () 
 	}
 });
 
-test('events show who did what, and what became of their deliveries to those who may know', async () => {
+test('events show who caused them, and, to those who may know, what became of their deliveries', async () => {
 	receiver.answer = (_, response) => void response.writeHead(503).end();
 	const { id: webhook } = await crm.api('POST', '/v1/webhooks', { url: receiver.url, events: ['note.*'] });
 	const contact = await crm.newContact();

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const entry = (value: string, primary: boolean) => ({ value, label: null, primary });
 
@@ -10,7 +10,7 @@ test.each(['email', 'phone', 'last_name', 'external_id'])('%s alone makes a cont
 	expect(body.name).toBe(value);
 });
 
-test('a contact nobody could find again is refused', async () => {
+test('a contact that nobody could find again is refused', async () => {
 	const { post } = inProcess();
 	expect(errorsOf(await post('/v1/contacts', { first_name: 'Ana' }))).toEqual({ '': 'required' });
 });
@@ -39,14 +39,14 @@ test('the main address leads the list of addresses, whichever is written', async
 	expect(cleared.body).toMatchObject({ email: null, emails: [entry('one@x.example', false)] });
 });
 
-test('an address given twice is listed once', async () => {
+test('an address entered twice is listed once', async () => {
 	const { post } = inProcess();
 	const emails = [{ value: 'a@x.example' }, { value: 'A@x.example', primary: true }];
 	const { body } = await post('/v1/contacts', { emails });
 	expect(body).toMatchObject({ email: 'a@x.example', emails: [entry('a@x.example', true)] });
 });
 
-test('the company of a contact has to exist', async () => {
+test('the company of a contact must exist', async () => {
 	const { post, patch, delete: remove } = inProcess();
 	const contact = { last_name: 'x', company_id: 'com_00000000000000000000000000' };
 	expect(errorsOf(await post('/v1/contacts', contact))).toEqual({
@@ -69,7 +69,7 @@ test('a company cannot be its own parent', async () => {
 	expect(errorsOf(reply)).toEqual({ '/parent_company_id': 'invalid_value' });
 });
 
-test('a value that has to be unique is refused with the record that has it', async () => {
+test('a duplicate of a unique value is refused with the record that has it', async () => {
 	const { post, patch } = inProcess();
 	const ana = await post('/v1/contacts', { email: 'ana@x.example', external_id: '1' });
 	const reply = await post('/v1/contacts', { email: 'ANA@x.example' });

@@ -1,7 +1,7 @@
-import { contractFile, document } from './contract.ts';
-import { inProcess, type Json } from './in-process.ts';
+import { contractFile, document } from './harness/contract.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
-test('contract/openapi.json is up to date (else run: npm run contract)', async () => {
+test('contract/openapi.json is up to date (otherwise run: npm run contract)', async () => {
 	const { send } = inProcess();
 	const { status, body } = await send('GET', '/openapi.json', undefined, { Authorization: '' });
 	expect(status).toBe(200);
@@ -11,12 +11,12 @@ test('contract/openapi.json is up to date (else run: npm run contract)', async (
 	expect({ isInOrder }).toEqual({ isInOrder: true });
 });
 
-test('contract/scopes.json has the scopes of the document (else run: npm run contract)', () => {
+test('contract/scopes.json has the scopes of the document (otherwise run: npm run contract)', () => {
 	const { flows } = document.components.securitySchemes.oauth2;
 	expect(contractFile('scopes.json')).toEqual(flows.authorizationCode.scopes);
 });
 
-test('contract/choices.json has the choices of the document (else run: npm run contract)', () => {
+test('contract/choices.json has the choices of the document (otherwise run: npm run contract)', () => {
 	for (const [path, fields] of Object.entries<Json>(contractFile('choices.json'))) {
 		const { $ref } = document.paths[`/v1${path}`].post.requestBody.content['application/json'].schema;
 		const { properties } = document.components.schemas[$ref.split('/').at(-1)];

@@ -2,9 +2,9 @@ import * as fc from 'fast-check';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { randomRuns } from '../random-runs.ts';
-import { type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Fixtures, valuesOf } from './record-writes.ts';
-import type { Json } from './in-process.ts';
+import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { type Fixtures, valuesOf } from './harness/record-writes.ts';
+import type { Json } from './harness/in-process.ts';
 
 /** The records that not everybody sees, by the definitions. */
 const seenBySome = resources.filter(({ visibility }) => typeof visibility === 'object');
@@ -104,7 +104,7 @@ async function listOf(call: ReturnType<TokenSandbox['as']>, path: string): Promi
 	return records;
 }
 
-test('a copy that a user keeps by events is what the lists show that user, whatever happens', async () => {
+test('a copy that a user maintains from events equals the lists that the user sees, whatever happens', async () => {
 	const history = fc.array(anyStep, { minLength: 10, maxLength: 40 });
 	const now = Date.parse('2026-03-01T12:00:00.000Z');
 	await fc.assert(

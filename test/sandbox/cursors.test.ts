@@ -1,11 +1,11 @@
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { sortableFields } from '../../sandbox/domain/queries/list-query.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const sorts = sortableFields(contacts).flatMap((field) => [field, `-${field}`]);
 
 test.each([...sorts, '-updated_at,id', 'lifecycle_stage,-name', '-lifecycle_stage,last_name,-id'])(
-	'walking by %s gives every record once, in order, ties and absent values included',
+	'reading by %s returns every record once, in order, including ties and absent values',
 	async (sort) => {
 		const { all } = inProcess({ contacts: 60 });
 		const walked = await all(`/v1/contacts?limit=7&sort=${sort}`);
@@ -22,7 +22,7 @@ test.each([...sorts, '-updated_at,id', 'lifecycle_stage,-name', '-lifecycle_stag
 	},
 );
 
-test('a walk gives every record once while others write', async () => {
+test('reading returns every record once while others write', async () => {
 	const { get, post, patch, delete: remove, all } = inProcess({ contacts: 100 });
 	const before = (await all('/v1/contacts?limit=500')).map(({ id }) => id);
 	const removed = before[90];
@@ -46,7 +46,7 @@ test('a walk gives every record once while others write', async () => {
 	expect(seen).toHaveLength(100 - 1 + 5);
 });
 
-test('a cursor is good for the same list only, at any page size', async () => {
+test('a cursor is valid for the same list only, at any page size', async () => {
 	const { get } = inProcess({ contacts: 30 });
 	const list = '/v1/contacts?lifecycle_stage=lead,customer&sort=-name';
 	const { body } = await get(`${list}&limit=2`);
@@ -86,7 +86,7 @@ test('a cursor that was altered anywhere is refused', async () => {
 	}
 });
 
-test('a cursor is good after a restart, and nowhere else', async () => {
+test('a cursor is valid after a restart, and for no other database', async () => {
 	const { get, store } = inProcess({ contacts: 3 });
 	const { body } = await get('/v1/contacts?limit=1');
 	const path = `/v1/contacts?limit=1&cursor=${body.next_cursor}`;

@@ -1,5 +1,5 @@
-import { tokenSandbox } from './access-tokens.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { tokenSandbox } from './harness/access-tokens.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const options = [
 	{ value: 'a', label: 'A' },
@@ -45,7 +45,7 @@ test.each<[object, unknown, Record<string, string>]>([
 	[{ type: 'select', options }, 'a', {}],
 	[{ type: 'multi_select', options }, ['a', 'b'], {}],
 	[{ type: 'email' }, 'a@x.example', { contains: 'X.E', starts_with: 'A@' }],
-])('%j filters by the operators described for its type', async (definition, value, operators) => {
+])('%j has filters with the operators described for its type', async (definition, value, operators) => {
 	const { write, get, post } = await withField(definition);
 	const { body } = await write(value);
 	await post('/v1/contacts', { last_name: 'y' });
@@ -66,7 +66,7 @@ test.each<[object, unknown, unknown]>([
 	[{ type: 'multi_select', options }, ['a'], ['b']],
 	[{ type: 'email' }, 'a@x.example', 'b@x.example'],
 	[{ type: 'text' }, 'a', 'b'],
-])('%j is filtered by several values exactly if its type is described so', async (definition, firstValue, secondValue) => {
+])('%j accepts several values in a filter exactly if the description of its type says so', async (definition, firstValue, secondValue) => {
 	const { write, get } = await withField(definition);
 	await write(firstValue);
 	await write(secondValue);
@@ -76,7 +76,7 @@ test.each<[object, unknown, unknown]>([
 	expect(body.total).toBe(described.includes((definition as { type: string }).type) ? 2 : 0);
 });
 
-test('a user is someone of the team', async () => {
+test('a user field holds a user of the account', async () => {
 	const { write, get } = await withField({ type: 'user' });
 	expect(errorsOf(await write('usr_0'))).toEqual({ '/custom_fields/field': 'reference_not_found' });
 	const { body } = await get('/v1/users/me');
@@ -91,13 +91,13 @@ test('a reference names a record of its resource', async () => {
 	expect((await write(company.body.id)).status).toBe(201);
 });
 
-test('a custom field nobody defined is refused', async () => {
+test('an undefined custom field is refused', async () => {
 	const { post } = inProcess();
 	const reply = await post('/v1/companies', { name: 'x', custom_fields: { vip: true } });
 	expect(errorsOf(reply)).toEqual({ '/custom_fields/vip': 'unknown_field' });
 });
 
-test('a required one has to be there on create, and cannot be cleared', async () => {
+test('a required field must be set on create, and cannot be cleared', async () => {
 	const { post, patch, write } = await withField({ type: 'text', required: true });
 	const missing = { '/custom_fields/field': 'required' };
 	expect(errorsOf(await post('/v1/contacts', { last_name: 'x' }))).toEqual(missing);
@@ -108,14 +108,14 @@ test('a required one has to be there on create, and cannot be cleared', async ()
 	expect((await patch(path, { first_name: 'Ana' })).status).toBe(200);
 });
 
-test('one that is required later does not stand in the way of other changes', async () => {
+test('a field that is made required later does not prevent other changes', async () => {
 	const { path, patch, write } = await withField({ type: 'text' });
 	const { body } = await write(null);
 	await patch(path, { required: true });
 	expect((await patch(`/v1/contacts/${body.id}`, { first_name: 'Ana' })).status).toBe(200);
 });
 
-test('no two records have the same value of a unique one', async () => {
+test('no two records have the same value of a unique field', async () => {
 	const { write, patch } = await withField({ type: 'text', unique: true });
 	const first = await write('same');
 	const reply = await write('same');
@@ -125,7 +125,7 @@ test('no two records have the same value of a unique one', async () => {
 	expect(again.status).toBe(200);
 });
 
-test('a read-only one and an archived one take no values', async () => {
+test('a read-only field and an archived field accept no values', async () => {
 	const { write, patch, path } = await withField({ type: 'text', read_only: true });
 	expect(errorsOf(await write('x'))).toEqual({ '/custom_fields/field': 'read_only' });
 	await patch(path, { read_only: false, archived_at: '2025-01-01T00:00:00Z' });
@@ -168,7 +168,7 @@ test('the fields of one resource are listed by it', async () => {
 	expect(fields.map(({ key }) => key)).toEqual(['industry_code', 'support_plan', 'partner_since']);
 });
 
-test('a reference to a record that its writer may not see is refused as one to none', async () => {
+test('a reference to a record that its writer may not see is refused like one to a record that does not exist', async () => {
 	const sandbox = tokenSandbox();
 	const definition = { resource: 'companies', key: 'contact', label: 'Contact', type: 'reference', reference_resource: 'contacts' };
 	expect((await sandbox.post('/v1/custom-fields', definition)).status).toBe(201);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const cars = {
 	key: 'cars',
@@ -58,7 +58,7 @@ test('records are listed, filtered, sorted and searched', async () => {
 	expect(await titles('custom_fields.plate=B-B')).toEqual(['B-B']);
 });
 
-test('a record needs the primary field, and knows no fields but those defined', async () => {
+test('a record needs the primary field, and accepts no undefined fields', async () => {
 	const { post, make } = await withCars();
 	expect(errorsOf(await post(path, {}))).toEqual({ '/custom_fields/plate': 'required' });
 	expect(errorsOf(await make('x', { title: 'y' }))).toEqual({ '/title': 'read_only' });
@@ -88,7 +88,7 @@ test('the records of one object are not those of another', async () => {
 	expect(errorsOf(noField)).toEqual({ '/custom_fields/plate': 'unknown_field' });
 });
 
-test('what nobody has defined is not there', async () => {
+test('undefined objects do not exist', async () => {
 	const { get, post } = inProcess();
 	expect((await get('/v1/custom-objects/boats/records')).status).toBe(404);
 	expect((await post('/v1/custom-objects/boats/records', {})).status).toBe(404);
@@ -101,7 +101,7 @@ test('what nobody has defined is not there', async () => {
 	});
 });
 
-test('an object with records cannot be deleted, and one without is gone', async () => {
+test('an object with records cannot be deleted, and one without records can', async () => {
 	const { object, make, get, delete: remove } = await withCars();
 	const { body } = await make('x');
 	const definition = `/v1/custom-objects/${object.body.id}`;
@@ -121,7 +121,7 @@ test('key and primary field cannot be changed, and a key is unique', async () =>
 	expect((await post('/v1/custom-objects', cars)).body.existing_id).toBe(object.body.id);
 });
 
-test('the made-up machines are as the service would have made them', async () => {
+test('the generated machines are as the service would have created them', async () => {
 	const { all, patch } = inProcess({ contacts: 50 });
 	const machines = await all('/v1/custom-objects/machines/records');
 	expect(machines).toHaveLength(10);
@@ -132,7 +132,7 @@ test('the made-up machines are as the service would have made them', async () =>
 	}
 });
 
-test('objects and their records are still there after a restart', async () => {
+test('objects and their records still exist after a restart', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const file = join(folder, 'sandbox.db');
 	const before = inProcess({ contacts: 50, store: new Store(file) });

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess, type Json } from './in-process.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
 
 /** A deal, on a clock that the test moves. */
 async function withDeal(values: object = {}) {
@@ -26,7 +26,7 @@ test('a deal begins in the first open stage of the default pipeline', async () =
 	});
 });
 
-test('the status follows the stage, and moves leave their time', async () => {
+test('the status follows the stage, and moves record their time', async () => {
 	const { patch, path, clock, sales, stage, deal } = await withDeal();
 	clock.now += 1000;
 	const won = await patch(path, { stage_id: stage(sales, 'won') });
@@ -40,7 +40,7 @@ test('the status follows the stage, and moves leave their time', async () => {
 	expect(errorsOf(await patch(path, { status: 'won' }))).toEqual({ '/status': 'read_only' });
 });
 
-test('another pipeline needs a stage of it', async () => {
+test('another pipeline needs one of its stages', async () => {
 	const { patch, post, path, renewals, sales, stage } = await withDeal();
 	const expected = { '/stage_id': 'reference_not_found' };
 	expect(errorsOf(await patch(path, { pipeline_id: renewals.id }))).toEqual(expected);
@@ -85,7 +85,7 @@ test('an action is a write like any other', async () => {
 	expect((await send('PATCH', `${path}/win`)).headers.get('Allow')).toBe('POST');
 });
 
-test('the main contact is among the contacts, and all have to exist', async () => {
+test('the main contact is among the contacts, and all must exist', async () => {
 	const { post } = inProcess();
 	const [ana, eva] = [
 		(await post('/v1/contacts', { last_name: 'Ana' })).body.id,

@@ -5,11 +5,11 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { Resource } from '../../sandbox/core/schemas/resource.ts';
 import { deliveryStatuses } from '../../sandbox/core/schemas/webhook-deliveries.ts';
 import { until } from '../until.ts';
-import { type Call, type TokenSandbox, tokenSandbox } from './access-tokens.ts';
-import { type Fixtures, valuesOf } from './record-writes.ts';
-import type { Json } from './in-process.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
-import { type Beginner, bring, type End, mayStill, newBeginner, standings } from './standing.ts';
+import { type Call, type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
+import { type Fixtures, valuesOf } from './harness/record-writes.ts';
+import type { Json } from './harness/in-process.ts';
+import { type Receiver, startReceiver } from './harness/receiver.ts';
+import { type Beginner, bring, type End, mayStill, newBeginner, standings } from './harness/ending-rights.ts';
 
 const everyScope = [...scopes.keys()];
 
@@ -134,7 +134,7 @@ async function flaws(resource: Resource): Promise<Json[]> {
 	return found;
 }
 
-test.each(resources.map(({ name }) => name))('events of %s are not sent any more to whom they are not for', async (name) => {
+test.each(resources.map(({ name }) => name))('events of %s are no longer sent to users who may not see them', async (name) => {
 	expect(await flaws(resources.find((resource) => resource.name === name)!)).toEqual([]);
 });
 

@@ -2,8 +2,8 @@ import { Hono } from 'hono';
 import { mount } from '../../sandbox/api/http/route.ts';
 import type { Env, Service } from '../../sandbox/core/service.ts';
 import { docsRoutes } from '../../sandbox/web/pages/docs.ts';
-import { type Console, startConsole } from './console.ts';
-import type { Json } from './in-process.ts';
+import { type Console, startConsole } from './harness/console.ts';
+import type { Json } from './harness/in-process.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));
@@ -13,7 +13,7 @@ const tokenIn = (html: string): string => /&quot;token&quot;:&quot;([^&]*)&quot;
 const contacts = async (token: string, init: RequestInit = {}): Promise<Response> =>
 	fetch(`${crm.url}/v1/contacts`, { ...init, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' } });
 
-test('the documentation is one page and one script, both from here', async () => {
+test('the documentation is one page and one script, both served by the sandbox', async () => {
 	const { html } = await crm.admin.open('/docs');
 	const sources = [...html.matchAll(/src="([^"]+)"/g)].map(([, source]) => source!);
 	expect(sources).toEqual(['/docs/scalar.js']);
@@ -22,7 +22,7 @@ test('the documentation is one page and one script, both from here', async () =>
 	expect((await script.text()).length).toBeGreaterThan(1_000_000);
 });
 
-test('a browser is told to ask no other address, and to keep no token', async () => {
+test('the browser may connect to no other address, and stores no token', async () => {
 	const { headers } = await crm.admin.open('/docs');
 	const policy = headers.get('Content-Security-Policy')!;
 	expect(policy).toContain("default-src 'none'");
@@ -30,7 +30,7 @@ test('a browser is told to ask no other address, and to keep no token', async ()
 	expect(headers.get('Cache-Control')).toBe('no-store');
 });
 
-test('whoever is signed in sends requests as themselves, until they sign out', async () => {
+test('a signed-in user sends requests as themselves, until they sign out', async () => {
 	const member = crm.browse();
 	await member.signIn('member');
 	const page = await member.open('/docs');
@@ -43,7 +43,7 @@ test('whoever is signed in sends requests as themselves, until they sign out', a
 	expect((await contacts(token)).status).toBe(401);
 });
 
-test('others read the documentation, and are led to sign in and back', async () => {
+test('others read the documentation, and can sign in and return', async () => {
 	const stranger = crm.browse();
 	const { html } = await stranger.open('/docs');
 	expect(tokenIn(html)).toBe('');
@@ -53,7 +53,7 @@ test('others read the documentation, and are led to sign in and back', async () 
 	expect((await contacts('')).status).toBe(401);
 });
 
-test('there is a way back, and no operation that is struck through', async () => {
+test('there is a way back, and no operation is struck through', async () => {
 	expect((await crm.admin.open('/docs')).html).toContain('<a href="/">');
 	const { paths } = (await (await fetch(`${crm.url}/openapi.json`)).json()) as Json;
 	const operations = Object.values<Json>(paths).flatMap((path) => Object.values<Json>(path));
@@ -62,7 +62,7 @@ test('there is a way back, and no operation that is struck through', async () =>
 	expect(ignored).toHaveLength(1);
 });
 
-test('without the package the page says what to do', async () => {
+test('without the package the page tells what to do', async () => {
 	const app = new Hono<Env>();
 	mount(app, docsRoutes(undefined, {} as Service));
 	const page = await app.request('/docs');

@@ -1,8 +1,8 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const deep = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
-test('an error says what, where and in which request', async () => {
+test('an error tells what failed, where, and in which request', async () => {
 	const { get } = inProcess();
 	const { status, headers, body } = await get('/v1/contacts?limit=0');
 	const detail = 'limit cannot be "0". It must not be below 1.';
@@ -128,7 +128,7 @@ test.each(['%', '%00', '%E0%A4%A', "'", '"', '*', '../..', '🙂', 'a'.repeat(50
 	},
 );
 
-test('a parameter where there are none is refused', async () => {
+test('a parameter of a path without parameters is refused', async () => {
 	const { post } = inProcess();
 	const reply = await post('/v1/contacts?dry_run=true', { last_name: 'x' });
 	expect(errorsOf(reply)).toEqual({ dry_run: 'unknown_parameter' });

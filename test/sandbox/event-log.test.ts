@@ -1,4 +1,4 @@
-import { inProcess, type InProcess, type Json } from './in-process.ts';
+import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
 
 let now: number;
 let sandbox: InProcess;
@@ -11,7 +11,7 @@ const create = (path: string, values: Json): Promise<Json> => sandbox.post(path,
 const events = (query = ''): Promise<Json[]> => sandbox.all(`/v1/events${query}`);
 const types = async (query = ''): Promise<string[]> => (await events(query)).map(({ type }) => type);
 
-test('the log is read in sequence, from any point, and narrowed down', async () => {
+test('the log is read in sequence, from any point, and filtered', async () => {
 	for (let i = 0; i < 5; i++) {
 		now += 1000;
 		await create('/v1/contacts', { last_name: `${i}` });
@@ -34,7 +34,7 @@ test('the log is read in sequence, from any point, and narrowed down', async () 
 	expect((await sandbox.get('/v1/events/evt_x')).body.code).toBe('not_found');
 });
 
-test('events are kept for 30 days, and numbers never come again', async () => {
+test('events are kept for 30 days, and numbers are never used again', async () => {
 	await create('/v1/contacts', { last_name: 'x' });
 	now += 30 * 24 * 60 * 60 * 1000 - 1;
 	expect(await types()).toHaveLength(1);

@@ -1,6 +1,6 @@
-import { inProcess, type InProcess, type Json } from './in-process.ts';
-import { ended, startJob } from './job-client.ts';
-import { startReceiver } from './receiver.ts';
+import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
+import { ended, startJob } from './harness/job-client.ts';
+import { startReceiver } from './harness/receiver.ts';
 
 let now: number;
 let sandbox: InProcess;
@@ -24,7 +24,7 @@ test('an event names the request that caused it, with its idempotency key', asyn
 	expect(await requests()).toEqual([request, { id, idempotency_key: null }]);
 });
 
-test('all that a batch, an action or a consequence changes names the one request', async () => {
+test('all changes of a batch, an action or a consequence name the same request', async () => {
 	const [{ id: assignee }] = await sandbox.all('/v1/users');
 	const { body: ticket } = await sandbox.post('/v1/tickets', { subject: 'x', assignee_id: assignee });
 	await sandbox.patch(`/v1/tickets/${ticket.id}`, { status: 'solved' });
@@ -48,7 +48,7 @@ test('all that a batch, an action or a consequence changes names the one request
 	}
 });
 
-test('what a job changes, and its end, name the request that started the job', async () => {
+test('the changes of a job, and its end, name the request that started the job', async () => {
 	const started = await startJob(sandbox, 'create', [{ last_name: 'a' }, { last_name: 'b' }], key);
 	const { request } = await ended(sandbox, started.body.id);
 	expect(request).toEqual({
@@ -59,7 +59,7 @@ test('what a job changes, and its end, name the request that started the job', a
 	expect(await requests('?type=job.completed')).toEqual([request]);
 });
 
-test('what happens by itself names no request', async () => {
+test('changes that happen by themselves name no request', async () => {
 	const message = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
 	await sandbox.post('/v1/messages', message, key);
 	now += 60_000;

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** Five events: four contacts come into being, the first is changed. */
 async function withEvents() {
@@ -23,7 +23,7 @@ test('the log is read in sequence, or the newest first, page by page', async () 
 	expect(newestFirst).toEqual([...oldestFirst].reverse());
 });
 
-test('an order that the log does not have is refused, and a cursor of another order', async () => {
+test('an order that the log does not have is refused, and so is a cursor of another order', async () => {
 	const { get } = await withEvents();
 	expect(errorsOf(await get('/v1/events?sort=type'))).toEqual({ sort: 'invalid_parameter' });
 	const { body } = await get('/v1/events?limit=2&sort=-sequence');

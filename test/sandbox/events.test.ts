@@ -1,5 +1,5 @@
-import { inProcess, type InProcess, type Json } from './in-process.ts';
-import { runJob } from './job-client.ts';
+import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
+import { runJob } from './harness/job-client.ts';
 
 let now: number;
 let sandbox: InProcess;
@@ -13,7 +13,7 @@ const create = async (path: string, values: Json): Promise<Json> =>
 const events = (query = ''): Promise<Json[]> => sandbox.all(`/v1/events${query}`);
 const types = async (query = ''): Promise<string[]> => (await events(query)).map(({ type }) => type);
 
-test('what is made, changed and deleted is told, with what it was before', async () => {
+test('creations, changes and deletions are reported, with the former values', async () => {
 	const contact = await create('/v1/contacts', { last_name: 'Moreno', job_title: 'CFO' });
 	const { id } = contact;
 	const changed = await sandbox.patch(`/v1/contacts/${id}`, { job_title: null });
@@ -52,7 +52,7 @@ test('what is made, changed and deleted is told, with what it was before', async
 	]);
 });
 
-test('custom fields are told one by one', async () => {
+test('custom fields are reported individually', async () => {
 	const [field] = await sandbox.all('/v1/custom-fields?resource=contacts&type=number');
 	const custom_fields = { [field.key]: 7, contract_tier: 'gold' };
 	const { id } = await create('/v1/contacts', { last_name: 'x', custom_fields });
@@ -65,7 +65,7 @@ test('custom fields are told one by one', async () => {
 	expect(updated.data.previous).toEqual({ custom_fields: { contract_tier: 'gold' } });
 });
 
-test('what changes nothing, or is refused, tells nothing', async () => {
+test('a request that changes nothing, or is refused, causes no events', async () => {
 	const { id } = await create('/v1/contacts', { last_name: 'x' });
 	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 'x' });
 	await sandbox.patch(`/v1/contacts/${id}`, { last_name: 1 });
@@ -80,7 +80,7 @@ test('what changes nothing, or is refused, tells nothing', async () => {
 	expect((await events()).map(({ sequence }) => sequence)).toEqual([1, 2]);
 });
 
-test('batches, upserts, tags and jobs tell what they do', async () => {
+test('batches, upserts, tags and jobs report their changes', async () => {
 	await sandbox.post('/v1/contacts/batch/create', { items: [{ last_name: 'a' }, { last_name: 'b' }] });
 	const { id } = await create('/v1/tags', { name: 'x' });
 	const [contact] = await sandbox.all('/v1/contacts');
@@ -100,7 +100,7 @@ test('batches, upserts, tags and jobs tell what they do', async () => {
 	expect(done.data.object).toMatchObject({ status: 'completed', succeeded: 1 });
 });
 
-test('a deal tells its way through the stages', async () => {
+test('a deal reports its way through the stages', async () => {
 	const { id } = await create('/v1/deals', { title: 'x' });
 	for (const action of ['win', 'reopen', 'lose']) {
 		await sandbox.post(`/v1/deals/${id}/${action}`, undefined);
@@ -123,7 +123,7 @@ test('a deal tells its way through the stages', async () => {
 	});
 });
 
-test('a ticket tells who has it, and when it is solved and reopened', async () => {
+test('a ticket reports its assignee, and when it is solved and reopened', async () => {
 	const [{ id: assignee }] = await sandbox.all('/v1/users');
 	const { id } = await create('/v1/tickets', { subject: 'x', assignee_id: assignee });
 	await sandbox.patch(`/v1/tickets/${id}`, { status: 'solved' });
@@ -147,14 +147,14 @@ test('a ticket tells who has it, and when it is solved and reopened', async () =
 	]);
 });
 
-test('a task tells that it is completed, once', async () => {
+test('a task reports that it is completed, once', async () => {
 	const { id } = await create('/v1/tasks', { title: 'x' });
 	await sandbox.patch(`/v1/tasks/${id}`, { status: 'completed' });
 	await sandbox.patch(`/v1/tasks/${id}`, { title: 'y' });
 	expect(await types('?type=task.completed')).toEqual(['task.completed']);
 });
 
-test('a message tells its way, each step at its own time', async () => {
+test('a message reports its states, each at its own time', async () => {
 	const message = { channel: 'email', direction: 'outbound', text: 'x' };
 	await create('/v1/messages', { ...message, to: ['a@x.example'] });
 	await create('/v1/messages', { ...message, to: ['bounce@x.example'] });
@@ -169,7 +169,7 @@ test('a message tells its way, each step at its own time', async () => {
 	expect(messageEvents[0].actor).toEqual({ type: 'system', id: 'clock' });
 });
 
-test('records of custom objects have types of their own, a deleted user too', async () => {
+test('records of custom objects have their own types, and so does a deleted user', async () => {
 	const object = { label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' };
 	await create('/v1/custom-objects', { key: 'ships', ...object });
 	const resource = 'custom-objects/ships/records';

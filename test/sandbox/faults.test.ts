@@ -1,9 +1,9 @@
 import { startSandbox } from '../../sandbox/serve.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const faults = '/_sandbox/faults';
 
-test('faults strike the requests they are for, as often as asked for', async () => {
+test('faults strike the requests they are set for, as often as requested', async () => {
 	const { get, put, post } = inProcess({ contacts: 1, faults: true });
 	await put(faults, [
 		{ path: '/v1/contacts', method: 'get', after: 1, times: 2, status: 503 },
@@ -18,7 +18,7 @@ test('faults strike the requests they are for, as often as asked for', async () 
 	expect((await get(faults)).body.map(({ hits }: { hits: number }) => hits)).toEqual([2, 1]);
 });
 
-test('a fault answers with the status, headers and body asked for', async () => {
+test('a fault responds with the chosen status, headers and body', async () => {
 	const { get, put } = inProcess({ faults: true });
 	const headers = { 'Retry-After': '7', 'X-RateLimit-Remaining': '0' };
 	await put(faults, [
@@ -74,13 +74,13 @@ test.each([
 	expect(Object.keys(errorsOf(reply))).toEqual([pointer]);
 });
 
-test('without the flag there is no such path, and nothing is logged', async () => {
+test('without the flag the path does not exist, and nothing is logged', async () => {
 	const { get, put } = inProcess();
 	expect((await put(faults, [{ status: 500 }])).status).toBe(404);
 	expect((await get('/_sandbox/requests')).status).toBe(404);
 });
 
-test('the log tells what was asked and how it was answered', async () => {
+test('the log has the requests and their responses', async () => {
 	const now = Date.parse('2026-01-02T03:04:05.678Z');
 	const { get, post, delete: remove } = inProcess({ faults: true, now: () => now });
 	await get('/v1/contacts?limit=1&q=a%20b');

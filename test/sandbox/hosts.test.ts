@@ -6,12 +6,12 @@ const app = createApp({ store, faults: true, hostNames: ['crm.example'] });
 const open = async (host: string, path: string, method = 'GET') =>
 	(await app.request(`http://${host}${path}`, { method })).status;
 
-// Of a name elsewhere that was made to lead here, a browser takes all this for the page's own.
+// A browser treats all this as the page's own if a foreign host name was made to lead here.
 test.each([
 	...['/', '/records/contacts', '/events', '/sign-in', '/settings/api', '/oauth/authorize', '/docs'],
 	...['/.well-known/oauth-authorization-server', '/_sandbox/faults'],
 ])(
-	'%s is not opened by the name of somebody else',
+	'%s cannot be opened under a foreign host name',
 	async (path) => {
 		for (const host of ['evil.example', 'evil.example:4010', 'localhost.evil.example']) {
 			expect([host, await open(host, path)]).toEqual([host, 403]);
@@ -22,7 +22,7 @@ test.each([
 	},
 );
 
-test('a sign-in or a fault sent by such a name is refused as well', async () => {
+test('a sign-in or a fault sent under such a name is also refused', async () => {
 	for (const path of ['/sign-in', '/sign-out', '/settings/api', '/oauth/authorize']) {
 		expect(await open('evil.example', path, 'POST')).toBe(403);
 	}

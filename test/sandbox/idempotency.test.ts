@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const key = { 'Idempotency-Key': 'k1' };
 const ana = { email: 'ana@x.example' };
 
-test('a repeated request is done once and answered alike', async () => {
+test('a repeated request is carried out once and gets the same response', async () => {
 	const { post, all } = inProcess();
 	const first = await post('/v1/contacts', ana, key);
 	const second = await post('/v1/contacts', ana, key);
@@ -35,7 +35,7 @@ test('updates, upserts and deletes repeat as well', async () => {
 	expect([(await gone()).status, (await gone()).status]).toEqual([204, 204]);
 });
 
-test('a key is good for one request', async () => {
+test('a key is valid for one request', async () => {
 	const { post, patch } = inProcess();
 	const { body } = await post('/v1/contacts', ana, key);
 	for (const reply of [
@@ -71,7 +71,7 @@ test.each(['', 'x'.repeat(256)])('the key "%s" is refused', async (bad) => {
 	expect(errorsOf(reply)).toEqual({ 'Idempotency-Key': 'invalid_parameter' });
 });
 
-test('the second of two simultaneous requests is told to wait', async () => {
+test('the second of two simultaneous requests gets a response to wait', async () => {
 	const { post } = inProcess();
 	const { readable, writable } = new TransformStream();
 	const body = writable.getWriter();
@@ -118,7 +118,7 @@ test('a key outlives a restart', async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test('without credentials no key is kept busy', async () => {
+test('without valid credentials no key is reserved', async () => {
 	const { send, post, put } = inProcess({ faults: true });
 	await put('/_sandbox/faults', [{ method: 'POST', latencyMs: 100, times: 1 }]);
 	const form = { 'Content-Type': 'application/x-www-form-urlencoded', Authorization: '' };
@@ -127,7 +127,7 @@ test('without credentials no key is kept busy', async () => {
 	await stranger;
 });
 
-test('the secret of a webhook is answered again, and kept in one place only', async () => {
+test('the secret of a webhook is returned again, and stored in one place only', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const path = join(folder, 'sandbox.db');
 	const { post, delete: remove, store } = inProcess({ store: new Store(path) });

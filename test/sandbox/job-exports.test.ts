@@ -1,10 +1,10 @@
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { until } from '../until.ts';
-import { tokenSandbox } from './access-tokens.ts';
-import { errorsOf, inProcess, type Json } from './in-process.ts';
-import { ended, linesOf, ndjson, runJob } from './job-client.ts';
+import { tokenSandbox } from './harness/access-tokens.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
+import { ended, linesOf, ndjson, runJob } from './harness/job-client.ts';
 
-test('an export gives every record, line by line', async () => {
+test('an export has every record, line by line', async () => {
 	const sandbox = inProcess({ contacts: 1200 });
 	const [first] = await sandbox.all('/v1/contacts?limit=500');
 	await sandbox.delete(`/v1/contacts/${first.id}`);
@@ -16,7 +16,7 @@ test('an export gives every record, line by line', async () => {
 	expect(results.body).toEqual(await sandbox.all('/v1/contacts?limit=500'));
 });
 
-test('an export takes filters, sort and fields as the list does', async () => {
+test('an export accepts filters, sort and fields as the list does', async () => {
 	const sandbox = inProcess({ contacts: 1200 });
 	const query = 'name[contains]=a&created_at[gte]=2000-01-01T00:00:00Z&sort=-last_name&fields=email';
 	const { body } = await sandbox.post(`/v1/jobs?resource=contacts&operation=export&${query}`, undefined);
@@ -30,7 +30,7 @@ test('an export takes filters, sort and fields as the list does', async () => {
 	expect((await sandbox.get(`/v1/jobs/${job.id}/results`)).body).toEqual(listed);
 });
 
-test('an export filters by custom fields, and fails rather than forget a filter', async () => {
+test('an export filters by custom fields, and fails rather than ignore a filter', async () => {
 	const sandbox = inProcess();
 	await sandbox.post('/v1/contacts', { last_name: 'a', custom_fields: { contract_tier: 'gold' } });
 	await sandbox.post('/v1/contacts', { last_name: 'b' });
@@ -75,7 +75,7 @@ test('jobs write and export records of custom objects', async () => {
 	expect(await sandbox.all(`/v1/${resource}`)).toHaveLength(before);
 });
 
-test('results are given by range, so that a client goes on where it was', async () => {
+test('results are returned by range, so that a client can continue where it stopped', async () => {
 	const sandbox = inProcess();
 	const { job, results } = await runJob(sandbox, 'create', '1\n\n2\n3\n\n4');
 	const range = async (query: string): Promise<Json[]> =>
@@ -94,7 +94,7 @@ test('results are given by range, so that a client goes on where it was', async 
 	}
 });
 
-test('records that come out of sight during an export are not handed out', async () => {
+test('records that can no longer be seen during an export are not returned', async () => {
 	const sandbox = tokenSandbox();
 	const { sales, admin, post, patch } = sandbox;
 	const [keptContact, reassignedContact] = await Promise.all(
@@ -140,7 +140,7 @@ test('an export of large records has all of them, in order', async () => {
 	expect(results).toEqual(await sandbox.all(`/v1/tickets?${sort}`));
 });
 
-test('an export leaves out what was deleted or changed so that it no longer belongs, while it ran', async () => {
+test('an export leaves out records that were deleted, or changed so that they no longer match, while it ran', async () => {
 	const sandbox = inProcess({ contacts: 1200 });
 	const query = 'sort=lifecycle_stage,name&created_at[gte]=2000-01-01T00:00:00Z';
 	const listed = await sandbox.all(`/v1/contacts?${query}&limit=500`);

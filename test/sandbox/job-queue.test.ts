@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess, type Json } from './in-process.ts';
-import { ended, people, startJob } from './job-client.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
+import { ended, people, startJob } from './harness/job-client.ts';
 
 let folder: string;
 beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'sandbox-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('five jobs run at a time, in turn; the others wait and come later', async () => {
+test('five jobs run at a time, in turn; the others wait and run later', async () => {
 	const sandbox = inProcess();
 	const started: Json[] = [];
 	for (let i = 0; i < 7; i++) {
@@ -32,7 +32,7 @@ test('five jobs run at a time, in turn; the others wait and come later', async (
 	expect(await sandbox.all('/v1/contacts?limit=500')).toHaveLength(1000);
 });
 
-test('a fault of the service ends the job; what was done before has its results', async () => {
+test('an internal error ends the job; earlier lines have their results', async () => {
 	const sandbox = inProcess();
 	const table = sandbox.store.table('contacts')!;
 	const add = table.add.bind(table);
@@ -51,7 +51,7 @@ test('a fault of the service ends the job; what was done before has its results'
 	expect(sandbox.store.jobLines.last(job.id)).toBeUndefined();
 });
 
-test('what was received for a job that never came to be is dropped at the next start', () => {
+test('an upload for a job that was never created is dropped at the next start', () => {
 	const store = new Store(join(folder, 'sandbox.db'));
 	store.jobLines.add('job_0', { position: 0, text: '{}' });
 	inProcess({ store });

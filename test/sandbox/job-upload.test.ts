@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { startSandbox } from '../../sandbox/serve.ts';
 import { until } from '../until.ts';
-import { ndjson } from './job-client.ts';
+import { ndjson } from './harness/job-client.ts';
 
 const headers = { Authorization: 'Bearer KEY', ...ndjson };
 const jobs = '/v1/jobs?resource=contacts&operation=create';
@@ -52,7 +52,7 @@ test('an upload that is cut off leaves nothing behind', async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test('results are sent bit by bit, and arrive whole', async () => {
+test('results are sent in pieces, and arrive complete', async () => {
 	const { url, close } = await startSandbox({ contacts: 3000, apiKey: 'KEY', requestsPerMinute: 1_000_000 });
 	const path = '/v1/jobs?resource=contacts&operation=export';
 	const started = await fetch(url + path, { method: 'POST', headers });

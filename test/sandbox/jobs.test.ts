@@ -1,7 +1,7 @@
-import { errorsOf, inProcess, type Json } from './in-process.ts';
-import { ended, linesOf, ndjson, people, runJob, startJob } from './job-client.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
+import { ended, linesOf, ndjson, people, runJob, startJob } from './harness/job-client.ts';
 
-test('a job is accepted at once and done in the background, with a result for each line', async () => {
+test('a job is accepted immediately and runs in the background, with a result for each line', async () => {
 	const sandbox = inProcess();
 	const items = [{ email: 'a@x.example' }, { email: 'no address' }, { email: 'a@x.example' }, []];
 	const accepted = await startJob(sandbox, 'create', items);
@@ -61,7 +61,7 @@ test('a line that is not JSON fails alone; blank lines are skipped, but counted'
 	]);
 });
 
-test('jobs are listed, filtered and paged like everything else', async () => {
+test('jobs are listed, filtered and paged like other resources', async () => {
 	const sandbox = inProcess();
 	const { job } = await runJob(sandbox, 'create', people(1));
 	const { job: other } = await runJob(sandbox, 'delete', [{ id: 'con_0' }]);
@@ -73,7 +73,7 @@ test('jobs are listed, filtered and paged like everything else', async () => {
 	expect((await sandbox.get('/v1/jobs/job_0')).status).toBe(404);
 });
 
-test('a job can be canceled until it has ended; what is done stays done', async () => {
+test('a job can be canceled until it has ended; finished lines stay', async () => {
 	const sandbox = inProcess();
 	const { body } = await startJob(sandbox, 'create', people(2000));
 	const canceled = await sandbox.post(`/v1/jobs/${body.id}/cancel`, undefined);
@@ -108,7 +108,7 @@ test('a repeated request starts one job', async () => {
 	expect(await sandbox.all('/v1/contacts')).toHaveLength(3);
 });
 
-test('results can be asked for without the records', async () => {
+test('results can be requested without the records', async () => {
 	const sandbox = inProcess();
 	const { job, results } = await runJob(sandbox, 'create', [...people(1), { email: 'no address' }]);
 	const path = `/v1/jobs/${job.id}/results`;
@@ -119,7 +119,7 @@ test('results can be asked for without the records', async () => {
 	expect((await sandbox.get(`${path}?records=no`)).body.code).toBe('invalid_parameter');
 });
 
-test('results are there from the end of the job, for seven days', async () => {
+test('results are available from the end of the job, for seven days', async () => {
 	let now = Date.parse('2026-01-01T00:00:00.000Z');
 	const sandbox = inProcess({ now: () => now });
 	const { body } = await startJob(sandbox, 'create', people(1));
@@ -172,7 +172,7 @@ test.each<[string, string | Uint8Array, number, string]>([
 	['a line of more than 1 MiB', `"${'x'.repeat(1024 * 1024)}"\n1`, 413, 'payload_too_large'],
 	['100,001 lines', '1\n'.repeat(100_001), 413, 'payload_too_large'],
 	['more than 50 MB', `"${'x'.repeat(999_998)}"\n`.repeat(50), 413, 'payload_too_large'],
-])('a job of %s is refused, and nothing of it is kept', async (_, body, status, code) => {
+])('a job of %s is refused, and nothing of it is stored', async (_, body, status, code) => {
 	const { post, get, store } = inProcess();
 	const add = jest.spyOn(store.jobLines, 'add');
 	const reply = await post('/v1/jobs?resource=contacts&operation=create', body, ndjson);
@@ -182,14 +182,14 @@ test.each<[string, string | Uint8Array, number, string]>([
 	for (const [id] of add.mock.calls.slice(0, 1)) expect(store.jobLines.last(id)).toBeUndefined();
 });
 
-test('a job that is sent as JSON is told what it should be', async () => {
+test('a job that is sent as JSON is refused with the correct type', async () => {
 	const { post } = inProcess();
 	const reply = await post('/v1/jobs?resource=contacts&operation=create', people(1));
 	expect(reply.status).toBe(415);
 	expect(reply.body.detail).toContain('application/x-ndjson, not application/json');
 });
 
-test('every result of a job has the shape described', async () => {
+test('every result of a job has the described shape', async () => {
 	const sandbox = inProcess();
 	const { body: document } = await sandbox.get('/openapi.json');
 	const { results } = await runJob(sandbox, 'create', [{ last_name: 'x' }, 1]);

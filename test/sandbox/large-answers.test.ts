@@ -7,9 +7,9 @@ import { inTurns } from '../../sandbox/core/foundation/background.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { FormTexts } from '../../sandbox/web/pages/form-texts.ts';
-import { startConsole } from './console.ts';
-import { inProcess, type Json } from './in-process.ts';
-import { maxPerTurn } from './max-per-turn.ts';
+import { startConsole } from './harness/console.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
+import { maxPerTurn } from './harness/max-per-turn.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'large-'));
 const sandbox = inProcess({ store: new Store(join(folder, 'one.db')), contacts: 60 });
@@ -42,7 +42,7 @@ test('large records that a thread has read are taken one by one, with other requ
 	expect(new Set(all.map(({ id }) => id)).size).toBe(7);
 });
 
-test('a page of large records is read aside even where an index has its order', async () => {
+test('a page of large records is read in the thread even if an index has its order', async () => {
 	const aside = jest.spyOn(BackgroundReader.prototype, 'read');
 	await sandbox.get('/v1/messages?limit=2');
 	expect(aside).not.toHaveBeenCalled();
@@ -51,7 +51,7 @@ test('a page of large records is read aside even where an index has its order', 
 	expect([body.data.length > 1, body.total]).toEqual([true, (await sandbox.get('/v1/messages?limit=1')).body.total]);
 });
 
-test('rows are all there or the read fails, when it is closed while they are taken', async () => {
+test('rows are complete or the read fails if it is closed while they are taken', async () => {
 	const path = join(folder, 'rows.db');
 	const database = new DatabaseSync(path);
 	database.exec('PRAGMA journal_mode = WAL; CREATE TABLE one (value)');
@@ -67,7 +67,7 @@ test('rows are all there or the read fails, when it is closed while they are tak
 	database.close();
 });
 
-test('what takes long with each of many goes on in turns', async () => {
+test('long work on many items runs in turns', async () => {
 	let time = 0;
 	jest.spyOn(performance, 'now').mockImplementation(() => time);
 	const effect = jest.fn((i: number) => {
@@ -80,7 +80,7 @@ test('what takes long with each of many goes on in turns', async () => {
 	expect(await done).toEqual([2, 4, 6, 8, 10, 12, 14]);
 });
 
-test('a page of records with some fields only is made in turns', async () => {
+test('a page of records with only some fields is built in turns', async () => {
 	eachLookTakesLong();
 	const parsed = jest.spyOn(JSON, 'parse');
 	const list = sandbox.get('/v1/contacts?fields=name&limit=50');

@@ -1,7 +1,7 @@
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { brokenAnswerPromises } from '../fuzz/answer-promises.ts';
-import { inProcess } from './in-process.ts';
-import { runJob } from './job-client.ts';
+import { inProcess } from './harness/in-process.ts';
+import { runJob } from './harness/job-client.ts';
 
 const members = (count: number) =>
 	Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1]));
@@ -16,7 +16,7 @@ test.each([
 	['levels', '/v1/contacts', `{"custom_fields":{"industry":${nested(100_000)}}}`],
 	['levels of a text', '/v1/contacts', `{"last_name":${nested(100_000)}}`],
 	['digits', '/v1/deals', `{"amount":${'9'.repeat(500_000)}}`],
-])('a body with very many %s is refused in few words', async (_, path, body) => {
+])('a body with very many %s is refused with a short message', async (_, path, body) => {
 	const { post } = inProcess();
 	const reply = await post(path, body);
 	const text = JSON.stringify(reply.body);
@@ -30,7 +30,7 @@ test.each([
 	['unknown custom fields', { last_name: 'x', custom_fields: members(400) }],
 	['unknown members', { last_name: 'x', emails: Array(20).fill(members(10)) }],
 	['wrong entries', { last_name: 'x', emails: Array(20).fill({ value: 1, label: 2, primary: 3 }) }],
-])('no more than twenty errors are told of one body, of %s', async (_, input) => {
+])('at most twenty errors of one body are reported, of %s', async (_, input) => {
 	const { post } = inProcess();
 	const { body } = await post('/v1/contacts', input);
 	expect(body.errors).toHaveLength(20);
@@ -40,7 +40,7 @@ test.each([
 test.each([
 	['members', JSON.stringify({ emails: Array(120_000).fill(1) })],
 	['levels', nested(100_000)],
-])('a line of a job with very many %s spoils no other line', async (_, line) => {
+])('a line of a job with very many %s does not affect other lines', async (_, line) => {
 	const { job, results } = await runJob(inProcess(), 'create', `${line}\n{"last_name":"Moreno"}\n`);
 	expect(job).toMatchObject({ status: 'completed', succeeded: 1, failed: 1 });
 	expect(results.map(({ status }) => status)).toEqual([422, 201]);
@@ -50,9 +50,9 @@ test.each([
 	['unknown fields', () => ({ ...members(900), last_name: 'x' })],
 	['custom fields', () => ({ last_name: 'x', custom_fields: members(501) })],
 	['tags', () => ({ last_name: 'x', tag_ids: Array(900).fill('tag_1') })],
-	['e-mail addresses', () => ({ last_name: 'x', emails: Array(400).fill({ value: 'a@x.example' }) })],
+	['email addresses', () => ({ last_name: 'x', emails: Array(400).fill({ value: 'a@x.example' }) })],
 	['members of an entry', () => ({ last_name: 'x', emails: Array(19).fill(members(40)) })],
-])('very many %s in each item of a batch are refused before they are looked at', async (_, item) => {
+])('very many %s in each item of a batch are refused before they are read', async (_, item) => {
 	const { post } = inProcess();
 	const looks = jest.spyOn(contacts.input, 'safeParse');
 	const { status, body } = await post('/v1/contacts/batch/create', { items: Array.from({ length: 100 }, item) });
@@ -61,14 +61,14 @@ test.each([
 	jest.restoreAllMocks();
 });
 
-test('very many wrong choices are told in few words', async () => {
+test('very many wrong choices are reported in a short message', async () => {
 	const { post } = inProcess();
 	const reply = await post('/v1/contacts', { last_name: 'x', custom_fields: { interests: Array(900).fill('x') } });
 	expect(reply.status).toBe(422);
 	expect(JSON.stringify(reply.body).length).toBeLessThan(2000);
 });
 
-test.each(['[1,2', '}{', ']]]]', '"', '{"a":"\\', '[[}}', ''])('%j is malformed, whatever is counted in it', async (text) => {
+test.each(['[1,2', '}{', ']]]]', '"', '{"a":"\\', '[[}}', ''])('%j is malformed, whatever its counts', async (text) => {
 	const { post } = inProcess();
 	expect((await post('/v1/contacts', text)).body.code).toBe('malformed_json');
 });

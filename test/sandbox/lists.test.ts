@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** Three contacts, and the ids that a query of them gives. */
 async function three() {
@@ -14,7 +14,7 @@ async function three() {
 	return { ...sandbox, ana, jose, eva, t1, t3, ids };
 }
 
-test('a list says how many there are, and that there are no more', async () => {
+test('a list tells its total, and that there are no more', async () => {
 	const { get } = inProcess({ contacts: 60 });
 	const first = await get('/v1/contacts');
 	expect(first.body).toMatchObject({ total: 60, next_cursor: expect.any(String) });
@@ -39,7 +39,7 @@ test('total is exact after every write', async () => {
 	expect(await total()).toBe(5);
 });
 
-test('filters keep what they say', async () => {
+test('filters return matching records only', async () => {
 	const { ids, ana, jose, eva, t1, t3 } = await three();
 	expect(await ids('lifecycle_stage=customer')).toEqual([jose]);
 	expect(await ids('lifecycle_stage=customer,lead')).toEqual([jose, eva]);
@@ -54,7 +54,7 @@ test('filters keep what they say', async () => {
 	expect(await ids(`lifecycle_stage=lead&tag_ids=${t1}`)).toEqual([]);
 });
 
-test('text is found by a part of it, whatever its case and accents', async () => {
+test('text is found by a part of it, regardless of case and accents', async () => {
 	const { ids, ana, jose, eva } = await three();
 	expect(await ids('last_name[contains]=JOSE')).toEqual([jose]);
 	expect(await ids('last_name[contains]=%25')).toEqual([]);
@@ -66,14 +66,14 @@ test('text is found by a part of it, whatever its case and accents', async () =>
 	expect(await ids('last_name[contains]=a&sort=-last_name')).toEqual([jose, eva]);
 });
 
-test('text is equal with its case, addresses without', async () => {
+test('text is compared with its case, addresses without', async () => {
 	const { ids, ana, eva } = await three();
 	expect(await ids('last_name=Eva')).toEqual([eva]);
 	expect(await ids('last_name=eva')).toEqual([]);
 	expect(await ids('email=ANA@X.example')).toEqual([ana]);
 });
 
-test('records with and without a value are told apart, for every field that may be empty', async () => {
+test('records with and without a value are distinguished, for every field that may be empty', async () => {
 	const { ids, post, get, ana, jose, eva } = await three();
 	expect(await ids('email[empty]=false')).toEqual([ana]);
 	expect(await ids('email[empty]=true&sort=email')).toEqual([jose, eva]);
@@ -91,14 +91,14 @@ test('records with and without a value are told apart, for every field that may 
 	expect(await companies('description[contains]=ähr')).toEqual(['a']);
 });
 
-test('search finds words anywhere, whatever their case and accents', async () => {
+test('search finds words anywhere, regardless of case and accents', async () => {
 	const { ids, ana, jose } = await three();
 	expect(await ids('q=JOSE garcia')).toEqual([jose]);
 	expect(await ids('q=x.example')).toEqual([ana]);
 	expect(await ids('q=jose ana')).toEqual([]);
 });
 
-test('windows of time touch without overlapping', async () => {
+test('adjacent time ranges do not overlap', async () => {
 	const now = Date.parse('2025-01-01T00:00:00Z');
 	let hours = 0;
 	const { post, patch, all } = inProcess({ now: () => now + hours * 3_600_000 });
@@ -113,7 +113,7 @@ test('windows of time touch without overlapping', async () => {
 	expect(await all('/v1/contacts?created_at[lt]=2025-01-01T01:00:01%2B01:00')).toHaveLength(1);
 });
 
-test('what is absent is not less than anything', async () => {
+test('an absent value is not less than anything', async () => {
 	const { post, all } = inProcess();
 	await post('/v1/companies', { name: 'Unknown' });
 	await post('/v1/companies', { name: 'Small', employee_count: 3 });
@@ -125,7 +125,7 @@ test('what is absent is not less than anything', async () => {
 	expect(await names('sort=-employee_count')).toEqual(['Small', 'Unknown']);
 });
 
-test('deleted records are listed on demand', async () => {
+test('deleted records are listed on request', async () => {
 	const { delete: remove, ids, all, ana, jose, eva } = await three();
 	await remove(`/v1/contacts/${jose}`);
 	expect(await ids('limit=1')).toEqual([ana, eva]);

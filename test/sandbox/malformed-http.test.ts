@@ -33,8 +33,8 @@ test.each([
 	['no HTTP at all', 'hello\r\n\r\n', 400, 'malformed_request'],
 	['an unknown method', `BREW / HTTP/1.1\r\n${commonHeaders}\r\n`, 400, 'malformed_request'],
 	['a missing host', get('/', 'Connection: close\r\n'), 400, 'malformed_request'],
-	['a host that is none', get('/', 'Host: a b\r\nConnection: close\r\n'), 400, 'malformed_request'],
-	['an address that is none', get('http://['), 400, 'malformed_request'],
+	['an invalid host', get('/', 'Host: a b\r\nConnection: close\r\n'), 400, 'malformed_request'],
+	['an invalid address', get('http://['), 400, 'malformed_request'],
 	['a broken header', get('/', `${commonHeaders}a b\r\n`), 400, 'malformed_request'],
 	['two lengths', post('Content-Length: 1\r\nContent-Length: 2\r\n', '{}'), 400, 'malformed_request'],
 	['a negative length', post('Content-Length: -1\r\n', '{}'), 400, 'malformed_request'],
@@ -45,7 +45,7 @@ test.each([
 	['an expectation', post('Expect: magic\r\nContent-Length: 2\r\n', '{}'), 422, 'validation_failed'],
 	['a trace', `TRACE /v1/contacts HTTP/1.1\r\n${commonHeaders}\r\n`, 405, 'method_not_allowed'],
 	['an upgrade', get('/nothing', `${commonHeaders}Upgrade: websocket\r\n`), 404, 'not_found'],
-])('%s is refused in the same words as everything else', async (_, bytes, status, code) => {
+])('%s is refused in the usual format', async (_, bytes, status, code) => {
 	const answer = await sendBytes(bytes);
 	expect(answer).toMatchObject({ status, text: expect.stringContaining(`"code":"${code}"`) });
 	expect(brokenAnswerPromises('GET', '/', answer)).toEqual([]);
@@ -55,7 +55,7 @@ test.each([
 	['/v1/contacts/batch/create?nope=1', 'application/json', JSON.stringify({ items: [{ last_name: 'x'.repeat(400_000) }] })],
 	['/v1/contacts/batch/create?nope=1', 'application/json', JSON.stringify({ items: [{ last_name: 'x'.repeat(4_000_000) }] })],
 	['/v1/jobs?resource=nothing&operation=create', 'application/x-ndjson', '{"last_name":"x"}\n'.repeat(300_000)],
-])('after a request to %s that is refused before its body is read, the next one on the connection is answered', async (path, type, body) => {
+])('after a request to %s that is refused before its body is read, the next request on the connection is answered', async (path, type, body) => {
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 	const send = async (method: string, to: string, payload?: string) => {
 		const headers = { Authorization: 'Bearer KEY', ...(payload !== undefined && { 'Content-Type': type, 'Content-Length': payload.length }) };

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const ana = {
 	first_name: 'Ana',
@@ -29,7 +29,7 @@ test('objects merge, and null clears a member or all of them', async () => {
 	expect((await change({ address: null })).body.address).toBeNull();
 });
 
-test('lists are replaced whole, and null empties one', async () => {
+test('lists are replaced completely, and null empties a list', async () => {
 	const { change, thirdTag } = await created();
 	expect((await change({ tag_ids: [thirdTag] })).body.tag_ids).toEqual([thirdTag]);
 	expect((await change({ tag_ids: null })).body.tag_ids).toEqual([]);
@@ -49,14 +49,14 @@ test('a required field cannot be cleared', async () => {
 	expect(errorsOf(reply)).toEqual({ '/name': 'required' });
 });
 
-test('what a rule forbids is refused, and nothing is changed', async () => {
+test('a change that a rule forbids is refused, and nothing is changed', async () => {
 	const { change, get, path } = await created();
 	const reply = await change({ first_name: 'Eva', last_name: null });
 	expect(reply.body.errors[0].detail).toContain('at least one of email, phone, last_name');
 	expect((await get(path)).body).toMatchObject({ first_name: 'Ana', version: 1 });
 });
 
-test('a change that changes nothing makes no new version', async () => {
+test('a change to the same values creates no new version', async () => {
 	const { change } = await created();
 	const { body } = await change({ first_name: 'Ana', address: { city: 'Madrid' } });
 	expect(body).toMatchObject({ version: 1, updated_at: body.created_at });

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 const begin = Date.parse('2026-02-03T04:05:06.000Z');
 const outbound = { channel: 'email', direction: 'outbound', to: ['ana@x.example'], text: 'Hello' };
@@ -19,7 +19,7 @@ async function withMessage(values: object = {}) {
 	return { ...sandbox, clock, status, message: body, path, act, statusAfter };
 }
 
-test('a message goes its way as time passes, and each step leaves its time', async () => {
+test('a message changes its state as time passes, and records the time of each', async () => {
 	const { status, message, statusAfter, get, path } = await withMessage();
 	expect(status).toBe(201);
 	expect(message).toMatchObject({ status: 'queued', conversation_id: expect.stringMatching(/^cnv_/) });
@@ -36,7 +36,7 @@ test('a message goes its way as time passes, and each step leaves its time', asy
 	});
 });
 
-test('a list shows what time has done, too', async () => {
+test('a list also shows the states reached since', async () => {
 	const { all, clock, message } = await withMessage();
 	clock.now += 3_600_000;
 	expect(await all('/v1/messages?status=queued')).toEqual([]);
@@ -62,7 +62,7 @@ test('a scheduled message waits for its time', async () => {
 	expect(await statusAfter(3660)).toBe('delivered');
 });
 
-test('a scheduled message is sent at once, put off or cancelled', async () => {
+test('a scheduled message is sent at once, postponed or canceled', async () => {
 	const reply = await (await withMessage(scheduled)).act('send');
 	expect(reply.body).toMatchObject({ status: 'queued', scheduled_at: null });
 
@@ -82,7 +82,7 @@ test('a scheduled message is sent at once, put off or cancelled', async () => {
 	});
 });
 
-test('a message that is out cannot be called back', async () => {
+test('a message that was sent cannot be canceled', async () => {
 	const { act, statusAfter } = await withMessage();
 	expect(await statusAfter(60)).toBe('delivered');
 	for (const action of ['cancel', 'send']) {
@@ -104,7 +104,7 @@ test('a message cannot be changed unless it is still waiting to be sent', async 
 	expect((await patch(path, { external_id: 'e' })).status).toBe(200);
 });
 
-test('no client writes the state of a message', async () => {
+test('no client sets the state of a message', async () => {
 	const { post, patch, path } = await withMessage();
 	const expected = { '/status': 'read_only', '/sent_at': 'read_only' };
 	const claim = { status: 'sent', sent_at: '2026-02-03T04:05:06Z' };
@@ -128,7 +128,7 @@ test.each([
 	expect(errorsOf(await post('/v1/messages', { ...outbound, ...values }))).toEqual({ [pointer]: code });
 });
 
-test('an answer belongs to the conversation of what it answers', async () => {
+test('a reply belongs to the conversation of the message it replies to', async () => {
 	const { post, message } = await withMessage(inbound);
 	expect(message.status).toBe('received');
 	const answer = await post('/v1/messages', { ...outbound, in_reply_to_id: message.id });
@@ -142,7 +142,7 @@ test.each([
 	['on_hold', 'open'],
 	['solved', 'open'],
 	['closed', 'closed'],
-])('a ticket that is %s is %s after a message came in', async (before, after) => {
+])('a ticket that is %s is %s after a message is received', async (before, after) => {
 	const { post, get } = inProcess({ now: () => begin });
 	const me = (await get('/v1/users/me')).body.id;
 	const contact = (await post('/v1/contacts', { last_name: 'x' })).body.id;
@@ -158,7 +158,7 @@ test.each([
 	expect((await get(`/v1/contacts/${contact}`)).body.last_contacted_at).toBe(at);
 });
 
-test('the first message that goes out is the first response, when it is sent', async () => {
+test('the first outgoing message is the first response, at the time it is sent', async () => {
 	const { post, get, clock } = await withMessage();
 	const ticket = (await post('/v1/tickets', { subject: 'x', status: 'pending' })).body.id;
 	await post('/v1/messages', { ...outbound, ticket_id: ticket });

@@ -1,7 +1,7 @@
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { hasCustomFields } from '../../sandbox/core/schemas/resource.ts';
-import { recordWritesOf, type Fixtures, valuesOf } from './record-writes.ts';
-import { errorsOf, inProcess, type InProcess, type Json } from './in-process.ts';
+import { recordWritesOf, type Fixtures, valuesOf } from './harness/record-writes.ts';
+import { errorsOf, inProcess, type InProcess, type Json } from './harness/in-process.ts';
 
 /** Names that every object of JavaScript has a value for. */
 const inherited = [
@@ -21,7 +21,7 @@ beforeAll(async () => {
 	};
 });
 
-test.each(resources.map(({ name }) => name))('no name inherited by objects is a fault of the service: %s', async (name) => {
+test.each(resources.map(({ name }) => name))('no name inherited by objects causes an internal error: %s', async (name) => {
 	const resource = resources.find((candidate) => candidate.name === name)!;
 	const { post, patch, get } = sandbox;
 	const path = `/v1/${name}`;
@@ -47,7 +47,7 @@ test.each(resources.map(({ name }) => name))('no name inherited by objects is a 
 	expect(faults).toEqual([]);
 });
 
-test.each(asKeys)('a custom field called %s takes values, is cleared, required, unique and filtered by', async (key) => {
+test.each(asKeys)('a custom field called %s accepts values, and can be cleared, required, unique and a filter', async (key) => {
 	const { post, patch, get } = sandbox;
 	const field = { resource: 'deals', key, label: 'x', type: 'text', unique: true };
 	const { body: definition } = await post('/v1/custom-fields', field);
@@ -67,7 +67,7 @@ test.each(asKeys)('a custom field called %s takes values, is cleared, required, 
 	await sandbox.delete(`/v1/custom-fields/${definition.id}`);
 });
 
-test('more patterns of events than a subscription takes are refused', async () => {
+test('more event patterns than a subscription accepts are refused', async () => {
 	const reply: Json = await sandbox.get(`/v1/events?type=${Array(1500).fill('*').join()}`);
 	expect([reply.status, errorsOf(reply)]).toEqual([400, { type: 'invalid_parameter' }]);
 	expect((await sandbox.get(`/v1/events?type=${Array(100).fill('*').join()}`)).status).toBe(200);

@@ -1,8 +1,8 @@
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const [composed, decomposed] = ['Caf\u00e9', 'Cafe\u0301'] as const;
 
-test('what looks the same is the same, however it is composed', async () => {
+test('texts that look the same are equal, however they are composed', async () => {
 	const { post, put, get } = inProcess();
 	await post('/v1/tags', { name: composed });
 	expect((await post('/v1/tags', { name: decomposed })).body.code).toBe('duplicate');

@@ -1,4 +1,4 @@
-import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
+import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './harness/connection.ts';
 
 const verifier = 'v'.repeat(43);
 let sandbox: OAuthSandbox;
@@ -25,7 +25,7 @@ test.each([
 	[{ redirect_uri: redirectUri.toUpperCase() }],
 	[{ redirect_uri: redirectUri.replace('localhost', 'localhost@evil.example') }],
 	[{ redirect_uri: 'javascript:alert(1)' }],
-])('a request with %j is refused, and leads nowhere', async (changes) => {
+])('a request with %j is refused without a redirect', async (changes) => {
 	const query = await changedQuery(changes);
 	for (const suffix of ['', '&prompt=none']) {
 		const { status, location } = await sandbox.browse().open(`/oauth/authorize?${query}${suffix}`);
@@ -33,7 +33,7 @@ test.each([
 	}
 });
 
-test('a redirect address given twice leads nowhere', async () => {
+test('a redirect address given twice is refused without a redirect', async () => {
 	const query = await changedQuery({});
 	const twice = `${query}&redirect_uri=${encodeURIComponent('https://evil.example/')}`;
 	const { status, location } = await sandbox.browse().open(`/oauth/authorize?${twice}`);
@@ -49,7 +49,7 @@ test.each([
 	[{ code_challenge_method: undefined }, 'invalid_request'],
 	[{ code_challenge_method: 'plain' }, 'invalid_request'],
 	[{ scope: 'contacts:read everything' }, 'invalid_scope'],
-])('a request with %j is answered to the client: %s', async (changes, error) => {
+])('a request with %j is refused by a redirect to the client: %s', async (changes, error) => {
 	const state = 'ü&="<>%20+/';
 	const query = await changedQuery({ state, ...changes });
 	const { status, location } = await sandbox.browse().open(`/oauth/authorize?${query}`);
@@ -61,13 +61,13 @@ test.each([
 	expect(error_description).not.toBe('');
 });
 
-test('a parameter given twice is answered to the client', async () => {
+test('a parameter given twice is refused by a redirect to the client', async () => {
 	const query = `${await changedQuery({})}&scope=contacts:read&scope=contacts:write`;
 	const { location } = await sandbox.browse().open(`/oauth/authorize?${query}`);
 	expect(new URL(location).searchParams.get('error')).toBe('invalid_request');
 });
 
-test('a user who does not allow it sends the client away', async () => {
+test('a user who denies access is redirected to the client', async () => {
 	const browser = await sandbox.signedIn('member');
 	const path = `/oauth/authorize?${await changedQuery({})}`;
 	const { location } = await browser.submit(await browser.open(path), path, { decision: 'deny' });
@@ -100,7 +100,7 @@ test('a consent that another site sends is refused', async () => {
 	for (const { status, location } of refused) expect([status, location]).toEqual([403, '']);
 });
 
-test('a code is good once, and its second use revokes what it gave', async () => {
+test('a code is valid once, and its second use revokes its tokens', async () => {
 	const client = await sandbox.register();
 	const { code, verifier } = await sandbox.newCode(client);
 	const exchange = () =>
@@ -123,7 +123,7 @@ test('a code is good once, and its second use revokes what it gave', async () =>
 	expect(refreshed.body.error).toBe('invalid_grant');
 });
 
-test('a code is good for its client, address and verifier only, and for a minute', async () => {
+test('a code is valid for its client, address and verifier only, and for a minute', async () => {
 	const [client, other] = [await sandbox.register(), await sandbox.register()];
 	const { code, verifier } = await sandbox.newCode(client);
 	const right = {
@@ -147,7 +147,7 @@ test('a code is good for its client, address and verifier only, and for a minute
 	expect((await exchange(client, {})).body.error).toBe('invalid_grant');
 });
 
-test('a client that does not prove who it is gets nothing', async () => {
+test('a client that does not prove its identity gets nothing', async () => {
 	const client = await sandbox.register();
 	const open = await sandbox.register('public');
 	const refused = [
@@ -162,7 +162,7 @@ test('a client that does not prove who it is gets nothing', async () => {
 	}
 });
 
-test('a token is revoked by no other client', async () => {
+test('a token cannot be revoked by another client', async () => {
 	const [client, other] = [await sandbox.register(), await sandbox.register()];
 	const { accessToken, refreshToken } = await sandbox.connect(client, 'admin');
 	for (const token of [accessToken, refreshToken]) {
@@ -177,12 +177,12 @@ test.each([
 	[{}, 'invalid_request'],
 	[{ grant_type: 'refresh_token' }, 'invalid_request'],
 	[{ grant_type: 'refresh_token', refresh_token: 'wrong' }, 'invalid_grant'],
-])('the token endpoint answers %j with %s', async (parameters, error) => {
+])('the token endpoint responds to %j with %s', async (parameters, error) => {
 	const { status, body } = await sandbox.post('/oauth/token', await sandbox.register(), parameters);
 	expect([status, body]).toEqual([400, { error, error_description: expect.any(String) }]);
 });
 
-test('the token endpoint takes a form only, by POST only, and says so as RFC 6749 wants it', async () => {
+test('the token endpoint accepts forms by POST only, with errors as in RFC 6749', async () => {
 	const send = (init: RequestInit) => fetch(`${sandbox.url}/oauth/token`, init);
 	const json = { method: 'POST', body: '{}', headers: { 'Content-Type': 'application/json' } };
 	const twice = { method: 'POST', body: new URLSearchParams('grant_type=a&grant_type=b') };

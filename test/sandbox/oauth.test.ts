@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi';
-import { authentication, discover, type OAuthSandbox, startOAuthSandbox } from './connection.ts';
+import { authentication, discover, type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
 
 const minute = 60_000;
 let sandbox: OAuthSandbox;
@@ -51,13 +51,13 @@ test.each(['confidential', 'public'] as const)(
 	},
 );
 
-test('without a scope the user is asked for reading only', async () => {
+test('without a scope the user is asked for read access only', async () => {
 	const { scope } = await sandbox.connect(await sandbox.register(), 'admin');
 	expect(scope.split(' ')).toContain('contacts:read');
 	expect(scope).not.toContain('write');
 });
 
-test('an access token lasts an hour, and then says that it has expired', async () => {
+test('an access token lasts an hour, and is then reported as expired', async () => {
 	const { accessToken } = await sandbox.connect(await sandbox.register(), 'admin');
 	sandbox.clock.now += 60 * minute - 1;
 	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).status).toBe(200);
@@ -67,7 +67,7 @@ test('an access token lasts an hour, and then says that it has expired', async (
 	expect(headers.get('WWW-Authenticate')).toContain('error="invalid_token"');
 });
 
-test('a token does what its scopes say, and is told the one it lacks', async () => {
+test('a token allows the operations of its scopes, and errors name the missing scope', async () => {
 	const client = await sandbox.register();
 	const { accessToken } = await sandbox.connect(client, 'admin', 'contacts:read');
 	const call = (method: string, path: string) => sandbox.call(accessToken, method, path, undefined);
@@ -82,12 +82,12 @@ test('a token does what its scopes say, and is told the one it lacks', async () 
 	expect((await call('DELETE', '/v1/contacts/con_0')).body.scope).toBe('contacts:write');
 });
 
-test('a token reaches nothing that no scope is for', async () => {
+test('a token does not reach paths without a scope', async () => {
 	const { accessToken } = await sandbox.connect(await sandbox.register(), 'admin');
 	expect((await sandbox.call(accessToken, 'GET', '/v1/nothing')).status).toBe(404);
 });
 
-test('a refresh may ask for less, and not for more', async () => {
+test('a refresh may request fewer scopes, and not more', async () => {
 	const client = await sandbox.register();
 	const { refreshToken } = await sandbox.connect(client, 'admin', 'contacts:read companies:read');
 	const ask = (scope: string) =>
@@ -104,7 +104,7 @@ test('a refresh may ask for less, and not for more', async () => {
 	expect((await refresh(client, less.body.refresh_token)).body.scope).toContain('companies:read');
 });
 
-test('a replaced refresh token stays good for ten minutes, so that nobody is logged out', async () => {
+test('a replaced refresh token stays valid for ten minutes, so that nobody is logged out', async () => {
 	const client = await sandbox.register();
 	const { refreshToken } = await sandbox.connect(client, 'admin');
 	const answers = await Promise.all([1, 2, 3].map(() => refresh(client, refreshToken)));
@@ -131,7 +131,7 @@ test('a refresh token used long after it was replaced revokes the whole family',
 	expect((await refresh(client, body.refresh_token)).body.error).toBe('invalid_grant');
 });
 
-test('an access token can be revoked alone; an unknown token is as good as revoked', async () => {
+test('an access token can be revoked alone; an unknown token counts as revoked', async () => {
 	const client = await sandbox.register();
 	const { accessToken, refreshToken } = await sandbox.connect(client, 'admin');
 	const revoke = (token: string) => sandbox.post('/oauth/revoke', client, { token });
@@ -141,7 +141,7 @@ test('an access token can be revoked alone; an unknown token is as good as revok
 	expect((await refresh(client, refreshToken)).status).toBe(200);
 });
 
-test('OAuth endpoints say what is left of the rate limit, and keep tokens out of caches', async () => {
+test('OAuth endpoints report what is left of the rate limit, and keep tokens out of caches', async () => {
 	const client = await sandbox.register();
 	const { refreshToken } = await sandbox.connect(client, 'admin');
 	const answers = [
@@ -156,7 +156,7 @@ test('OAuth endpoints say what is left of the rate limit, and keep tokens out of
 	}
 });
 
-test('too many requests are refused in the words of OAuth, with the time to wait', async () => {
+test('too many requests are refused in the format of OAuth, with the time to wait', async () => {
 	const slow = await startOAuthSandbox({ requestsPerMinute: 1 });
 	const stranger = { id: 'cli_unknown', secret: undefined };
 	expect((await slow.post('/oauth/token', stranger, {})).status).toBe(401);

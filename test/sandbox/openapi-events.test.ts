@@ -1,6 +1,6 @@
 import { customEventTypes, eventTypes } from '../../sandbox/domain/events/event-types.ts';
-import { document } from './contract.ts';
-import { inProcess, type Json } from './in-process.ts';
+import { document } from './harness/contract.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 const { schemas } = document.components;
 const offered: string[] = schemas.EventPattern.anyOf[0].enum;
@@ -20,7 +20,7 @@ test('every type of event is described with its payload and an example of it', (
 	}
 });
 
-test('everything offered can be subscribed to, at once and one by one', async () => {
+test('every offered type can be subscribed to, all together and individually', async () => {
 	const { post } = inProcess();
 	// Paused, so that nothing is sent.
 	const about = { url: 'https://x.example', status: 'paused' };
@@ -31,7 +31,7 @@ test('everything offered can be subscribed to, at once and one by one', async ()
 	for (const event of offered) expect((await subscribe([event])).status).toBe(201);
 });
 
-test('events of custom objects are offered by their form', async () => {
+test('events of custom objects are offered as a pattern', async () => {
 	const { post } = inProcess();
 	const { pattern, examples } = schemas.EventPattern.anyOf[1];
 	const custom = [...examples, 'custom.machines.*', 'custom.machines.deleted'];
@@ -43,7 +43,7 @@ test('events of custom objects are offered by their form', async () => {
 	expect(status).toBe(201);
 });
 
-test('the log answers what the description says', async () => {
+test('the log responds as described', async () => {
 	const { post, get } = inProcess();
 	await post('/v1/contacts', { last_name: 'x' });
 	const [event] = (await get('/v1/events')).body.data;
@@ -51,7 +51,7 @@ test('the log answers what the description says', async () => {
 	expect(Object.keys(event.data)).toEqual(schemas.ContactEvent.properties.data.required);
 });
 
-test('the example of a new webhook makes one, and its answer is as described', async () => {
+test('the example of a new webhook creates one, and its response is as described', async () => {
 	const { post, get } = inProcess();
 	const { status, body } = await post('/v1/webhooks', schemas.WebhookCreate.example);
 	expect(status).toBe(201);

@@ -1,14 +1,14 @@
 import { namesOf } from '../../sandbox/core/schemas/names.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
-import { document } from './contract.ts';
-import type { Json } from './in-process.ts';
+import { document } from './harness/contract.ts';
+import type { Json } from './harness/in-process.ts';
 
 const { schemas } = document.components;
 
 /** What the service has lists of. */
 const records = resources.map((resource) => namesOf(resource).Singular);
 
-test.each(records)('the forms for %s are flat and labelled', (name) => {
+test.each(records)('the forms for %s are flat and labeled', (name) => {
 	for (const form of ['Create', 'Update', 'Upsert']) {
 		const { properties, ...schema } = schemas[name + form];
 		expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -20,7 +20,7 @@ test.each(records)('the forms for %s are flat and labelled', (name) => {
 	}
 });
 
-test.each(records)('%s marks some eight fields to begin a form with', (name) => {
+test.each(records)('%s marks about eight fields to begin a form with', (name) => {
 	const markedOf = (schema: string): string[] =>
 		Object.entries<Json>(schemas[schema].properties)
 			.filter(([, property]) => property['x-important'] === true)

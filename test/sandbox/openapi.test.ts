@@ -3,8 +3,8 @@ import { namesOf } from '../../sandbox/core/schemas/names.ts';
 import { problems } from '../../sandbox/core/foundation/problem.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { document } from './contract.ts';
-import { inProcess, type Json } from './in-process.ts';
+import { document } from './harness/contract.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 /** What the service has lists of. */
 const records = resources.map((resource) => namesOf(resource).Singular);
@@ -36,7 +36,7 @@ test('every reference leads somewhere', () => {
 	}
 });
 
-test('every operation has a name of its own, and a link names one', () => {
+test('every operation has a unique name, and every link names one', () => {
 	const names = operations.map(({ operation }) => operation.operationId);
 	expect(new Set(names).size).toBe(names.length);
 	for (const [path, value] of walk(document)) {
@@ -44,7 +44,7 @@ test('every operation has a name of its own, and a link names one', () => {
 	}
 });
 
-test('what jobs can do says which job does it', () => {
+test('operations that jobs support name the job', () => {
 	const parameters = operations.find(({ operation }) => operation.operationId === 'createJob')!
 		.operation.parameters;
 	const [builtIn, custom] = parameters.find(({ name }: Json) => name === 'resource').schema.anyOf;
@@ -57,7 +57,7 @@ test('what jobs can do says which job does it', () => {
 	}
 });
 
-test('every operation says which parameters, errors and headers it has', () => {
+test('every operation lists its parameters, errors and headers', () => {
 	for (const { operation, path } of operations) {
 		const inPath = operation.parameters.filter((parameter: Json) => parameter.in === 'path');
 		expect(inPath.map(({ name }: Json) => `{${name}}`)).toEqual(path.match(/\{\w+\}/g) ?? []);
@@ -76,7 +76,7 @@ test('every operation says which parameters, errors and headers it has', () => {
 	}
 });
 
-test('every path of the service is described, but for pages and what tests steer it with', () => {
+test('every path of the service is described, except pages and the paths with which tests control it', () => {
 	const app = createApp({ store: new Store(':memory:'), faults: true });
 	const served = app.routes
 		.filter(({ method, path }) => method !== 'ALL' && !path.includes('*'))
@@ -95,7 +95,7 @@ test('every error is described, with an example', () => {
 	expect(examples).toEqual(expect.arrayContaining(answered));
 });
 
-test('exactly what is described is possible', async () => {
+test('every described request is possible, and no other', async () => {
 	const { send } = inProcess();
 	for (const path of Object.keys(document.paths)) {
 		const described = operations.filter((entry) => entry.path === path).map(({ method }) => method);
@@ -137,7 +137,7 @@ test.each(records)('%s records have the fields described', async (name) => {
 	expect(Object.keys(body.data[0]).sort()).toEqual(Object.keys(properties).sort());
 });
 
-test.each(records)('the example of a new %s makes one, where what it names is there', async (name) => {
+test.each(records)('the example of a new %s creates one, if the records it names exist', async (name) => {
 	const { post } = inProcess();
 	const { properties, example } = document.components.schemas[`${name}Create`];
 	const independentFields = Object.entries(example).filter(

@@ -1,4 +1,4 @@
-import { inProcess, type Json } from './in-process.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 const names = ['zebra', 'Zulu', 'apple', 'Äpfel', 'apfel', 'Ångström', 'Øre', 'oboe', 'straße', 'Strasse', '10', '9', '_x', '{y', 'Éclair', 'eclair', 'Łódź', 'lodge', 'ελιά', 'яблоко', '例'];
 

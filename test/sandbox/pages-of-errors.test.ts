@@ -16,7 +16,7 @@ test.each(['/nowhere', '/records', '/settings/nothing', '/oauth/authorize/x'])('
 	expect(json.headers.get('Content-Type')).toContain('json');
 });
 
-test('a method that a page does not have is told on a page, and the API answers in JSON', async () => {
+test('a method that a page does not support is refused with a page, and the API responds with JSON', async () => {
 	const page = await app.request('/sign-in', { method: 'DELETE', headers: browser });
 	expect([page.status, page.headers.get('Allow')]).toEqual([405, 'GET, HEAD, POST']);
 	expect(await page.text()).toContain('<h1>');
@@ -25,7 +25,7 @@ test('a method that a page does not have is told on a page, and the API answers 
 });
 
 test.each(['/records/contacts?q=\u0000', '/records/contacts?q=ü', '/records/x?\r\nSet-Cookie: a=b'])(
-	'signing in leads on to %j as an address, or to the start',
+	'signing in leads to %j as an address, or to the start',
 	async (returnTo) => {
 		const form = new URLSearchParams({ email: 'sales@crm-platform.example', password: 'wrong', return_to: returnTo });
 		const response = await app.request(`/sign-in?return_to=${encodeURIComponent(returnTo)}`);

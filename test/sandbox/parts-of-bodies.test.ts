@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { JobLines } from '../../sandbox/core/store/job-lines.ts';
-import { inProcess, type InProcess } from './in-process.ts';
-import { maxPerTurn } from './max-per-turn.ts';
-import { ended, ndjson, people, runJob } from './job-client.ts';
+import { inProcess, type InProcess } from './harness/in-process.ts';
+import { maxPerTurn } from './harness/max-per-turn.ts';
+import { ended, ndjson, people, runJob } from './harness/job-client.ts';
 
 let sandbox: InProcess;
 beforeEach(() => void (sandbox = inProcess()));
 afterEach(() => jest.restoreAllMocks());
 
-test('requests are answered between the parts of a job’s results, however quickly they are taken', async () => {
+test('requests are answered between the parts of a job’s results, however quickly they are read', async () => {
 	const { job } = await runJob(sandbox, 'create', people(1500));
 	const pages = jest.spyOn(JobLines.prototype, 'page');
 	const download = sandbox.get(`/v1/jobs/${job.id}/results`);
@@ -17,7 +17,7 @@ test('requests are answered between the parts of a job’s results, however quic
 	expect(pages.mock.calls.length).toBeGreaterThan(5);
 });
 
-test('requests are answered between the parts of an upload, however quickly it comes', async () => {
+test('requests are answered between the parts of an upload, however quickly it arrives', async () => {
 	const lines = people(200).map((person) => new TextEncoder().encode(`${JSON.stringify(person)}\n`));
 	const stream = () => new ReadableStream({
 		start(controller) {
@@ -59,7 +59,7 @@ test.each([
 	for (const list of ['jobs', 'contacts']) expect((await sandbox.get(`/v1/${list}`)).body.total).toBe(0);
 });
 
-test('the size of what a compressed body contains counts, unless it is mostly something else', async () => {
+test('the size of the content of a compressed body counts, unless it is mostly something else', async () => {
 	const { send } = sandbox;
 	const gzip = { 'Content-Encoding': 'gzip' };
 	const body = JSON.stringify({ last_name: 'Zip', padding: '' });
@@ -73,7 +73,7 @@ test('the size of what a compressed body contains counts, unless it is mostly so
 	expect((await send('POST', '/v1/jobs?resource=contacts&operation=create', empties, { ...gzip, ...ndjson })).body.code).toBe('payload_too_large');
 });
 
-test('lines keep their places, whatever empty lines are between them and however they are cut', async () => {
+test('lines keep their numbers, whatever empty lines are between them and however they are split', async () => {
 	const text = '\n\n{"last_name":"a"}\n\n\n \n{"last_name":"b"}\n\n';
 	for (const size of [1, 2, 7, 100]) {
 		const parts = text.match(new RegExp(`[^]{1,${size}}`, 'g'))!;

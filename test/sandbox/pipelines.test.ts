@@ -1,4 +1,4 @@
-import { errorsOf, inProcess, type Json } from './in-process.ts';
+import { errorsOf, inProcess, type Json } from './harness/in-process.ts';
 
 const stages = [
 	{ name: 'Talk', kind: 'open' },
@@ -28,7 +28,7 @@ test.each(['open', 'won', 'lost'])('a pipeline without a stage that is %s is ref
 	expect(errorsOf(reply)).toEqual({ '/stages': 'invalid_value' });
 });
 
-test('stages given with their id stay, others are new or gone', async () => {
+test('stages given with their id stay, others are new or deleted', async () => {
 	const { patch, pipeline, path } = await withPipeline();
 	const [talk, sold, gone] = pipeline.stages;
 	const change = [{ ...talk, name: 'Call' }, { name: 'Offer', kind: 'open', position: 1 }, sold, gone];

@@ -2,9 +2,9 @@ import { createApp } from '../../sandbox/app.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { until } from '../until.ts';
-import { basic, tokenSandbox } from './access-tokens.ts';
-import { holdTurns } from './held-turns.ts';
-import { inProcess, type Reply } from './in-process.ts';
+import { basic, tokenSandbox } from './harness/access-tokens.ts';
+import { holdTurns } from './harness/held-turns.ts';
+import { inProcess, type Reply } from './harness/in-process.ts';
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -23,7 +23,7 @@ const limits = ({ headers }: Reply) => [
 	headers.get('X-RateLimit-Reset'),
 ];
 
-test('every request uses one up, until none is left', async () => {
+test('every request uses one of the limit, until none is left', async () => {
 	const { read, clock } = atPace(3);
 	expect(limits(await read())).toEqual(['2', resetAt]);
 	clock.now += 1000;
@@ -50,7 +50,7 @@ test('a new window begins with the first request after the old one', async () =>
 	expect(headers.get('X-RateLimit-Reset')).toBe(String(resetsAt));
 });
 
-test('strangers do not use up the requests of the account', async () => {
+test('strangers use no requests of the account', async () => {
 	const { get, read } = atPace(2);
 	const stranger = () => get('/v1/contacts', { Authorization: 'Bearer wrong' });
 	expect([(await stranger()).status, (await stranger()).status]).toEqual([401, 401]);
@@ -58,7 +58,7 @@ test('strangers do not use up the requests of the account', async () => {
 	expect(limits(await read())).toEqual(['1', resetAt]);
 });
 
-test('every response has the remaining requests', async () => {
+test('every response reports the remaining requests', async () => {
 	const { send, put } = atPace(100);
 	await put('/_sandbox/faults', [
 		{ path: '/v1/companies', status: 503 },
@@ -86,7 +86,7 @@ test('every response has the remaining requests', async () => {
 	}
 });
 
-test('what needs no credentials uses nothing up', async () => {
+test('requests without credentials use nothing', async () => {
 	const { get, read } = atPace(2);
 	for (const path of ['/', '/openapi.json', '/_sandbox/requests', '/nothing']) await get(path);
 	expect(limits(await read())).toEqual(['1', resetAt]);
@@ -105,7 +105,7 @@ test.each([
 
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
 
-test('strangers keep no client from renewing its tokens, and nobody from signing in', async () => {
+test('strangers neither prevent a client from renewing its tokens, nor anybody from signing in', async () => {
 	const { send, sales, grant } = tokenSandbox({ requestsPerMinute: 2 });
 	const stranger = { ...form, Authorization: `Basic ${btoa('cli_test:wrong')}` };
 	for (let i = 0; i < 3; i++) {
@@ -122,7 +122,7 @@ test('strangers keep no client from renewing its tokens, and nobody from signing
 	expect([(await renewed()).status, (await renewed()).status]).toEqual([200, 429]);
 });
 
-test('strangers at different addresses have windows of their own', async () => {
+test('strangers at different addresses have separate windows', async () => {
 	const store = new Store(':memory:');
 	const app = createApp({ store, requestsPerMinute: 1, now: () => start });
 	const from = async (remoteAddress: string, path = '/v1/contacts') =>
@@ -135,7 +135,7 @@ test('strangers at different addresses have windows of their own', async () => {
 	expect(await from('2001:db8::2')).toBe(429);
 });
 
-test('opening the page to sign in locks nobody out; trying passwords is slowed down by address', async () => {
+test('opening the sign-in page locks nobody out; attempts at passwords are limited by address', async () => {
 	const app = createApp({ store: new Store(':memory:'), requestsPerMinute: 3, now: () => start });
 	const from = (remoteAddress: string) => ({ incoming: { socket: { remoteAddress } } as never });
 	const ask = async (method: string, address: string) =>
@@ -150,7 +150,7 @@ test('opening the page to sign in locks nobody out; trying passwords is slowed d
 	await until(() => turns.requestCount === 100);
 	turns.letAllGo();
 	const posted = await Promise.all(posting);
-	// Of a hundred at once, one is computed and eight wait; the last one is one too many in a minute.
+	// A hundred passwords at once: one is computed and eight wait; the last one is one too many in a minute.
 	expect(posted.map(({ status }) => status).filter((status) => status === 422)).toHaveLength(9);
 	const refusals = posted.filter(({ status }) => status === 429);
 	const texts = await Promise.all(refusals.map((reply) => reply.text()));

@@ -9,13 +9,13 @@ test('windows are dropped a minute after their last request', () => {
 	expect(limiter.size).toBe(1);
 });
 
-test('what callers are called is not held at its size', () => {
+test('the memory for a caller does not depend on the length of its name', () => {
 	const limiter = new RateLimiter(10);
 	for (let i = 0; i < 100; i++) limiter.take(`${i}${'x'.repeat(100_000)}`, 1000);
 	expect(JSON.stringify([...limiter['windows']]).length).toBeLessThan(10_000);
 });
 
-test('a crowd within a minute has a bounded number of windows, and whoever is busy keeps theirs', () => {
+test('many callers within a minute get a bounded number of windows, and busy callers keep theirs', () => {
 	const limiter = new RateLimiter(150);
 	for (let i = 0; i < 120_000; i++) {
 		limiter.take(`stranger ${i}`, 1000);

@@ -1,6 +1,6 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
-test('a new record has every field, the service those it owns', async () => {
+test('a new record has every field, including those that the service sets', async () => {
 	const now = Date.parse('2026-02-03T04:05:06.007Z');
 	const { post } = inProcess({ now: () => now });
 	const { status, headers, body } = await post('/v1/contacts', { last_name: 'Moreno' });
@@ -47,13 +47,13 @@ test('ids sort in the order in which records were made', async () => {
 	expect(ids).toEqual([...new Set(ids)].sort());
 });
 
-test('an e-mail address is kept in lower case', async () => {
+test('an email address is stored in lower case', async () => {
 	const { post } = inProcess();
 	const { body } = await post('/v1/contacts', { email: 'Ana.Moreno@Altamira.EXAMPLE' });
 	expect(body.email).toBe('ana.moreno@altamira.example');
 });
 
-test('an instant with an offset is kept as UTC', async () => {
+test('an instant with an offset is stored as UTC', async () => {
 	const { post } = inProcess();
 	const { body } = await post('/v1/custom-fields', {
 		resource: 'contacts',
@@ -78,7 +78,7 @@ test.each([
 	['a time zone that does not exist', { timezone: 'Mars/Base' }, { '/timezone': 'invalid_value' }],
 	['an address of another protocol', { avatar_url: 'ftp://x.example' }, { '/avatar_url': 'invalid_format' }],
 	['a key with a slash', { 'a/b~c': 1 }, { '/a~1b~0c': 'unknown_field' }],
-])('%s is refused with its place', async (_, field, errors) => {
+])('%s is refused with its path', async (_, field, errors) => {
 	const { post } = inProcess();
 	const reply = await post('/v1/contacts', { last_name: 'x', ...field });
 	expect(reply.status).toBe(422);
@@ -97,7 +97,7 @@ test('all errors are reported at once', async () => {
 	});
 });
 
-test('a page of fields has those, the id and the object', async () => {
+test('a page with selected fields has those, the id and the object', async () => {
 	const { get } = inProcess({ contacts: 1 });
 	const { body } = await get('/v1/contacts?fields=name,email');
 	expect(Object.keys(body.data[0])).toEqual(['id', 'object', 'name', 'email']);

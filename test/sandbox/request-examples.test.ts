@@ -1,5 +1,5 @@
-import { document } from './contract.ts';
-import { inProcess, type InProcess, type Json } from './in-process.ts';
+import { document } from './harness/contract.ts';
+import { inProcess, type InProcess, type Json } from './harness/in-process.ts';
 
 const { paths, components } = document;
 
@@ -39,7 +39,7 @@ function accountFor(method: string, path: string): InProcess {
 	return account;
 }
 
-test.each(withBody)('the example of $method $path succeeds as it stands', async (example) => {
+test.each(withBody)('the example of $method $path succeeds unchanged', async (example) => {
 	const { method, path, address, body, matchOn } = example;
 	const crm = accountFor(method, path);
 	const needsOther = address.includes('{id}') || path.endsWith('/schedule');

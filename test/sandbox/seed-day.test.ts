@@ -2,7 +2,7 @@ import { startSandbox, type Sandbox } from '../../sandbox/serve.ts';
 
 const day = '2026-03-31';
 let sandbox: Sandbox;
-/** The same, made today: events are kept for 30 days. */
+/** An account made today, since events are kept for 30 days. */
 let lively: Sandbox;
 
 beforeAll(async () => {

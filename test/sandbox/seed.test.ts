@@ -5,9 +5,9 @@ import { resources } from '../../sandbox/core/schemas/index.ts';
 import { isReadOnly } from '../../sandbox/core/schemas/resource.ts';
 import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
-test('the same number of contacts is the same data, always', async () => {
+test('the same number of contacts always creates the same data', async () => {
 	const [first, second] = [inProcess({ contacts: 200 }), inProcess({ contacts: 200 })];
 	for (const { name } of resources) {
 		expect(await first.all(`/v1/${name}`)).toEqual(await second.all(`/v1/${name}`));
@@ -23,7 +23,7 @@ test('there is a company for every ten contacts, and most work for one', async (
 	for (const id of employers) expect(companies).toContain(id);
 });
 
-test('nothing in it reaches anyone', async () => {
+test('no address in it reaches anyone', async () => {
 	const { all } = inProcess({ contacts: 1000 });
 	for (const contact of await all('/v1/contacts?limit=500')) {
 		expect(contact.email ?? 'none@x.example').toMatch(/\.example$/);
@@ -45,7 +45,7 @@ test('the service would have accepted every record', async () => {
 	}
 });
 
-test('no two records share a unique value, in a big account either', async () => {
+test('no two records share a unique value, even in a large account', async () => {
 	const { all } = inProcess({ contacts: 5000 });
 	const contacts = await all('/v1/contacts?limit=500&fields=email');
 	const addresses = contacts.map(({ email }) => email).filter(Boolean);
@@ -67,7 +67,7 @@ test('a file that has data is not filled again', async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test('an account with a few contacts, or none, can be made', () => {
+test('an account with a few contacts, or none, can be created', () => {
 	for (let contacts = 0; contacts <= 60; contacts++) {
 		const store = new Store(':memory:');
 		seed(store, contacts, { isLively: true });

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { newBrowser, shownOnce, submitAndFollow } from './scripted-browser.ts';
+import { newBrowser, shownOnce, submitAndFollow } from './harness/scripted-browser.ts';
 import { until } from '../until.ts';
-import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './connection.ts';
+import { authorizationQuery, type OAuthSandbox, redirectUri, startOAuthSandbox } from './harness/connection.ts';
 
 const settings = '/settings/api';
 let sandbox: OAuthSandbox;
@@ -22,7 +22,7 @@ async function administrator() {
 	return { ...browser, submit, create };
 }
 
-test('the settings ask who is there, and let administrators in only', async () => {
+test('the settings require signing in, and admit administrators only', async () => {
 	const browser = sandbox.browse();
 	const { location } = await browser.open(settings);
 	expect(location).toBe(`/sign-in?return_to=${encodeURIComponent(settings)}`);
@@ -104,7 +104,7 @@ test.each([
 	`https://app.example;script-src'unsafe-inline'/`,
 	'https://*/',
 	`${redirectUri}\nftp://app.example/`,
-])('the redirect addresses "%s" are refused, in words', async (redirect_addresses) => {
+])('the redirect addresses "%s" are refused with an explanation', async (redirect_addresses) => {
 	const { submit } = await administrator();
 	const { status, html } = await submit({
 		action: 'create-client',
@@ -116,7 +116,7 @@ test.each([
 	expect(html).not.toContain('<strong>Refused</strong>');
 });
 
-test('what people type is text, never markup', async () => {
+test('text that people type is never markup', async () => {
 	const { submit, open, create } = await administrator();
 	const name = `"><script>alert('x')</script>`;
 	const page = await create({
@@ -148,7 +148,7 @@ test('what people type is text, never markup', async () => {
 	expect(pages[3]!.html).toContain('&lt;script&gt;');
 });
 
-test('a redirect address of an older version adds nothing to the policy of the page that asks', async () => {
+test('a redirect address of an older version adds nothing to the policy of the consent page', async () => {
 	const address = "https://x.example;script-src'unsafe-inline'/";
 	const older = await startOAuthSandbox({ oauthClient: { id: 'cli_old', name: 'Old', redirectUri: address } });
 	const query = await authorizationQuery({ id: 'cli_old', secret: undefined }, 'x'.repeat(43));
@@ -159,7 +159,7 @@ test('a redirect address of an older version adds nothing to the policy of the p
 	await older.close();
 });
 
-test('pages run no script, are framed by nobody and stay in no cache', async () => {
+test('pages run no script, cannot be framed and are not cached', async () => {
 	const { open } = await administrator();
 	for (const path of ['/sign-in', settings, '/oauth/authorize?client_id=unknown']) {
 		const { headers } = await open(path);
@@ -183,7 +183,7 @@ test.each([
 	expect((await open(settings)).html).not.toContain('Forged');
 });
 
-test('a wrong password says nothing about who is known, and cannot be tried for ever', async () => {
+test('a wrong password does not reveal which users exist, and attempts are limited', async () => {
 	const browser = sandbox.browse();
 	const tryAs = async (email: string) =>
 		browser.submit(await browser.open('/sign-in'), '/sign-in', { email, password: 'wrong' });

@@ -5,8 +5,8 @@ import { Turns } from '../../sandbox/core/foundation/turns.ts';
 import { seed } from '../../sandbox/seed/seed.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { post } from '../../sandbox/api/webhooks/post.ts';
-import { holdTurns } from './held-turns.ts';
-import { startReceiver } from './receiver.ts';
+import { holdTurns } from './harness/held-turns.ts';
+import { startReceiver } from './harness/receiver.ts';
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -28,7 +28,7 @@ function works() {
 	return { begun, work, end };
 }
 
-test('those who wait take turns, with the newest of their own first and the oldest refused', async () => {
+test('waiting callers take turns, each with its newest request first and its oldest refused', async () => {
 	const { begun, work, end } = works();
 	const turns = new Turns(1, 2);
 	const refused: string[] = [];
@@ -50,7 +50,7 @@ test('those who wait take turns, with the newest of their own first and the olde
 	await end('c2');
 });
 
-test('work that fails leaves its place', async () => {
+test('failed work frees its place', async () => {
 	const turns = new Turns(1, 2);
 	const fail = async () => await Promise.reject(new Error('no'));
 	await expect(turns.take('a', fail)).rejects.toThrow('no');
@@ -94,7 +94,7 @@ test('a flood of wrong passwords delays no other body, and a sign-in by some of 
 	store.close();
 });
 
-test('names of receivers that are found slowly leave threads for everything else', async () => {
+test('slow look-ups of receivers’ names leave threads for everything else', async () => {
 	const receiver = await startReceiver();
 	const { work, begun, end } = works();
 	jest.spyOn(dns, 'lookup').mockImplementation((async (name: string) => {

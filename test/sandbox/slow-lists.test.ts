@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lists-'));
 const sandbox = inProcess({ store: new Store(join(folder, 'one.db')), contacts: 50 });
@@ -39,7 +39,7 @@ test.each([
 	'users?role=member',
 	'custom-fields?key=vip',
 	'contacts?updated_since=2020-01-01T00:00:00Z',
-])('%s may look at every record, and runs beside other requests', async (path) => {
+])('%s may read every record, and runs beside other requests', async (path) => {
 	expect(await runsAside(`/v1/${path}`)).toEqual([200, true]);
 });
 
@@ -51,7 +51,7 @@ test.each([
 	'contacts?email=a@x.example,b@x.example&sort=lifecycle_stage,name',
 	'contacts?ids=con_1,con_2',
 	'companies?domain=x.example',
-])('%s reads a page from an index, at once', async (path) => {
+])('%s reads a page from an index immediately', async (path) => {
 	expect(await runsAside(`/v1/${path}`)).toEqual([200, false]);
 });
 

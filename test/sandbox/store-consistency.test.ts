@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { Store } from '../../sandbox/core/store/store.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { until } from '../until.ts';
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 const noon = Date.parse('2026-03-01T12:00:00.000Z');
 const sendable = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
 
-test('whoever reads what was updated since the latest change misses no later one', async () => {
+test('a client that reads records updated since the latest change misses no later change', async () => {
 	let now = noon;
 	const { store, get, post, send } = inProcess({ now: () => now });
 	const { body: message } = await post('/v1/messages', sendable);
@@ -31,7 +31,7 @@ test('whoever reads what was updated since the latest change misses no later one
 	expect(events).toEqual(events.toSorted());
 });
 
-test('changes never go back in time, also when the clock does, and after a restart', async () => {
+test('times of changes never decrease, even if the clock does, and after a restart', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'store-'));
 	const path = join(folder, 'sandbox.db');
 	let now = noon;
@@ -49,7 +49,7 @@ test('changes never go back in time, also when the clock does, and after a resta
 	rmSync(folder, { recursive: true });
 });
 
-test('a part that fails after it has written something is undone alone', () => {
+test('a part that fails after a write is undone alone', () => {
 	const { store } = inProcess({ contacts: 1 });
 	const table = store.table('contacts')!;
 	const [contact] = table.findAll([], 1);
@@ -73,7 +73,7 @@ test('a part that fails after it has written something is undone alone', () => {
 	expect(table.count([], false)).toBe(3);
 });
 
-test('totals follow creates, deletes and what was undone', async () => {
+test('totals follow creations, deletions and undone changes', async () => {
 	const { get, post, delete: remove } = inProcess({ contacts: 3 });
 	const totals = async () => {
 		const { body: live } = await get('/v1/contacts?limit=1');
@@ -97,7 +97,7 @@ test.each([
 	{ total: 'counted with the page', query: leads, listings: 0, isBefore: false },
 	{ total: 'cached', query: leads, listings: 2, isBefore: true },
 	{ total: 'kept by the database', query: 'sort=lifecycle_stage,name', listings: 0, isBefore: true },
-])('a record created while a page is read leaves no wrong total, if it is $total', async ({ query, listings, isBefore }) => {
+])('a record created while a page is read does not make the total wrong if it is $total', async ({ query, listings, isBefore }) => {
 	const { get, post } = inProcess();
 	const create = async () => await post('/v1/contacts', { last_name: 'x', lifecycle_stage: 'lead' });
 	const list = async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { contacts } from '../../sandbox/core/schemas/contacts.ts';
 import { searchConditions } from '../../sandbox/core/store/records/search.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { inProcess, type InProcess } from './in-process.ts';
+import { inProcess, type InProcess } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'store-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -25,7 +25,7 @@ function planOf(path: string, sql: string, values: string[]): string {
 	return rows.map(({ detail }) => detail).join('\n');
 }
 
-test('reading among 10,000 scheduled messages parses only those that are due', async () => {
+test('reading among 10,000 scheduled messages parses only the due ones', async () => {
 	let now = Date.parse('2026-03-01T09:30:00Z');
 	const { store, post, get } = inProcess({ now: () => now });
 	const message = { channel: 'email', direction: 'outbound', text: 'x', to: ['a@x.example'] };
@@ -47,7 +47,7 @@ test('reading among 10,000 scheduled messages parses only those that are due', a
 	expect((await get('/v1/messages?status=scheduled&limit=1')).body.total).toBe(10_001);
 });
 
-test('a search goes by the index for search', () => {
+test('a search uses the search index', () => {
 	const { store, path } = onFile();
 	const [condition] = searchConditions(contacts, 'moreno');
 	const plan = planOf(path, condition!.sql, condition!.values as string[]);
@@ -72,7 +72,7 @@ test('a batch prepares the table of a new custom object once', async () => {
 	expect(createStatements).toHaveLength(1);
 });
 
-test('reads in the thread see what was written before, with its total', async () => {
+test('reads in the thread see earlier writes, with their total', async () => {
 	const { store, post, get } = onFile();
 	const count = async () => (await get('/v1/contacts?q=zyzzyva')).body.total;
 	expect(await count()).toBe(0);
@@ -82,7 +82,7 @@ test('reads in the thread see what was written before, with its total', async ()
 	store.close();
 });
 
-test('a store that is closed fails the reads that wait for its thread', async () => {
+test('a closed store fails the reads that wait for its thread', async () => {
 	const { store } = onFile();
 	const order = [{ column: 'id', descending: false }];
 	const conditions = searchConditions(contacts, 'moreno');

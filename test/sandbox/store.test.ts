@@ -18,7 +18,7 @@ const record: StoredRecord = {
 	tag_ids: [],
 };
 
-test('a file that another version has made is refused, and keeps its records', async () => {
+test('a file of another version is refused, and keeps its records', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'store-'));
 	const path = join(folder, 'sandbox.db');
 	const { job_title: _, ...properties } = contacts.properties;
@@ -34,7 +34,7 @@ test('a file that another version has made is refused, and keeps its records', a
 	rmSync(folder, { recursive: true });
 });
 
-test('the database itself keeps unique values unique', () => {
+test('the database itself enforces unique values', () => {
 	const table = new Table(new DatabaseSync(':memory:'), contacts);
 	table.save(record);
 	expect(() => table.save({ ...record, id: 'con_2' })).toThrow('UNIQUE constraint failed');

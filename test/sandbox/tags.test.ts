@@ -1,6 +1,6 @@
 import { hasTags } from '../../sandbox/core/schemas/tags.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** A contact and a tag that it does not have yet. */
 async function contactAndTag() {
@@ -11,7 +11,7 @@ async function contactAndTag() {
 	return { ...sandbox, contact, tag, usage, path: `/v1/contacts/${contact.id}/tags/${tag.id}` };
 }
 
-test('a tag is put on a record and taken off again, and doing so twice changes nothing', async () => {
+test('a tag is added to a record and removed again, and repeating either changes nothing', async () => {
 	const { send, tag, path, delete: remove } = await contactAndTag();
 	const put = await send('PUT', path);
 	expect(put.status).toBe(200);
@@ -23,7 +23,7 @@ test('a tag is put on a record and taken off again, and doing so twice changes n
 	expect((await remove(path)).body).toEqual(off.body);
 });
 
-test('putting a tag is a write like any other', async () => {
+test('adding a tag is a write like any other', async () => {
 	const { send, path, usage } = await contactAndTag();
 	expect((await send('PUT', path, undefined, { 'If-Match': '"9"' })).status).toBe(412);
 	const key = { 'Idempotency-Key': 'k' };
@@ -33,14 +33,14 @@ test('putting a tag is a write like any other', async () => {
 	expect(await usage()).toBe(1);
 });
 
-test('record and tag have to be there', async () => {
+test('record and tag must exist', async () => {
 	const { send, contact, tag } = await contactAndTag();
 	expect((await send('PUT', `/v1/contacts/${contact.id}/tags/tag_0`)).status).toBe(404);
 	expect((await send('PUT', `/v1/contacts/con_0/tags/${tag.id}`)).status).toBe(404);
 	expect((await send('PUT', `/v1/users/usr_0/tags/${tag.id}`)).status).toBe(404);
 });
 
-test('usage counts the records with the tag, whatever way they got it, and is no new version', async () => {
+test('usage counts the records with the tag, however they got it, and creates no new version', async () => {
 	const { get, post, patch, tag, contact, usage, delete: remove } = await contactAndTag();
 	const company = await post('/v1/companies', { name: 'x', tag_ids: [tag.id] });
 	expect(await usage()).toBe(1);
@@ -66,13 +66,13 @@ test('a tag that records have cannot be deleted', async () => {
 	expect((await send('PUT', path)).status).toBe(404);
 });
 
-test('the tags of a record have to exist', async () => {
+test('the tags of a record must exist', async () => {
 	const { post, tag } = await contactAndTag();
 	const reply = await post('/v1/contacts', { last_name: 'x', tag_ids: [tag.id, 'tag_0'] });
 	expect(errorsOf(reply)).toEqual({ '/tag_ids': 'reference_not_found' });
 });
 
-test('a tag has a name of its own and a colour', async () => {
+test('a tag has a unique name and a color', async () => {
 	const { post, put, tag } = await contactAndTag();
 	expect(tag.color).toBe('#2f80ed');
 	expect((await post('/v1/tags', { name: 'Fresh' })).body.existing_id).toBe(tag.id);
@@ -83,7 +83,7 @@ test('a tag has a name of its own and a colour', async () => {
 	expect(upserted.body).toMatchObject({ id: tag.id, description: 'New here.' });
 });
 
-test('the tags of the made-up data are counted', async () => {
+test('the tags of the generated data are counted', async () => {
 	const { all } = inProcess({ contacts: 100 });
 	const records = (
 		await Promise.all([

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** A ticket that someone works on, on a clock that the test moves. */
 async function withTicket(values: object = {}) {
@@ -33,7 +33,7 @@ test('a ticket begins new and normal, with the next number', async () => {
 	});
 });
 
-test.each(states)('a ticket that is %s becomes what it may, and nothing else', async (from) => {
+test.each(states)('a ticket that is %s changes to its allowed states, and to no other', async (from) => {
 	for (const to of states) {
 		const { become } = await withTicket({ status: from });
 		const { status, body } = await become(to);
@@ -44,7 +44,7 @@ test.each(states)('a ticket that is %s becomes what it may, and nothing else', a
 	}
 });
 
-test('a refused move changes nothing else either', async () => {
+test('a refused change of status changes nothing else either', async () => {
 	const { patch, get, path, ticket } = await withTicket({ status: 'closed' });
 	expect((await patch(path, { status: 'open', subject: 'x' })).status).toBe(409);
 	expect((await get(path)).body).toEqual(ticket);
@@ -65,7 +65,7 @@ test('solving needs an assignee', async () => {
 	expect(errorsOf(await patch(path, { assignee_id: null }))).toEqual(missing);
 });
 
-test('solving, reopening and closing leave their times', async () => {
+test('solving, reopening and closing record their times', async () => {
 	const { become, clock } = await withTicket();
 	const first = await become('solved');
 	expect(first.body).toMatchObject({ solved_at: '2026-02-03T04:05:06.000Z', closed_at: null });
@@ -79,7 +79,7 @@ test('solving, reopening and closing leave their times', async () => {
 	});
 });
 
-test('a ticket cannot follow up itself, and what it names has to exist', async () => {
+test('a ticket cannot follow up itself, and the records it names must exist', async () => {
 	const { patch, path, ticket } = await withTicket();
 	const itself = await patch(path, { follow_up_of_id: ticket.id });
 	expect(errorsOf(itself)).toEqual({ '/follow_up_of_id': 'invalid_value' });

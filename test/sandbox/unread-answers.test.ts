@@ -37,7 +37,7 @@ async function ask(path: string): Promise<Socket> {
 	return socket;
 }
 
-test('an answer that nobody reads is not kept, and one that takes long is', async () => {
+test('a response that nobody reads is dropped, and a slow one is completed', async () => {
 	const waiting = await ask('/slow');
 	await until(() => isWaiting);
 	const unread = await ask('/large');

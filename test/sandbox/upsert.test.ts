@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 test('an upsert creates missing records and updates existing ones', async () => {
 	const { put } = inProcess();
@@ -12,7 +12,7 @@ test('an upsert creates missing records and updates existing ones', async () => 
 	expect(updated.body).toMatchObject({ id: created.body.id, name: 'Ana Moreno', version: 2 });
 });
 
-test('a new record needs what a created one needs', async () => {
+test('a new record needs the same fields as on create', async () => {
 	const { put } = inProcess();
 	const reply = await put('/v1/companies?match_on=domain', { domain: 'x.example' });
 	expect(errorsOf(reply)).toEqual({ '/name': 'required' });

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 test('an API key acts for the owner of the account', async () => {
 	const { get } = inProcess();
@@ -11,7 +11,7 @@ test('an API key acts for the owner of the account', async () => {
 
 });
 
-test('the account keeps an active owner, whatever is done to users', async () => {
+test('the account keeps an active owner, whatever the requests', async () => {
 	const { get, patch, post, delete: remove } = inProcess();
 	const { body: owner } = await get('/v1/users/me');
 	const path = `/v1/users/${owner.id}`;
@@ -23,7 +23,7 @@ test('the account keeps an active owner, whatever is done to users', async () =>
 	expect((await get('/v1/users/me')).body.email).toBe('next@x.example');
 });
 
-test('a user is called by name, else by e-mail address', async () => {
+test('a user is displayed by name, otherwise by email address', async () => {
 	const { post, patch } = inProcess();
 	const { status, body } = await post('/v1/users', { email: 'New@X.example' });
 	expect(status).toBe(201);
@@ -34,7 +34,7 @@ test('a user is called by name, else by e-mail address', async () => {
 	expect(errorsOf(await post('/v1/users', {}))).toEqual({ '/email': 'required' });
 });
 
-test('deleting a user deactivates them, and records go on naming them', async () => {
+test('deleting a user deactivates them, and records still refer to them', async () => {
 	const { post, get, patch, delete: remove } = inProcess();
 	const user = await post('/v1/users', { email: 'a@x.example', status: 'active' });
 	const path = `/v1/users/${user.body.id}`;
@@ -46,7 +46,7 @@ test('deleting a user deactivates them, and records go on naming them', async ()
 	expect((await patch(path, { status: 'active' })).body.status).toBe('active');
 });
 
-test.each(['contacts', 'companies'])('the owner of one of %s has to exist', async (resource) => {
+test.each(['contacts', 'companies'])('the owner of one of %s must exist', async (resource) => {
 	const { post } = inProcess();
 	const reply = await post(`/v1/${resource}`, { name: 'x', last_name: 'x', owner_id: 'usr_0' });
 	expect(reply.status).toBe(422);

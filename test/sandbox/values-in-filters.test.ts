@@ -1,6 +1,6 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
-test.each([1e21, 1e-7, 1000, -2.5, 0])('a number is filtered by as the service writes it: %d', async (amount) => {
+test.each([1e21, 1e-7, 1000, -2.5, 0])('a filter accepts a number as the service writes it: %d', async (amount) => {
 	const { post, get } = inProcess();
 	await post('/v1/custom-fields', { resource: 'deals', key: 'weight', label: 'Weight', type: 'number' });
 	const { body } = await post('/v1/deals', { title: 'x', amount, custom_fields: { weight: amount } });
@@ -23,7 +23,7 @@ test('an exponent may give a whole number', async () => {
 	expect((await get('/v1/companies?employee_count=1e-3')).status).toBe(400);
 });
 
-test.each(['select', 'multi_select'])('an option of a %s field has no comma, which filters have between values', async (type) => {
+test.each(['select', 'multi_select'])('an option of a %s field contains no comma, since filters separate values with commas', async (type) => {
 	const { post, patch, get } = inProcess();
 	const field = (value: string) => ({ resource: 'contacts', key: 'kind', label: 'Kind', type, options: [{ value, label: 'Smith, John' }] });
 	const refused = await post('/v1/custom-fields', field('Smith, John'));

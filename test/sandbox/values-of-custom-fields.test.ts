@@ -11,14 +11,14 @@ import { OfAnotherVersion, Table } from '../../sandbox/core/store/records/table.
 import { entriesWith } from '../../sandbox/core/store/records/value-index.ts';
 import { customField } from '../../sandbox/core/store/records/columns.ts';
 import { randomRuns } from '../random-runs.ts';
-import { inProcess, type Json } from './in-process.ts';
+import { inProcess, type Json } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'values-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const define = (key: string, type: string, more = {}) => ({ resource: 'contacts', key, label: key, type, ...more });
 
-test('a field that is defined among many records is filtered by at once: no index is built', async () => {
+test('a field that is defined when many records exist can be filtered by immediately: no index is built', async () => {
 	const { store, get, post, patch } = inProcess({ store: new Store(join(folder, 'later.db')), contacts: 200 });
 	expect((await post('/v1/custom-fields', define('region', 'text'))).status).toBe(201);
 	expect((await post('/v1/custom-fields', define('serial', 'text', { unique: true }))).status).toBe(201);
@@ -42,7 +42,7 @@ test('a field that is defined among many records is filtered by at once: no inde
 	store.close();
 });
 
-test('a filter by a custom field finds what a scan of all records finds, whatever was written before', () => {
+test('a filter by a custom field finds the same as a scan of all records, whatever was written before', () => {
 	const value = fc.oneof(
 		fc.constantFrom('gold', '', 'x'.repeat(255), 'x'.repeat(256), 'x'.repeat(300), 0, 1, 2.5, true, false),
 		fc.constant(['a', 'b']),
@@ -77,7 +77,7 @@ test('a filter by a custom field finds what a scan of all records finds, whateve
 	);
 });
 
-test('a value that many records have is looked for in the order of the list', async () => {
+test('a value that many records have is searched in the order of the list', async () => {
 	const path = join(folder, 'many.db');
 	const { store, all } = inProcess({ store: new Store(path) });
 	const table = store.table('contacts')!;
@@ -98,7 +98,7 @@ test('a value that many records have is looked for in the order of the list', as
 	store.close();
 });
 
-test('the values of a table that another version has made are not guessed', () => {
+test('the values of a table of another version are not guessed', () => {
 	const database = new DatabaseSync(':memory:');
 	new Table(database, contacts);
 	database.exec('DROP TABLE contacts_values');

@@ -1,4 +1,4 @@
-import { inProcess } from './in-process.ts';
+import { inProcess } from './harness/in-process.ts';
 
 async function created() {
 	const sandbox = inProcess();
@@ -12,7 +12,7 @@ test('the ETag is the version', async () => {
 	expect((await patch(path, { first_name: 'Ana' })).headers.get('ETag')).toBe('"2"');
 });
 
-test.each(['"2"', 'W/"1"', '1', '"0", "2"'])('with If-Match %s nothing happens', async (ifMatch) => {
+test.each(['"2"', 'W/"1"', '1', '"0", "2"'])('with If-Match %s nothing changes', async (ifMatch) => {
 	const { get, patch, delete: remove, path } = await created();
 	const change = await patch(path, { first_name: 'Ana' }, { 'If-Match': ifMatch });
 	expect(change.status).toBe(412);
@@ -27,7 +27,7 @@ test.each(['"1"', '*', '"7", "1"'])('with If-Match %s the change is made', async
 	expect((await patch(path, { first_name: 'Ana' }, { 'If-Match': ifMatch })).status).toBe(200);
 });
 
-test('a deleted record is gone for everything but a list that asks for it', async () => {
+test('a deleted record is missing everywhere but in a list that asks for it', async () => {
 	const { get, patch, delete: remove, all, path } = await created();
 	const deleted = await remove(path);
 	expect(deleted).toMatchObject({ status: 204, body: null });
@@ -40,7 +40,7 @@ test('a deleted record is gone for everything but a list that asks for it', asyn
 	expect(record).toMatchObject({ version: 2, deleted_at: expect.any(String) });
 });
 
-test('a deleted record gives its unique values free', async () => {
+test('a deleted record frees its unique values', async () => {
 	const { post, delete: remove, path } = await created();
 	await remove(path);
 	expect((await post('/v1/contacts', { email: 'ana@x.example' })).status).toBe(201);

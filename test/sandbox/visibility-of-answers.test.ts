@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createApp } from '../../sandbox/app.ts';
 import { BackgroundReader } from '../../sandbox/core/store/threads/background-reader.ts';
 import { Store } from '../../sandbox/core/store/store.ts';
-import { tokenSandbox, type TokenSandbox } from './access-tokens.ts';
-import type { Json } from './in-process.ts';
+import { tokenSandbox, type TokenSandbox } from './harness/access-tokens.ts';
+import type { Json } from './harness/in-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sight-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -30,7 +30,7 @@ function afterNextRead(change: () => Promise<unknown> | void): () => number {
 
 const namesIn = ({ body }: { body: Json }): string[] => body.data.map(({ last_name }: Json) => last_name);
 
-test('a list that was read before a record changed hands is answered without it', async () => {
+test('a list that was read before a record changed its owner is returned without the record', async () => {
 	const { sales, admin, post, patch, as, store } = onFile();
 	const { body } = await post('/v1/contacts', { last_name: 'lost', job_title: 'Buyer', owner_id: sales });
 	await post('/v1/contacts', { last_name: 'kept', job_title: 'Buyer', owner_id: sales });
@@ -43,7 +43,7 @@ test('a list that was read before a record changed hands is answered without it'
 	store.close();
 });
 
-test('messages that were seen through a contact are not answered once the contact is out of sight', async () => {
+test('messages that were seen through a contact are not returned once the contact cannot be seen', async () => {
 	const { sales, admin, post, patch, as, store } = onFile();
 	const { body: contact } = await post('/v1/contacts', { last_name: 'x', owner_id: sales });
 	const message = { channel: 'other', direction: 'inbound', to: ['x'], text: 'Hello', contact_id: contact.id };
@@ -56,7 +56,7 @@ test('messages that were seen through a contact are not answered once the contac
 });
 
 test.each(['/v1/contacts?job_title[contains]=x', '/v1/events?type=contact.*'])(
-	'%s: who lost the right while it was read gets nothing of it',
+	'%s: a user who lost the right while it was read gets nothing',
 	async (path) => {
 		const { sales, newUser, post, patch, grant, with: callWith, as, store } = onFile();
 		const boss = await newUser('admin');
@@ -76,7 +76,7 @@ test.each(['/v1/contacts?job_title[contains]=x', '/v1/events?type=contact.*'])(
 	},
 );
 
-test('pages of the console show nothing that came out of sight while they were read', async () => {
+test('pages of the console show no records that became invisible while they were read', async () => {
 	const { sales, admin, post, patch, store } = onFile();
 	const { body } = await post('/v1/contacts', { last_name: 'Moreno', job_title: 'Buyer', owner_id: sales });
 	const app = createApp({ store });

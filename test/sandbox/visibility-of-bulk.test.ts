@@ -1,8 +1,8 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
 import { until } from '../until.ts';
-import { type Answer, type OAuthSandbox, type RegisteredClient, startOAuthSandbox } from './connection.ts';
-import type { Json } from './in-process.ts';
-import { ndjson } from './job-client.ts';
+import { type Answer, type OAuthSandbox, type RegisteredClient, startOAuthSandbox } from './harness/connection.ts';
+import type { Json } from './harness/in-process.ts';
+import { ndjson } from './harness/job-client.ts';
 
 type Call = (method: string, path: string, body?: Json, headers?: object) => Promise<Answer>;
 
@@ -70,7 +70,7 @@ test.each(['update', 'delete'])('a batch to %s does not find records of others',
 	expect(await foreignNow()).toEqual(contacts.foreign);
 });
 
-test('a job writes nothing that its user could not write', async () => {
+test('a job writes nothing that its user may not write', async () => {
 	const line = { id: contacts.foreign.id, first_name: 'x' };
 	const { body } = await start(asSales, 'update', line);
 	const { job, result } = await ended(asSales, body.id);
@@ -79,7 +79,7 @@ test('a job writes nothing that its user could not write', async () => {
 	expect(await foreignNow()).toEqual(contacts.foreign);
 });
 
-test('an export has the records that its user sees', async () => {
+test('an export has only the records that its user sees', async () => {
 	const { body } = await start(asSales, 'export');
 	expect(body.total).toBe(1);
 	const { job, result } = await ended(asSales, body.id);
@@ -87,7 +87,7 @@ test('an export has the records that its user sees', async () => {
 	expect(result).toEqual(contacts.owned);
 });
 
-test('an application sees only the jobs it has started for its user, an administrator’s too, and an API key all', async () => {
+test('an application sees only the jobs it has started for its user, even an administrator’s, and an API key sees all', async () => {
 	const { body: others } = await start(asAccount, 'create', { last_name: 'x' });
 	const { body: ownJob } = await start(asSales, 'create', { last_name: 'y' });
 	expect(ids(await asSales('GET', '/v1/jobs'))).toEqual([ownJob.id]);
@@ -101,14 +101,14 @@ test('an application sees only the jobs it has started for its user, an administ
 test.each([
 	['create', 'contacts:read', 'contacts:write'],
 	['export', 'contacts:write', 'contacts:read'],
-])('to %s, the scope of jobs and %s will not do', async (operation, grantedScope, neededScope) => {
+])('to %s, the scope of jobs and %s is not enough', async (operation, grantedScope, neededScope) => {
 	const call = await connected('member', `jobs:read jobs:write ${grantedScope}`);
 	const { status, body } = await start(call, operation, { last_name: 'x' });
 	expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', neededScope]);
 	expect((await call('GET', '/v1/jobs')).body.total).toBe(0);
 });
 
-test('the results of an export are not for a token without the scope of its records', async () => {
+test('the results of an export need the scope of its records', async () => {
 	const { body } = await start(asSales, 'export');
 	await ended(asSales, body.id);
 	const call = await connected('member', 'jobs:read');
@@ -117,14 +117,14 @@ test('the results of an export are not for a token without the scope of its reco
 	expect((await call('GET', `/v1/jobs/${body.id}`)).status).toBe(200);
 });
 
-test('without jobs:write no job is started, without contacts:write no batch is done', async () => {
+test('without jobs:write no job is started, and without contacts:write no batch is carried out', async () => {
 	const call = await connected('member', 'contacts:read jobs:read');
 	expect((await start(call, 'export')).body.scope).toBe('jobs:write');
 	const batch = await call('POST', '/v1/contacts/batch/create', { items: [{ last_name: 'x' }] });
 	expect([batch.status, batch.body.scope]).toEqual([403, 'contacts:write']);
 });
 
-test('a tag is not put on a record of somebody else', async () => {
+test('a tag cannot be added to another user’s record', async () => {
 	const tag = await create('tags', { name: 'Urgent' });
 	for (const method of ['PUT', 'DELETE']) {
 		const path = `/v1/contacts/${contacts.foreign.id}/tags/${tag.id}`;
@@ -135,7 +135,7 @@ test('a tag is not put on a record of somebody else', async () => {
 	expect(reply.body.tag_ids).toEqual([tag.id]);
 });
 
-test('a deal of somebody else is not won, and pipelines are for administrators to change', async () => {
+test('another user’s deal cannot be won, and only administrators change pipelines', async () => {
 	const [pipeline] = (await asAccount('GET', '/v1/pipelines?is_default=false')).body.data;
 	const values = { title: 'Fleet', owner_id: admin, pipeline_id: pipeline.id };
 	const deal = await create('deals', values);
@@ -156,7 +156,7 @@ test('notes are seen by their author, and by everyone if they have none', async 
 	expect((await asSales('GET', `/v1/notes/${foreign}`)).status).toBe(404);
 });
 
-test('a user is one of the users, and may always ask who they are', async () => {
+test('a user is listed among the users, and may always read their own', async () => {
 	const call = await connected('member', 'contacts:read');
 	const me = await call('GET', '/v1/users/me');
 	expect([me.status, me.body]).toMatchObject([200, { id: sales, email: demoMembers[1]!.email }]);
@@ -164,7 +164,7 @@ test('a user is one of the users, and may always ask who they are', async () => 
 	expect((await asAccount('GET', `/v1/users/${sales}`)).body).toEqual(me.body);
 });
 
-test('both who can sign in own some of the records there are at first', async () => {
+test('both users who can sign in own some of the seeded records', async () => {
 	const filled = await startOAuthSandbox({ contacts: 100 });
 	try {
 		for (const resource of ['contacts', 'companies', 'deals']) {
@@ -177,7 +177,7 @@ test('both who can sign in own some of the records there are at first', async ()
 	}
 });
 
-test('the records of custom objects are seen like others, with the scope of custom objects', async () => {
+test('the records of custom objects are visible like others, with the scope of custom objects', async () => {
 	const [object] = (await asAccount('GET', '/v1/custom-objects')).body.data;
 	const path = `custom-objects/${object.key}/records`;
 	const machine = (title: string, owner_id: string) => ({

@@ -10,7 +10,7 @@ const resource = (name: string): Resource => [...resources, webhooks, jobs].find
 const viewer = (seesAll: boolean, application?: string): Viewer => ({ caller: { type: 'user', id: 'usr_1' }, seesAll, application });
 const selected = (who: Viewer, name: string) => visibleTo(who, resource(name)).map(({ sql, values }) => ({ sql, values }));
 
-test('what belongs to an application is seen only through it, by administrators, too', () => {
+test('objects of an application are seen only through it, even by administrators', () => {
 	const through = [{ sql: "document ->> '$.created_by.id' = ? AND document ->> '$.application_id' = ?", values: ['usr_1', 'cli_1'] }];
 	for (const name of ['webhooks', 'jobs']) {
 		expect(selected(viewer(true, 'cli_1'), name)).toEqual(through);
@@ -21,7 +21,7 @@ test('what belongs to an application is seen only through it, by administrators,
 	expect([...ofApplications].sort()).toEqual(['jobs', 'webhooks']);
 });
 
-test('an application narrows nothing else of what its user sees', () => {
+test('an application limits nothing else that its user sees', () => {
 	for (const application of [undefined, 'cli_1']) {
 		expect(selected(viewer(true, application), 'contacts')).toEqual([]);
 		expect(selected(viewer(false, application), 'contacts')).toEqual([{ sql: `+"owner_id" IN ('', ?)`, values: ['usr_1'] }]);
@@ -29,7 +29,7 @@ test('an application narrows nothing else of what its user sees', () => {
 	}
 });
 
-test('a message is seen by its user, and through what it is linked to', () => {
+test('a message is seen by its user, and through its linked records', () => {
 	const [condition, ...others] = visibleTo(viewer(false), resource('messages'));
 	expect(others).toEqual([]);
 	expect(condition).toMatchObject({ readsOtherTables: true, values: ['usr_1', 'usr_1', 'usr_1', 'usr_1'] });
@@ -40,31 +40,31 @@ test('a message is seen by its user, and through what it is linked to', () => {
 	);
 });
 
-describe('who is told of a record', () => {
+describe('the receivers of events of a record', () => {
 	const record = (values: object) => ({ id: 'x_1', ...values }) as unknown as StoredRecord;
 	const owners: Record<string, string | null> = { con_1: 'usr_1', tic_1: 'usr_2', dea_1: null };
 	const find = (name: string, id: string) => (id in owners && name.startsWith({ con: 'contacts', tic: 'tickets', dea: 'deals' }[id.slice(0, 3)]!) ? record({ id, owner_id: owners[id] }) : undefined);
 	const audience = (name: string, values: object) => audienceOf(resource(name), record(values), find);
 
 	test.each([
-		['everybody of a tag', 'tags', {}, everyone],
-		['who began it of a job', 'jobs', { created_by: { type: 'user', id: 'usr_3' } }, onlyUsers('usr_3')],
-		['its owner of a deal', 'deals', { owner_id: 'usr_1' }, onlyUsers('usr_1')],
-		['everybody of a deal without an owner', 'deals', { owner_id: null }, everyone],
-		['its author of a note', 'notes', { author_id: 'usr_2' }, onlyUsers('usr_2')],
-		['nobody of a message without a user and a record', 'messages', {}, onlyUsers()],
-		['its user of a message', 'messages', { user_id: 'usr_3' }, onlyUsers('usr_3')],
-		['who sees its contact of a message', 'messages', { contact_id: 'con_1' }, onlyUsers('usr_1')],
-		['who sees any of its records of a message', 'messages', { contact_id: 'con_1', ticket_id: 'tic_1' }, onlyUsers('usr_1', 'usr_2')],
-		['everybody of a message about what is nobody’s', 'messages', { contact_id: 'con_1', deal_id: 'dea_1' }, everyone],
-		['its user of a message whose record is gone', 'messages', { user_id: 'usr_3', contact_id: 'con_9' }, onlyUsers('usr_3')],
+		['of a tag: everybody', 'tags', {}, everyone],
+		['of a job: the user who started it', 'jobs', { created_by: { type: 'user', id: 'usr_3' } }, onlyUsers('usr_3')],
+		['of a deal: its owner', 'deals', { owner_id: 'usr_1' }, onlyUsers('usr_1')],
+		['of a deal without an owner: everybody', 'deals', { owner_id: null }, everyone],
+		['of a note: its author', 'notes', { author_id: 'usr_2' }, onlyUsers('usr_2')],
+		['of a message without a user and a record: nobody', 'messages', {}, onlyUsers()],
+		['of a message: its user', 'messages', { user_id: 'usr_3' }, onlyUsers('usr_3')],
+		['of a message about a contact: those who see the contact', 'messages', { contact_id: 'con_1' }, onlyUsers('usr_1')],
+		['of a message about several records: those who see any of them', 'messages', { contact_id: 'con_1', ticket_id: 'tic_1' }, onlyUsers('usr_1', 'usr_2')],
+		['of a message about a record without an owner: everybody', 'messages', { contact_id: 'con_1', deal_id: 'dea_1' }, everyone],
+		['of a message whose record was deleted: its user', 'messages', { user_id: 'usr_3', contact_id: 'con_9' }, onlyUsers('usr_3')],
 	])('%s', (_, name, values, expected) => {
 		const { isEveryoneBut, users } = audience(name, values);
 		expect({ isEveryoneBut, users: [...users].sort() }).toEqual(expected);
 	});
 });
 
-test('only messages are seen through other records, each by the field that names one', () => {
+test('only messages are seen through other records, each by the field that refers to them', () => {
 	const through = (name: string) => visibleVia(resource(name)).map(({ resource: other, field }) => `${other.name}.${field}`);
 	expect(Object.fromEntries(resources.map(({ name }) => [name, through(name)]).filter(([, all]) => all!.length > 0))).toEqual({
 		contacts: ['messages.contact_id'],

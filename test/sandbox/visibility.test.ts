@@ -1,6 +1,6 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { type Answer, type OAuthSandbox, startOAuthSandbox } from './connection.ts';
-import type { Json } from './in-process.ts';
+import { type Answer, type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
+import type { Json } from './harness/in-process.ts';
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
 const everything = 'contacts:read contacts:write companies:read companies:write';
@@ -56,7 +56,7 @@ test('an administrator sees all records', async () => {
 	expect((await sandbox.call(accessToken, 'GET', '/v1/contacts')).body.total).toBe(3);
 });
 
-test('the record of somebody else is not there, whatever is done with it', async () => {
+test('another user’s record does not exist, whatever the request', async () => {
 	const path = `/v1/contacts/${contacts.foreign.id}`;
 	for (const [method, body] of [['GET'], ['PATCH', { first_name: 'x' }], ['DELETE']] as const) {
 		const { status, body: problem } = await asSales(method, path, body);
@@ -65,7 +65,7 @@ test('the record of somebody else is not there, whatever is done with it', async
 	expect((await asAccount('GET', path)).body).toEqual(contacts.foreign);
 });
 
-test('a unique value stays unique, but nothing tells who has it', async () => {
+test('a unique value stays unique, but nothing reveals which record has it', async () => {
 	const duplicateValues = { email: 'foreign@x.example', first_name: 'x' };
 	for (const [method, path] of [
 		['POST', '/v1/contacts'],
@@ -79,7 +79,7 @@ test('a unique value stays unique, but nothing tells who has it', async () => {
 	expect(reply.body.id).toBe(contacts.owned.id);
 });
 
-test('a record of somebody else cannot be referred to', async () => {
+test('another user’s record cannot be referred to', async () => {
 	const company = await asAccount('POST', '/v1/companies', { name: 'Foreign', owner_id: admin });
 	const { status, body } = await asSales('PATCH', `/v1/contacts/${contacts.owned.id}`, {
 		company_id: company.body.id,
@@ -87,7 +87,7 @@ test('a record of somebody else cannot be referred to', async () => {
 	expect([status, body.errors[0].code]).toEqual([422, 'reference_not_found']);
 });
 
-test('what a user writes carries their name, and what they give away is gone for them', async () => {
+test('records that a user writes name them as owner, and records they give away become invisible to them', async () => {
 	const created = await asSales('POST', '/v1/contacts', { last_name: 'New' });
 	expect(created.body.created_by).toEqual({ type: 'user', id: sales });
 	const path = `/v1/contacts/${created.body.id}`;
@@ -95,14 +95,14 @@ test('what a user writes carries their name, and what they give away is gone for
 	expect((await asSales('GET', path)).status).toBe(404);
 });
 
-test('the counts of one user are not those of another', async () => {
+test('the counts of one user differ from those of another', async () => {
 	const total = async (call: typeof asSales) => (await call('GET', '/v1/contacts')).body.total;
 	expect([await total(asSales), await total(asAccount), await total(asSales)]).toEqual([2, 3, 2]);
 	await asAccount('POST', '/v1/contacts', { last_name: 'x', owner_id: admin });
 	expect([await total(asAccount), await total(asSales)]).toEqual([4, 2]);
 });
 
-test('an idempotency key of somebody else does not open their answer', async () => {
+test('another user’s idempotency key does not return their response', async () => {
 	const headers = { 'Idempotency-Key': 'a key' };
 	const change = ['PATCH', `/v1/contacts/${contacts.foreign.id}`, { first_name: 'x' }] as const;
 	expect((await asAccount(...change, headers)).status).toBe(200);

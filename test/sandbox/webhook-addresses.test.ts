@@ -3,8 +3,8 @@ import { Resolver } from 'node:dns/promises';
 import os, { type NetworkInterfaceInfo } from 'node:os';
 import { publicAddress } from '../../sandbox/api/webhooks/addresses.ts';
 import { post } from '../../sandbox/api/webhooks/post.ts';
-import { startReceiver } from './receiver.ts';
-import { hasTried, startWebhookSandbox } from './webhook-client.ts';
+import { startReceiver } from './harness/receiver.ts';
+import { hasTried, startWebhookSandbox } from './harness/webhook-client.ts';
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -49,7 +49,7 @@ test.each([
 	await expect(publicAddress(host)).rejects.toThrow('does not resolve to a public address');
 });
 
-test('a public address is refused if it is of this machine, or of a network that it is in', async () => {
+test('a public address is refused if it belongs to this machine, or to one of its networks', async () => {
 	const networkInterface = (address: string, cidr: string): NetworkInterfaceInfo => ({ ...{ address, cidr, netmask: '', mac: '', internal: false }, family: 'IPv4' });
 	jest.spyOn(os, 'networkInterfaces').mockReturnValue({ eth0: [networkInterface('93.184.216.34', '93.184.216.34/24'), networkInterface('2606:4700::77', '2606:4700::77/64')] });
 	for (const host of ['93.184.216.34', '93.184.216.1', '[2606:4700::77]', '[2606:4700::1]', '[::ffff:93.184.216.34]']) {
@@ -59,14 +59,14 @@ test('a public address is refused if it is of this machine, or of a network that
 });
 
 test.each(['http://2130706433/', 'http://0x7f.1/', 'http://127.1/'])(
-	'%s is this machine, however it is written',
+	'%s is this machine, in any notation',
 	async (url) => {
 		const { error } = await post(url, '{}', {}, false, new AbortController().signal);
 		expect(error).toBe('127.0.0.1 does not resolve to a public address.');
 	},
 );
 
-test('every address of a name has to be public', async () => {
+test('every address of a name must be public', async () => {
 	resolveTo('93.184.215.14', '10.0.0.1');
 	await expect(publicAddress('x.example')).rejects.toThrow(
 		/^x\.example does not resolve to a public address\.$/,
@@ -75,14 +75,14 @@ test('every address of a name has to be public', async () => {
 	await expect(publicAddress('x.example')).resolves.toEqual({ address: '93.184.215.14', family: 4 });
 });
 
-test('a name that is not known is named', async () => {
+test('an unknown name is reported', async () => {
 	resolveTo();
 	await expect(publicAddress('nowhere.invalid')).rejects.toThrow(
 		'The host nowhere.invalid is unknown.',
 	);
 });
 
-test('the sandbox delivers to no address inside, unless it was started so', async () => {
+test('the sandbox delivers to no internal address, unless it was started to', async () => {
 	const sandbox = await startWebhookSandbox({ allowPrivateWebhooks: false });
 	const { receiver, happen, deliveries } = sandbox;
 	const { port } = new URL(receiver.url);
@@ -97,7 +97,7 @@ test('the sandbox delivers to no address inside, unless it was started so', asyn
 	await sandbox.close();
 });
 
-test('what was vetted is what is connected to: the name is asked for once', async () => {
+test('the checked address is the one connected to: the name is looked up once', async () => {
 	const receiver = await startReceiver();
 	const { port } = new URL(receiver.url);
 	// Nobody else knows the name, so that asking again would find nothing.
@@ -111,7 +111,7 @@ test('what was vetted is what is connected to: the name is asked for once', asyn
 	await receiver.close();
 });
 
-test('a failed connection tells nobody where a name has led to', async () => {
+test('a failed connection does not reveal the address of a name', async () => {
 	const receiver = await startReceiver();
 	const { port } = new URL(receiver.url);
 	await receiver.close();

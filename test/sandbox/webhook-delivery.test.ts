@@ -1,5 +1,5 @@
-import type { Json } from './in-process.ts';
-import { startReceiver } from './receiver.ts';
+import type { Json } from './harness/in-process.ts';
+import { startReceiver } from './harness/receiver.ts';
 import {
 	answering,
 	hasTried,
@@ -7,7 +7,7 @@ import {
 	seconds,
 	startWebhookSandbox,
 	type WebhookSandbox,
-} from './webhook-client.ts';
+} from './harness/webhook-client.ts';
 
 const { minute, hour, day } = seconds;
 
@@ -15,7 +15,7 @@ let sandbox: WebhookSandbox;
 beforeEach(async () => void (sandbox = await startWebhookSandbox()));
 afterEach(() => sandbox.close());
 
-test('a failed delivery is tried again after longer and longer waits, then given up', async () => {
+test('a failed delivery is retried after longer and longer waits, then given up', async () => {
 	const { receiver, subscribe, happen, advance, deliveries } = sandbox;
 	receiver.answer = answering(500);
 	const { id } = await subscribe('contact.created');
@@ -54,7 +54,7 @@ test('a delivery that finally succeeds no longer counts as failing', async () =>
 	expect((await webhook(id)).last_success_at >= delivery.attempts[1].started_at).toBe(true);
 });
 
-test.each(['seconds', 'date'])('a receiver that says when to come back (%s) is not asked sooner', async (how) => {
+test.each(['seconds', 'date'])('a receiver that names a time to retry (%s) gets nothing sooner', async (how) => {
 	const { receiver, subscribe, happen, deliveries } = sandbox;
 	receiver.answer = (_request, response) => {
 		const retryAfter = how === 'date' ? new Date(Date.now() + 120_000).toUTCString() : '120';
@@ -81,7 +81,7 @@ test('a redirect is not followed', async () => {
 	expect(delivery.attempts[0].error).toContain('redirects (307)');
 });
 
-test('a receiver that is not there is named in the delivery', async () => {
+test('a receiver that does not exist is named in the delivery', async () => {
 	const { post, happen, deliveries } = sandbox;
 	const url = 'http://127.0.0.1:1/hook';
 	const { body } = await post('/v1/webhooks', { url, events: ['contact.created'] });
@@ -91,7 +91,7 @@ test('a receiver that is not there is named in the delivery', async () => {
 	expect(delivery.attempts[0].error).toContain('The receiver cannot be reached: the connection was refused (ECONNREFUSED).');
 });
 
-test('a slow receiver gets ten at a time and holds up nobody else', async () => {
+test('a slow receiver gets ten at a time and delays no other', async () => {
 	const { receiver, subscribe, happen, deliveries } = sandbox;
 	const waiting: Array<() => void> = [];
 	receiver.answer = (_request, response) => void waiting.push(() => response.writeHead(200).end());
@@ -108,7 +108,7 @@ test('a slow receiver gets ten at a time and holds up nobody else', async () => 
 	expect(await deliveries(slow.id, isDone)).toHaveLength(25);
 });
 
-test('a delivery is read, and retried when asked for', async () => {
+test('a delivery can be read, and retried on request', async () => {
 	const { receiver, subscribe, happen, deliveries, get, post, patch } = sandbox;
 	receiver.answer = answering(500);
 	const { id } = await subscribe('contact.created');
@@ -134,7 +134,7 @@ test('a delivery is read, and retried when asked for', async () => {
 	expect((await get(`${path}/dlv_x`)).status).toBe(404);
 });
 
-test('what time alone does is delivered without anybody asking', async () => {
+test('events caused by time alone are delivered without a request', async () => {
 	const { receiver, subscribe, post, advance } = sandbox;
 	await subscribe('message.*');
 	const message = { channel: 'email', direction: 'outbound', to: ['a@x.example'], text: 'x' };

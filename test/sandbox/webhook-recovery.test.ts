@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Json } from './in-process.ts';
-import { startReceiver, verify } from './receiver.ts';
-import { answering, hasTried, isDone, seconds, startWebhookSandbox } from './webhook-client.ts';
+import type { Json } from './harness/in-process.ts';
+import { startReceiver, verify } from './harness/receiver.ts';
+import { answering, hasTried, isDone, seconds, startWebhookSandbox } from './harness/webhook-client.ts';
 
 const main = join(__dirname, '../../sandbox/main.ts');
 
 const names = (events: Json[]): string[] => events.map(({ data }) => data.object.last_name);
 
-test('what was missed is recovered in sequence, what has arrived is not sent again', async () => {
+test('missed events are recovered in sequence, delivered events are not sent again', async () => {
 	const sandbox = await startWebhookSandbox();
 	const { receiver, subscribe, happen, advance, deliveries, patch, post } = sandbox;
 	await happen('too early');
@@ -49,7 +49,7 @@ test('what was missed is recovered in sequence, what has arrived is not sent aga
 	await sandbox.close();
 });
 
-test('what was recovered arrives one by one, in sequence', async () => {
+test('recovered events arrive one by one, in sequence', async () => {
 	const sandbox = await startWebhookSandbox();
 	const { receiver, subscribe, happen, deliveries, post } = sandbox;
 	const since = new Date(0).toISOString();
@@ -72,7 +72,7 @@ test('what was recovered arrives one by one, in sequence', async () => {
 	await sandbox.close();
 });
 
-test('one that fails again is tried later, and does not keep the others waiting', async () => {
+test('an event that fails again is retried later, and does not delay the others', async () => {
 	const sandbox = await startWebhookSandbox();
 	const { receiver, subscribe, happen, deliveries, post, advance } = sandbox;
 	for (const name of ['one', 'two', 'three']) await happen(name);
@@ -89,7 +89,7 @@ test('one that fails again is tried later, and does not keep the others waiting'
 	await sandbox.close();
 });
 
-test('what was answered but not yet delivered when the process is killed arrives after all', async () => {
+test('events that were acknowledged but not yet delivered when the process is killed still arrive', async () => {
 	const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));
 	const receiver = await startReceiver();
 	// It never answers, so nothing is delivered.

@@ -1,5 +1,5 @@
-import type { Json } from './in-process.ts';
-import { startReceiver } from './receiver.ts';
+import type { Json } from './harness/in-process.ts';
+import { startReceiver } from './harness/receiver.ts';
 import {
 	answering,
 	hasTried,
@@ -7,7 +7,7 @@ import {
 	seconds,
 	startWebhookSandbox,
 	type WebhookSandbox,
-} from './webhook-client.ts';
+} from './harness/webhook-client.ts';
 
 const { hour, day } = seconds;
 
@@ -15,7 +15,7 @@ let sandbox: WebhookSandbox;
 beforeEach(async () => void (sandbox = await startWebhookSandbox()));
 afterEach(() => sandbox.close());
 
-test('410 disables at once, and the account is told', async () => {
+test('410 disables a subscription immediately, and this is reported as an event', async () => {
 	const { receiver, subscribe, happen, deliveries, webhook, patch } = sandbox;
 	receiver.answer = answering(410);
 	const { id } = await subscribe('contact.created');
@@ -44,7 +44,7 @@ test('410 disables at once, and the account is told', async () => {
 	expect((await webhook(id)).disabled_reason).toBeNull();
 });
 
-test('five days of failure disable, and give up what was still to be tried', async () => {
+test('five days of failure disable it, and give up pending attempts', async () => {
 	const { receiver, subscribe, happen, advance, deliveries, webhook } = sandbox;
 	receiver.answer = answering(500);
 	const { id } = await subscribe('contact.created');
@@ -61,7 +61,7 @@ test('five days of failure disable, and give up what was still to be tried', asy
 	expect(await webhook(id)).toMatchObject({ status: 'disabled', disabled_reason: 'failures' });
 });
 
-test('while paused nothing is sent; what was queued before waits', async () => {
+test('while paused nothing is sent; queued events wait', async () => {
 	const { receiver, subscribe, happen, advance, deliveries, patch } = sandbox;
 	receiver.answer = answering(500);
 	const { id } = await subscribe('contact.created');
@@ -76,7 +76,7 @@ test('while paused nothing is sent; what was queued before waits', async () => {
 	expect([delivery.attempts.length, others]).toEqual([2, []]);
 });
 
-test('what is queued of types that a webhook no longer subscribes to is not sent, not even by hand', async () => {
+test('queued events of types that a webhook no longer subscribes to are not sent, not even manually', async () => {
 	const { receiver, subscribe, happen, advance, deliveries, patch, post } = sandbox;
 	receiver.answer = answering(500);
 	const { id } = await subscribe('contact.created', 'company.created');

@@ -1,7 +1,7 @@
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';
-import { type OAuthSandbox, startOAuthSandbox } from './connection.ts';
-import type { Json } from './in-process.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
+import { type OAuthSandbox, startOAuthSandbox } from './harness/connection.ts';
+import type { Json } from './harness/in-process.ts';
+import { type Receiver, startReceiver } from './harness/receiver.ts';
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
 const scopes = 'contacts:read contacts:write jobs:read webhooks:read webhooks:write events:read';
@@ -27,7 +27,7 @@ const subscribe = async (call: typeof asSales, events: string[]): Promise<Json> 
 	(await call('POST', '/v1/webhooks', { url: receiver.url, events })).body;
 const names = (events: Json[]): string[] => events.map(({ data }) => data.object.last_name);
 
-test('the subscription of a user gets only events of records that they may see', async () => {
+test('a user’s subscription gets only events of records that they may see', async () => {
 	const { body: before } = await asAccount('GET', '/v1/events');
 	const { id } = await subscribe(asSales, ['contact.*']);
 	const foreign = await contactOf(admin, 'foreign');
@@ -59,7 +59,7 @@ test('the subscription of a user gets only events of records that they may see',
 	await asSales('DELETE', `/v1/webhooks/${next.id}`);
 });
 
-test('the subscription of an API key is told of a change of owner as of any other change', async () => {
+test('an API key’s subscription gets a change of owner like any other change', async () => {
 	const { id } = await subscribe(asAccount, ['contact.*']);
 	const contact = await contactOf(sales, 'handed over');
 	await asAccount('PATCH', `/v1/contacts/${contact.id}`, { owner_id: admin });
@@ -71,7 +71,7 @@ test('the subscription of an API key is told of a change of owner as of any othe
 	await asAccount('DELETE', `/v1/webhooks/${id}`);
 });
 
-test('an event of a record that a user may not see is not there', async () => {
+test('an event of a record that a user may not see does not exist', async () => {
 	const { id } = await contactOf(admin, 'foreign');
 	const { body } = await asAccount('GET', '/v1/events?type=contact.created&limit=500');
 	const event = body.data.find(({ data }: Json) => data.object.id === id);
@@ -79,7 +79,7 @@ test('an event of a record that a user may not see is not there', async () => {
 	expect((await asAccount('GET', `/v1/events/${event.id}`)).status).toBe(200);
 });
 
-test('the subscriptions of others are not there, whatever is done with them', async () => {
+test('other users’ subscriptions do not exist, whatever the request', async () => {
 	const foreign = await subscribe(asAccount, ['company.*']);
 	const subscription = await subscribe(asSales, ['contact.*']);
 	const list = await asSales('GET', '/v1/webhooks');
@@ -103,7 +103,7 @@ test('the subscriptions of others are not there, whatever is done with them', as
 	await asSales('DELETE', `/v1/webhooks/${subscription.id}`);
 });
 
-test('a token subscribes only to what it may read, and reads only events of that', async () => {
+test('a token subscribes only to records it may read, and reads only their events', async () => {
 	for (const event of ['company.created', '*']) {
 		const { status, body } = await asSales('POST', '/v1/webhooks', {
 			url: receiver.url,
@@ -121,7 +121,7 @@ test('a token subscribes only to what it may read, and reads only events of that
 	await asSales('DELETE', `/v1/webhooks/${subscription.id}`);
 });
 
-test('without the scope for events or webhooks, neither is reached', async () => {
+test('without the scope for events or webhooks, neither is accessible', async () => {
 	const client = await sandbox.register();
 	const { accessToken } = await sandbox.connect(client, 'member', 'contacts:read');
 	for (const path of ['/v1/events', '/v1/webhooks']) {

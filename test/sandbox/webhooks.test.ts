@@ -1,12 +1,12 @@
-import { errorsOf, type Json } from './in-process.ts';
-import { verify } from './receiver.ts';
-import { isDone, seconds, startWebhookSandbox, type WebhookSandbox } from './webhook-client.ts';
+import { errorsOf, type Json } from './harness/in-process.ts';
+import { verify } from './harness/receiver.ts';
+import { isDone, seconds, startWebhookSandbox, type WebhookSandbox } from './harness/webhook-client.ts';
 
 let sandbox: WebhookSandbox;
 beforeEach(async () => void (sandbox = await startWebhookSandbox()));
 afterEach(() => sandbox.close());
 
-test('a subscription gets the events it asked for, signed as Standard Webhooks says', async () => {
+test('a subscription gets its events, signed as Standard Webhooks specifies', async () => {
 	const { receiver, subscribe, post, patch } = sandbox;
 	const webhook = await subscribe('contact.*', 'company.deleted');
 	const contact = await post('/v1/contacts', { email: 'ana@x.example' });
@@ -33,7 +33,7 @@ test('every event that is sent can be read in the log, byte by byte', async () =
 	expect(JSON.stringify(body)).toBe(receiver.received[0]!.text);
 });
 
-test('the secret is shown when it is made, and only then', async () => {
+test('the secret is shown when it is created, and only then', async () => {
 	const { subscribe, get, post, patch, all } = sandbox;
 	const { secret, ...webhook } = await subscribe('*');
 	expect(Buffer.from(secret.replace(/^whsec_/, ''), 'base64')).toHaveLength(32);
@@ -51,7 +51,7 @@ test('the secret is shown when it is made, and only then', async () => {
 	}
 });
 
-test('for a day after a rotation both secrets sign, then the new one only', async () => {
+test('for a day after a rotation both secrets sign, then only the new one', async () => {
 	const { receiver, subscribe, post, happen, advance } = sandbox;
 	const { id, secret: old } = await subscribe('contact.created');
 	const { secret } = (await post(`/v1/webhooks/${id}/rotate-secret`, undefined)).body;
@@ -72,7 +72,7 @@ test.each([
 	['contact', 'contact.*'],
 	['con*', 'contact.*'],
 	['', 'It must not be empty.'],
-])('the event "%s" is refused, and what there is is named', async (event, names) => {
+])('the event "%s" is refused with the existing ones', async (event, names) => {
 	const { post } = sandbox;
 	const reply = await post('/v1/webhooks', { url: 'https://x.example', events: ['deal.won', event] });
 	expect(reply.status).toBe(422);
@@ -112,7 +112,7 @@ test('subscriptions are found by their address, changed, and deleted', async () 
 	expect(next.id).not.toBe(id);
 });
 
-test('a test is sent at once, even while paused, and answers with what came of it', async () => {
+test('a test is sent immediately, even while paused, and returns its result', async () => {
 	const { receiver, subscribe, patch, post } = sandbox;
 	const { id, secret } = await subscribe('deal.won');
 	await patch(`/v1/webhooks/${id}`, { status: 'paused' });
@@ -136,7 +136,7 @@ test('a test is sent at once, even while paused, and answers with what came of i
 	});
 });
 
-test('a subscription is not told about itself, another one is', async () => {
+test('a subscription gets no events about itself, but another one does', async () => {
 	const { receiver, subscribe, patch, deliveries } = sandbox;
 	const first = await subscribe('*');
 	const second = await subscribe('webhook.*');
@@ -152,7 +152,7 @@ test('a subscription is not told about itself, another one is', async () => {
 	);
 });
 
-test('a subscription to an object that is gone can still be changed', async () => {
+test('a subscription to a deleted object can still be changed', async () => {
 	const { subscribe, post, patch, delete: remove } = sandbox;
 	const names = { label_singular: 'Ship', label_plural: 'Ships', primary_field: 'name' };
 	const ships = await post('/v1/custom-objects', { key: 'ships', ...names });
@@ -179,7 +179,7 @@ test('however often a secret is rotated, two sign', async () => {
 	}
 });
 
-test('a test with a key is sent once', async () => {
+test('a test with an idempotency key is sent once', async () => {
 	const { receiver, subscribe, post } = sandbox;
 	const { id } = await subscribe('contact.*');
 	const test = () => post(`/v1/webhooks/${id}/test`, undefined, { 'Idempotency-Key': 'test' });

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from './in-process.ts';
+import { errorsOf, inProcess } from './harness/in-process.ts';
 
 /** A contact to link to, and for each kind the least that makes one. */
 async function withContact() {
@@ -14,7 +14,7 @@ async function withContact() {
 	return { ...sandbox, clock, id, links, least };
 }
 
-test.each(['tasks', 'notes', 'activities'])('what %s link to has to exist when it is linked', async (kind) => {
+test.each(['tasks', 'notes', 'activities'])('the records that %s link to must exist when they are linked', async (kind) => {
 	const { post, patch, least, links, id, delete: remove } = await withContact();
 	const { status, body } = await post(`/v1/${kind}`, least[kind]);
 	expect(status).toBe(201);
@@ -40,7 +40,7 @@ test.each(['tasks', 'notes', 'activities'])('%s have at most 50 links', async (k
 	expect(errorsOf(await make(51))).toEqual({ '/links': 'too_long' });
 });
 
-test('a task is completed when its status says so, and only then', async () => {
+test('a task is completed when its status is, and only then', async () => {
 	const { post, patch, clock } = await withContact();
 	const { body } = await post('/v1/tasks', { title: 'x' });
 	expect(body).toMatchObject({ status: 'not_started', priority: 'normal', completed_at: null });
@@ -56,7 +56,7 @@ test('a task is completed when its status says so, and only then', async () => {
 	expect(errorsOf(reply)).toEqual({ '/completed_at': 'read_only' });
 });
 
-test('a note is about something, and has an author instead of an owner', async () => {
+test('a note is about a record, and has an author instead of an owner', async () => {
 	const { post, get, least } = await withContact();
 	expect(errorsOf(await post('/v1/notes', { body: 'x' }))).toEqual({ '/links': 'required' });
 	expect(errorsOf(await post('/v1/notes', { body: 'x', links: [] }))).toEqual({ '/links': 'too_short' });
@@ -70,7 +70,7 @@ test('a note is about something, and has an author instead of an owner', async (
 	expect((await post('/v1/notes', { ...least['notes'], author_id: me })).status).toBe(201);
 });
 
-test('a note has at most 64 KiB, however many bytes its characters take', async () => {
+test('a note has at most 64 KiB, however many bytes its characters need', async () => {
 	const { post, least } = await withContact();
 	const write = (body: string) => post('/v1/notes', { ...least['notes'], body });
 	expect((await write('x'.repeat(65_536))).status).toBe(201);
@@ -79,7 +79,7 @@ test('a note has at most 64 KiB, however many bytes its characters take', async 
 	expect((await write('é'.repeat(32_769))).status).toBe(422);
 });
 
-test('an activity says what happened and when, as an instant in UTC', async () => {
+test('an activity records its type and its time, as an instant in UTC', async () => {
 	const { post, all, least } = await withContact();
 	const { body } = await post('/v1/activities', least['activities']);
 	expect(body.occurred_at).toBe('2026-02-01T09:00:00.000Z');

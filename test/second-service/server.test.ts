@@ -30,7 +30,7 @@ describe('the second service', () => {
 		return [status, body.error.reason];
 	};
 
-	test('pages follow one another by after and hold every contact once', async () => {
+	test('pages follow one another by after and contain every contact once', async () => {
 		const first = await call('GET', '/v1/contacts?page_size=250');
 		const second = await call('GET', `/v1/contacts?page_size=250&after=${first.body.next_cursor}`);
 		const ids = [...first.body.data, ...second.body.data].map(({ id }: Json) => id);
@@ -116,7 +116,7 @@ describe('the second service', () => {
 		expect(await reasonOf(unknown)).toEqual([400, 'unknown_parameter']);
 	});
 
-	test('a change leaves other fields alone, null empties, a deleted record is gone', async () => {
+	test('a change leaves other fields unchanged, null empties, a deleted record no longer exists', async () => {
 		const path = '/v1/contacts/person-000003';
 		const before = await call('GET', path);
 		const after = await call('PATCH', path, { score: null });
@@ -126,7 +126,7 @@ describe('the second service', () => {
 		expect(await reasonOf(call('GET', path))).toEqual([404, 'not_here']);
 	});
 
-	test('every answer to a request carries the rate limit, a refusal too', async () => {
+	test('every response has the rate limit, also a refusal', async () => {
 		const { status, headers } = await call('GET', '/v1/custom-fields', undefined, {
 			authorization: 'Bearer wrong',
 		});
@@ -135,7 +135,7 @@ describe('the second service', () => {
 		expect(Number(headers.get('x-ratelimit-reset'))).toBeLessThanOrEqual(60);
 	});
 
-	test('it has no custom fields, and remembers what it was asked', async () => {
+	test('it has no custom fields, and records its requests', async () => {
 		const answer = reasonOf(call('GET', '/v1/custom-fields?resource=contacts'));
 		expect(await answer).toEqual([404, 'no_such_address']);
 		expect(service.requests.at(-1)).toMatchObject({

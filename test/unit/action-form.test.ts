@@ -22,7 +22,7 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 	const operations = properties.filter(({ name }) => name === 'operation');
 	const each = menu.flatMap((entry) => entry.operations.map((operation) => ({ entry, operation, resource: entry.value, value: String(operation.option.value) })));
 
-	test.each(menu)('offers the operations of $name, and begins with one of them', ({ value: resource, operations: menuOperations }) => {
+	test.each(menu)('offers the operations of $name, and selects one of them first', ({ value: resource, operations: menuOperations }) => {
 		const values = valuesOf(properties, { resource });
 		const visibleOperations = displayed(operations, values).filter(({ type }) => type !== 'hidden');
 		const offered = visibleOperations.map((property) => optionsOf(property).map((option) => option.value));
@@ -49,7 +49,7 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		expect(offered.map(({ name }) => name).sort()).toEqual([...optionNames, 'maxWait'].sort());
 	});
 
-	test('never shows, checks or keeps the list of all operations that only AI builders read', () => {
+	test('never shows, validates or stores the list of all operations that only AI builders read', () => {
 		const [all, ...more] = properties.filter(({ displayOptions }) => displayOptions?.show?.['@version']);
 		expect(more).toEqual([]);
 		const visibilities = ['contact', '={{ $json.kind }}', 'unknown'].flatMap((resource) =>
@@ -73,8 +73,8 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		}
 	});
 
-	test('is what n8n’s list of actions presets: each operation of each kind by its own name', () => {
-		// As n8n 2.41's editor does: the first parameter for the resource, whether it is shown or not.
+	test('matches the preset of n8n’s list of actions: each operation of each record type by its own name', () => {
+		// n8n 2.41's editor uses the first parameter for the resource, whether it is shown or not.
 		const kinds = optionsOf(properties.find(({ name }) => name === 'resource')!);
 		const actions = kinds.flatMap(({ value: resource }) => {
 			const { displayOptions, options } = operations.find(({ displayOptions: { show } = {} }) => !show?.['@version'] && show?.resource?.includes(String(resource)))!;
@@ -87,7 +87,7 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 	});
 });
 
-test('An operation has one name and one description, whatever it is done to', () => {
+test('An operation has one name and one description, whatever record type it is for', () => {
 	for (const menu of [everydayMenu, adminMenu]) {
 		const textsByOperation = new Map<unknown, Set<string>>();
 		for (const { option } of menu.flatMap(({ operations }) => operations)) {

@@ -29,7 +29,7 @@ describe('items without ids', () => {
 		['not by the order, if one has no status', [ok(), { data: {} }], [null, null]],
 		['not by the order, if there are fewer', [ok()], [null, null]],
 		['not by the order, if there are more', [ok(), ok(), ok()], [null, null]],
-		['not by an index that is no whole number', [{ index: 0.5, ...ok() }, { index: 1, ...ok() }], [null, 1]],
+		['not by an index that is not a whole number', [{ index: 0.5, ...ok() }, { index: 1, ...ok() }], [null, 1]],
 		['not by an index that is a word', [{ index: 'first', ...ok() }, { index: 1, ...ok() }], [null, 1]],
 		['not without a status that is a number', [{ index: 0, status: 'done' }, { index: 1, ...ok() }], [null, 1]],
 		['by the index where the new record has an id', [{ index: 1, ...ok({ id: 'y' }) }, { index: 0, ...ok({ id: 'x' }) }], [1, 0]],
@@ -44,10 +44,10 @@ describe('items with ids', () => {
 		['by the id of the record', [ok({ id: 'b' }), ok({ id: 'a' })], [1, 0]],
 		['by the id where data is empty', [{ id: 'a', ...ok(null) }, { id: 'b', ...ok('text') }], [0, 1]],
 		['by the id, whatever the index says', [{ index: 0, id: 'b', ...ok() }, { index: 1, id: 'a', ...ok() }], [1, 0]],
-		['by the index, where no id is told', [{ index: 1, ...ok() }, { index: 0, ...ok() }], [1, 0]],
-		['in order, where neither is told', [ok(), ok()], [0, 1]],
-		['not by the order, where one is told', [{ id: 'a', ...ok() }, ok()], [0, null]],
-		['not by the order, where another record is told', [ok({ id: 'z' }), ok()], [null, null]],
+		['by the index, if there is no id', [{ index: 1, ...ok() }, { index: 0, ...ok() }], [1, 0]],
+		['in order, if there is neither', [ok(), ok()], [0, 1]],
+		['not by the order, if one has an id', [{ id: 'a', ...ok() }, ok()], [0, null]],
+		['not by the order, if a result is for another record', [ok({ id: 'z' }), ok()], [null, null]],
 		['not by the index of another record', [{ index: 0, ...ok({ id: 'z' }) }, { index: 1, ...ok({ id: 'b' }) }], [null, 1]],
 		['not where two results are of one record', [{ id: 'a', ...ok() }, { id: 'a', ...ok() }, { id: 'b', ...ok() }], [null, 2]],
 		['not by an index where the id of another result is for the same item', [{ id: 'a', ...ok() }, { index: 0, ...ok() }], [null, null]],
@@ -55,7 +55,7 @@ describe('items with ids', () => {
 		expect(placed(ab, results)).toEqual(expected);
 	});
 
-	test('an item without an id has the result at its index, whatever id that has', () => {
+	test('an item without an id has the result at its index, whatever id the result has', () => {
 		expect(placed([{ id: 'a' }, {}], [{ index: 1, ...ok({ id: 'new' }) }, { index: 0, id: 'a', ...ok() }])).toEqual([1, 0]);
 	});
 });
@@ -74,7 +74,7 @@ describe('several items for one record', () => {
 		expect(placed(twice, results)).toEqual(expected);
 	});
 
-	test('keep them though both records have the last values', () => {
+	test('keep their results though both records have the last values', () => {
 		const items = [{ id: 'a', name: 'one' }, { id: 'a', name: 'two' }];
 		expect(placed(items, [{ id: 'a', ...ok({ id: 'a', name: 'two' }) }, { id: 'a', ...ok({ id: 'a', name: 'two' }) }])).toEqual([0, 1]);
 	});
@@ -94,12 +94,12 @@ describe('a record with the values of another item belongs to none', () => {
 		expect(placed(items, results)).toEqual(expected);
 	});
 
-	test('a field that one item does not have tells nothing', () => {
+	test('a field that one item does not have decides nothing', () => {
 		const some = [{ code: 1 }, { code: 2 }, {}];
 		expect(placed(some, [0, 1, 2].map((index) => ({ index, ...ok({ code: 1 }) })))).toEqual([0, 1, 2]);
 	});
 
-	test('one field of its own is enough', () => {
+	test('one distinguishing field is enough', () => {
 		const both = [{ a: 1, b: 'x' }, { a: 2, b: 'y' }];
 		expect(placed(both, [{ index: 0, ...ok({ a: 2, b: 'x' }) }, { index: 1, ...ok({ a: 2 }) }])).toEqual([0, 1]);
 	});
@@ -114,13 +114,13 @@ describe('of items that become records of their own', () => {
 		[201, 300, [0, 1]],
 		[201, 199, [0, 1]],
 		[201, 422, [0, 1]],
-	])('two that are answered with one id, by %i and %i, count as neither if both were made', (first, second, expected) => {
+	])('two items answered with one id, by %i and %i, both have no result if both were created', (first, second, expected) => {
 		expect(placed(plain, [creation(0, 'x', first), creation(1, 'x', second)], true)).toEqual(expected);
 		expect(placed(plain, [creation(0, 'x', first), creation(1, 'x', second)])).toEqual([0, 1]);
 	});
 });
 
-test.each([undefined, null, 'text', 7, { results: 7 }, [], [[]]])('an answer without results leaves all items open: %j', (results) => {
+test.each([undefined, null, 'text', 7, { results: 7 }, [], [[]]])('a response without results leaves all items undecided: %j', (results) => {
 	expect(placed(plain, results)).toEqual([null, null]);
 });
 

@@ -38,7 +38,7 @@ test.each([{ errors: [{ detail: 'email is taken' }] }, { success: false }])(
 	},
 );
 
-test('results that name neither are in order where there is one for each item', async () => {
+test('results without index and id are in order if there is one for each item', async () => {
 	const created = [{ status: 201, data: { id: 'x', name: 'first' } }, { status: 201, data: { id: 'y', name: 'second' } }];
 	expect(await outcomes([{}, {}], created)).toEqual(['first', 'second']);
 	expect(await outcomes([{}, {}, {}], created)).toEqual([untold, untold, untold]);
@@ -57,11 +57,11 @@ describe('of items that become records of their own', () => {
 		['and record', [creation(0, 'x', 'a'), creation(1, 'x', 'a'), creation(2, 'z', 'c')]],
 		['and values of their own', [creation(0, 'x', 'a'), creation(1, 'x', 'b'), creation(2, 'z', 'c')]],
 		['and no record', [{ index: 0, status: 201, id: 'x' }, { index: 1, status: 201, id: 'x' }, creation(2, 'z', 'c')]],
-	])('two that are answered with one id %s count as neither', async (_, results) => {
+	])('two items answered with one id %s both have no result', async (_, results) => {
 		expect(await outcomes(items, results, true)).toEqual([untold, untold, 'c']);
 	});
 
-	test('one that is refused for the record of another is refused', async () => {
+	test('an item that is refused because of another record is refused', async () => {
 		const refused = { index: 1, id: 'x', status: 422, error: { detail: 'x is there' } };
 		expect(await outcomes(items, [creation(0, 'x', 'a'), refused, creation(2, 'z', 'c')], true)).toEqual(['a', 'x is there', 'c']);
 	});
@@ -73,7 +73,7 @@ test('an error in a result of success is an error', async () => {
 });
 
 test.each([null, 'text', [null, 7], [{ index: 99, status: 200 }], [{ index: -1, status: 200 }]])(
-	'results that cannot be read leave their items open: %j',
+	'unreadable results leave their items undecided: %j',
 	async (results) => {
 		expect(await outcomes(itemsWithIds.slice(0, 1), results)).toEqual([untold]);
 	},
@@ -112,7 +112,7 @@ describe('results that contradict themselves belong to no item:', () => {
 });
 
 test.each([{ status: 'error', message: 'refused' }, { code: 'E7', message: 'refused' }, { error: 'refused' }])(
-	'an error where the record should be is an error: %j',
+	'an error in place of the record is an error: %j',
 	async (data) => {
 		expect(await outcomes([{}], [{ index: 0, status: 200, data }])).toEqual(['refused']);
 	},

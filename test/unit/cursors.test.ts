@@ -30,7 +30,7 @@ const queries = fc.constantFrom(
 	{ 'created_at[lt]': '2024-01-05T00:00:00.000Z', sort: '-created_at' },
 );
 
-test('several cursors give the records that one gives, in the same order', async () => {
+test('several cursors return the same records as one, in the same order', async () => {
 	await fc.assert(
 		fc.asyncProperty(times, queries, fc.integer({ min: 2, max: 6 }), async (at, query, cursors) => {
 			const service = new ListService(at);
@@ -43,7 +43,7 @@ test('several cursors give the records that one gives, in the same order', async
 	);
 });
 
-test('while others write, no record comes twice, none that stays is missing, and the order holds', async () => {
+test('while others write, no record is returned twice, none that stays is missing, and the order is right', async () => {
 	await fc.assert(
 		fc.asyncProperty(times, writes, fc.boolean(), async (at, meanwhile, descending) => {
 			const service = new ListService(at, meanwhile);
@@ -68,7 +68,7 @@ test('an even list costs few requests more than one cursor needs', async () => {
 	expect(service.rounds).toBeLessThanOrEqual(0.25 * 200);
 });
 
-test('a list that was imported in one go, years ago, is divided where its records are', async () => {
+test('a list that was imported at once, years ago, is divided where its records are', async () => {
 	const imported = Array.from({ length: 700 }, (_, i) => Date.parse('2021-01-01') + i * 2);
 	const since = Array.from({ length: 100 }, (_, i) => Date.parse('2021-02-01') + i * 864e5);
 	const service = new ListService([...imported, ...since]);
@@ -88,7 +88,7 @@ test.each([
 	expect(service.maxUnderWay).toBe(1);
 });
 
-describe('a list is read with one cursor, whole, where its parts do not add up:', () => {
+describe('a list is read with one cursor, completely, if its parts are inconsistent:', () => {
 	const even = Array.from({ length: 400 }, (_, i) => Date.parse('2024-01-01') + i * 60_000);
 	const idsOf = (records: StoredItem[]) => records.map(({ id }) => id);
 
@@ -99,7 +99,7 @@ describe('a list is read with one cursor, whole, where its parts do not add up:'
 		expect(idsOf(found)).toEqual(idsOf(service.records));
 	});
 
-	test('a service that ignores the times it is asked for', async () => {
+	test('a service that ignores the times in the request', async () => {
 		const service = new ListService(even);
 		service.filters = false;
 		expect(idsOf(await read(service, 5))).toEqual(idsOf(service.records));
@@ -117,14 +117,14 @@ describe('a list is read with one cursor, whole, where its parts do not add up:'
 		}
 	});
 
-	test('a service that leaves out the instant it is asked from', async () => {
+	test('a service that excludes the instant from which it should read', async () => {
 		const service = new ListService(even);
 		service.includesFrom = false;
 		expect(idsOf(await read(service, 5))).toEqual(idsOf(service.records));
 	});
 });
 
-test('a service that ignores the user’s own filter by time is found out', async () => {
+test('a service that ignores the user’s own filter by time is detected', async () => {
 	const service = new ListService(Array.from({ length: 100 }, (_, i) => i * 1000));
 	service.filters = false;
 	const query = { 'created_at[gte]': '2024-01-01T00:00:00.000Z' };

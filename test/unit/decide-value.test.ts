@@ -33,14 +33,14 @@ test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: Value
 	['json', { lat: '' }, write({ lat: '' }), skip('blank'), write({ lat: '' }), write({ lat: '' })],
 	['json', { lat: '', lng: 1 }, write({ lat: '', lng: 1 }), write({ lng: 1 }), write({ lat: '', lng: 1 }), write({ lat: '', lng: 1 })],
 	['json', [{ value: '' }], write([{ value: '' }]), skip('blank'), clear, skip('blank')],
-])('%s %j is written, clears or is left out, depending on where it comes from', (kind, value, chosen, leaves, clears, model) => {
+])('%s %j is written, clears or is left out, depending on its origin', (kind, value, chosen, leaves, clears, model) => {
 	expect(decided(kind, value, 'chosen')).toEqual(chosen);
 	expect(decided(kind, value, 'cellThatLeaves')).toEqual(leaves);
 	expect(decided(kind, value, 'cellThatClears')).toEqual(clears);
 	expect(decided(kind, value, 'model')).toEqual(model);
 });
 
-test('an expression that returns undefined is told apart from a blank', () => {
+test('an expression that returns undefined is distinguished from a blank', () => {
 	expect(decided('text', undefined, 'chosen')).toEqual(skip('undefined'));
 	expect(decided('text', undefined, 'model')).toEqual(skip('blank'));
 });

@@ -23,6 +23,6 @@ test.each([
 	['POST', '/v1/contacts/con_1', {}],
 	['PUT', '/v1/contacts', undefined],
 	['POST', '/v2/contacts/1/more', undefined],
-])('%s %s takes the key that its own description declares', (method, path, expected) => {
+])('%s %s uses the key parameter that its own description declares', (method, path, expected) => {
 	expect(describeRequest(document, method, path)).toEqual(expected);
 });

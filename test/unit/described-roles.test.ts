@@ -22,7 +22,7 @@ describe('the idempotency key', () => {
 		['Disable-Idempotency', header('Disable-Idempotency', { schema: { type: 'boolean' } })],
 		['Original-Idempotency-Key', header('Original-Idempotency-Key')],
 		['X-Idempotency-Key-Expires', header('X-Idempotency-Key-Expires', { schema: { format: 'date-time' } })],
-	])('does not go into %s, before or after the header for it', (_, other) => {
+	])('is not sent as %s, before or after the header for it', (_, other) => {
 		const key = header('Idempotency-Key');
 		expect(withHeaders(other, key).idempotencyHeader).toBe('Idempotency-Key');
 		expect(withHeaders(key, other).idempotencyHeader).toBe('Idempotency-Key');
@@ -32,11 +32,11 @@ describe('the idempotency key', () => {
 	});
 
 	test.each(['Idempotency-Key', 'X-Idempotency-Key', 'idempotencyKey', 'X-Idempotency-Token', 'Idempotency-Id', 'X-Request-Idempotency-Key'])(
-		'goes into %s',
+		'is sent as %s',
 		(name) => expect(withHeaders(header(name)).idempotencyHeader).toBe(name),
 	);
 
-	test('goes into none of two that may both be for it', () => {
+	test('is sent in neither of two headers that may both be for it', () => {
 		expect(withHeaders(header('X-Idempotency-Key'), header('X-Idempotency-Token')).idempotencyHeader).toBeUndefined();
 		const old = header('X-Idempotency-Key', { deprecated: true });
 		expect(withHeaders(old, header('X-Idempotency-Token')).idempotencyHeader).toBe('X-Idempotency-Token');
@@ -46,7 +46,7 @@ describe('the idempotency key', () => {
 	test.each([
 		'^[0-9a-f]{32}$', '^[0-9a-f]{64}$', '^[A-Za-z0-9-]{1,40}$', '^[0-9A-HJKMNP-TV-Z]{26}$', '^\\d{1,40}$', '^[0-9A-F]{32}$',
 		'^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$', '^[\\w-]{22}$', '^[\\w/-]+$',
-	])('has the form that the description demands: %s', (pattern) => {
+	])('has the form that the description requires: %s', (pattern) => {
 		const { idempotencyHeader, idempotencyKey: format } = withHeaders(header('Idempotency-Key', { schema: { type: 'string', pattern } }));
 		expect(idempotencyHeader).toBe('Idempotency-Key');
 		const keys = Array.from({ length: 50 }, (_, item) => idempotencyKey({ ...identity, items: [item] }, format));
@@ -55,14 +55,14 @@ describe('the idempotency key', () => {
 		expect(idempotencyKey({ ...identity }, format)).toBe(idempotencyKey({ ...identity }, format));
 	});
 
-	test('is left out where it is optional and cannot be made, and refused where it is required', () => {
+	test('is left out if it is optional and cannot be made, and refused if it is required', () => {
 		const odd = { type: 'string', pattern: '^order-\\d{4}$' };
 		expect(withHeaders(header('Idempotency-Key', { schema: odd })).idempotencyHeader).toBeUndefined();
 		const { idempotencyKey: format } = withHeaders(header('Idempotency-Key', { schema: odd, required: true }));
 		expect(() => idempotencyKey(identity, format)).toThrow('cannot create');
 	});
 
-	test('is as long as the description demands', () => {
+	test('is as long as the description requires', () => {
 		fc.assert(
 			fc.property(fc.integer({ min: 0, max: 60 }), fc.integer({ min: 0, max: 40 }), (minLength, more) => {
 				const maxLength = Math.max(32, minLength + more);
@@ -137,7 +137,7 @@ describe('Match On', () => {
 		expect(matchOf([query('match_on', { type: 'string' }), query('match_by', { type: 'string' })])).toBeUndefined();
 	});
 
-	test('is not sent with a batch that does not take it', () => {
+	test('is not sent with a batch that does not accept it', () => {
 		const upsert = (batch: object[]) => {
 			const document = parseOpenApi({
 				openapi: '3.1.0',
@@ -160,21 +160,21 @@ describe('Match On', () => {
 	});
 });
 
-describe('a parameter of a list is chosen by what it takes:', () => {
+describe('a parameter of a list is chosen by its schema:', () => {
 	const list = (...parameters: object[]) => describe_({ parameters }).list;
 
-	test('a date is not taken for a cursor', () => {
+	test('a date is not used as a cursor', () => {
 		const both = list(query('after', { type: 'string', format: 'date-time' }), query('page_token', { type: 'string' }));
 		expect(both.cursor).toBe('page_token');
 		expect(both.filters.map(({ name }) => name)).toEqual(['after']);
 	});
 
-	test('a size of pages goes before a limit of the whole list, and is a number', () => {
+	test('a page size takes precedence over a limit of the whole list, and is a number', () => {
 		expect(list(query('limit', { type: 'integer' }), query('page_size', { type: 'integer', maximum: 20 })).pageSize).toEqual({ name: 'page_size', maximum: 20 });
 		expect(list(query('limit', { type: 'string', format: 'date' })).pageSize).toBeUndefined();
 	});
 
-	test('a direction is not taken for an order', () => {
+	test('a direction is not used as an order', () => {
 		const { sort, filters } = list(query('order', { enum: ['asc', 'desc'] }), query('order_by', { enum: ['name', '-name'] }));
 		expect(sort?.name).toBe('order_by');
 		expect(filters.map(({ name }) => name)).toEqual(['order']);

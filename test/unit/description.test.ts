@@ -14,7 +14,7 @@ describe('paging', () => {
 		expect(list.filters.map(({ name }) => name)).toEqual(['cursor']);
 	});
 
-	test('without a link the cursor is known by its usual names', () => {
+	test('without a link the cursor is recognized by its usual names', () => {
 		const { list } = describe_({ parameters: [query('after', { type: 'string' })] });
 		expect(list.cursor).toBe('after');
 	});
@@ -26,13 +26,13 @@ describe('paging', () => {
 		expect(list.pageSize).toEqual({ name: 'page_size', maximum: 250 });
 	});
 
-	test('pages are modest where the CRM sets no limit', () => {
+	test('pages have a moderate size if the CRM sets no limit', () => {
 		const { list } = describe_({ parameters: [query('limit', { type: 'integer' })] });
 		expect(list.pageSize?.maximum).toBe(100);
 	});
 });
 
-test('orders come from the document, one by one or as a list', () => {
+test('orders are read from the document, individually or as a list', () => {
 	const values = ['name', '-name'];
 	for (const schema of [{ enum: values }, { type: 'array', items: { enum: values } }]) {
 		expect(describe_({ parameters: [query('sort', schema)] }).list.sort).toEqual({
@@ -57,13 +57,13 @@ test('every other parameter is a filter, named after its field', () => {
 	]);
 });
 
-test('the header for idempotency keys is known by its name', () => {
+test('the header for idempotency keys is recognized by its name', () => {
 	const parameters = [{ name: 'X-Idempotency-Key', in: 'header' }];
 	expect(describe_({}, { parameters }).create.idempotencyHeader).toBe('X-Idempotency-Key');
 });
 
 describe('fields', () => {
-	test('have choices that are called as the description calls its alternatives', () => {
+	test('have choices with the titles of the description’s alternatives', () => {
 		const priority = { oneOf: [{ const: 1, title: 'Urgent' }, { const: 2, title: 'Can wait' }, { const: 3 }] };
 		const [field] = fieldsOf({ type: 'object', properties: { priority } });
 		expect(field?.choices).toEqual([{ label: 'Urgent', value: 1 }, { label: 'Can wait', value: 2 }, { label: '3', value: 3 }]);
@@ -94,7 +94,7 @@ describe('fields', () => {
 		]);
 	});
 
-	test('of an object are offered one by one', () => {
+	test('of an object are offered individually', () => {
 		const address = { type: 'object', title: 'Address', properties: { city: { type: 'string' } } };
 		expect(fieldsOf({ properties: { address } })).toMatchObject([
 			{ name: 'address.city', path: ['address', 'city'], label: 'Address: City' },
@@ -122,7 +122,7 @@ describe('fields', () => {
 		]);
 	});
 
-	test('of a document that refers to itself come to an end', () => {
+	test('of a document that refers to itself are finite', () => {
 		const schemas = { Loop: { $ref: '#/components/schemas/Loop' } };
 		expect(fieldsOf({ $ref: '#/components/schemas/Loop' }, { schemas })).toEqual([]);
 	});
@@ -140,7 +140,7 @@ describe('a simplified record has', () => {
 		expect(summaryWith({})).toEqual(['id', 'f0', 'f1', 'f2', 'f3', 'f4', 'f5', 'f6', 'f7', 'f8']);
 	});
 
-	test('the time of the last change among them, and custom fields', () => {
+	test('the time of the last change, and custom fields', () => {
 		const more = { updated_at: { type: 'string' }, custom_fields: { type: 'object' } };
 		expect(summaryWith(more, [query('updated_since', { type: 'string', format: 'date-time' })]).slice(-3)).toEqual([
 			'f7',
@@ -155,7 +155,7 @@ test('paths may leave the version to the address of the server', () => {
 	expect(document && describeResource(document, '/contacts')?.list).toBeDefined();
 });
 
-test('what is no OpenAPI 3 document is not taken for one', () => {
+test('a document that is not OpenAPI 3 is not accepted', () => {
 	for (const json of [null, 'x', [], {}, { swagger: '2.0', paths: {} }, { openapi: '3.1.0' }]) {
 		expect(parseOpenApi(json)).toBeUndefined();
 	}
@@ -175,13 +175,13 @@ describe('time', () => {
 		expect(listWith('created_at[gte]', 'created_at[lte]').created).toBeUndefined();
 	});
 
-	test('changes are asked for by a parameter of their own, or by a comparison', () => {
+	test('changes are requested with a separate parameter, or with a comparison', () => {
 		expect(listWith('updated_at[gte]', 'updated_since').changed?.since).toBe('updated_since');
 		expect(listWith('updated_at[gte]').changed?.since).toBe('updated_at[gte]');
 		expect(listWith('created_at[gte]').changed).toBeUndefined();
 	});
 
-	test('the usual order is the default of its parameter, one by one or as a list', () => {
+	test('the usual order is the default of its parameter, given directly or as a list', () => {
 		for (const usual of ['-created_at', ['-created_at']]) {
 			const { list } = describe_({ parameters: [query('sort', { default: usual })] });
 			expect(list.sort?.default).toBe('-created_at');
@@ -190,7 +190,7 @@ describe('time', () => {
 	});
 });
 
-test('a document is read once for each kind of record, however many executions ask', () => {
+test('a document is read once for each record type, however many executions ask', () => {
 	const read = (verb: string) => parseOpenApi({ openapi: '3.1.0', paths: { '/v1/contacts': { [verb]: {} } } })!;
 	const [document, other] = [read('get'), read('post')];
 	expect(describeResource(document, '/contacts')).toBe(describeResource(document, '/contacts'));

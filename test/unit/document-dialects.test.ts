@@ -27,7 +27,7 @@ describe('an operation', () => {
 		return document && describeResource(document, path);
 	};
 
-	test('gives parameters of its path again in their place', () => {
+	test('overrides the parameters of its path', () => {
 		const description = read({
 			'/v1/contacts': {
 				parameters: [query('limit', { maximum: 10 }), query('status', { type: 'string' })],
@@ -40,7 +40,7 @@ describe('an operation', () => {
 		});
 	});
 
-	test('may stand in a path item that is referred to', () => {
+	test('may be in a path item that is referenced', () => {
 		const pathItems = { contacts: { get: {}, post: {} } };
 		const paths = { '/v1/contacts': { $ref: '#/components/pathItems/contacts' } };
 		expect(read(paths, { pathItems })?.create).toBeDefined();
@@ -54,7 +54,7 @@ describe('an operation', () => {
 		expect(read(paths)).toBeUndefined();
 	});
 
-	test('tells what it demands of an idempotency key', () => {
+	test('reports the required form of an idempotency key', () => {
 		const withKey = (schema: object) =>
 			describe_({}, { parameters: [{ name: 'Idempotency-Key', in: 'header', schema }] }).create.idempotencyKey;
 		expect(withKey({ type: 'string', maxLength: 36 })).toEqual({ maxLength: 36 });
@@ -62,7 +62,7 @@ describe('an operation', () => {
 		expect(withKey({ type: 'string' })).toBeUndefined();
 	});
 
-	test('is written in the media type it takes, and refused by name where that is not JSON', () => {
+	test('is sent in the media type it accepts, and refused by name if that is not JSON', () => {
 		const schema = { properties: { name: { type: 'string' } } };
 		const writtenAs = (...types: string[]) =>
 			describe_({}, { requestBody: { content: Object.fromEntries(types.map((type) => [type, { schema }])) } }).create;
@@ -82,7 +82,7 @@ describe('a filter with several values', () => {
 		describe_({ parameters: [{ name: 'status', in: 'query', ...parameter }] }).list.filters[0]?.encoding;
 	const list = { schema: { type: 'array', items: { type: 'string' } } };
 
-	test('is written as its style says', () => {
+	test('is sent as its style specifies', () => {
 		expect(encodingOf(list)).toBe('repeated');
 		expect(encodingOf({ ...list, explode: false })).toBeUndefined();
 		expect(encodingOf({ ...list, style: 'pipeDelimited' })).toBe('pipe');
@@ -120,7 +120,7 @@ describe('a base URL', () => {
 		['/v1/contacts', '/api'],
 		['/contacts', 'https://crm.example/api/v1'],
 		['/api/v1/contacts', '/'],
-	])('without the folder of the API is told, for paths such as %s on %s', (paths, server) => {
+	])('without the folder of the API is reported, for paths such as %s on %s', (paths, server) => {
 		expect(isWrong('https://crm.example', paths, server)).toMatch(/the API is at https:\/\/crm\.example\/api,/);
 	});
 });

@@ -24,7 +24,7 @@ function service(address: string, titleFor: (account: string) => string) {
 	return { load, loading, loadCount: () => loadCount, goDown: () => (isDown = true) };
 }
 
-test('a description is asked for once in five minutes', async () => {
+test('a description is read once in five minutes', async () => {
 	const { load, loadCount } = service('https://fresh.example', () => 'Same');
 	await load('one');
 	await load('one');
@@ -34,13 +34,13 @@ test('a description is asked for once in five minutes', async () => {
 	expect(loadCount()).toBe(2);
 });
 
-test('accounts that are told the same share one description', async () => {
+test('accounts with the same description share it', async () => {
 	const { load, loadCount } = service('https://shared.example', () => 'Same');
 	expect(await load('one')).toBe(await load('two'));
 	expect(loadCount()).toBe(2);
 });
 
-test('accounts never see what another was told', async () => {
+test('accounts never see another account’s description', async () => {
 	const { load } = service('https://apart.example', (account) => account);
 	const [first, second] = [await load('one'), await load('two')];
 	expect([first.paths, second.paths, (await load('one')).paths]).toEqual([
@@ -50,14 +50,14 @@ test('accounts never see what another was told', async () => {
 	]);
 });
 
-test('a new access token brings no second copy', async () => {
+test('a new access token causes no second copy', async () => {
 	const { load } = service('https://renewed.example', () => 'Same');
 	const first = await load('token-1');
 	time += 5 * 60_000;
 	expect(await load('token-2')).toBe(first);
 });
 
-test('two addresses that say the same are two services', async () => {
+test('two addresses with the same description are two services', async () => {
 	const [first, second] = ['https://one.example', 'https://other.example'].map((address) =>
 		service(address, () => 'Same'),
 	);
@@ -65,7 +65,7 @@ test('two addresses that say the same are two services', async () => {
 });
 
 describe('while a description cannot be read', () => {
-	test('the copy read last is used, however old, and the user is told', async () => {
+	test('the copy read last is used, however old, and the user is warned', async () => {
 		const { load, loading, goDown } = service('https://stale.example', () => 'Same');
 		const first = await load('one');
 		goDown();
@@ -84,7 +84,7 @@ describe('while a description cannot be read', () => {
 		expect(await load('token-2', 'credential-1')).toBe(first);
 	});
 
-	test('another account does not find it, and has the packaged one', async () => {
+	test('another account does not find it, and uses the packaged one', async () => {
 		const { load, loading, goDown } = service('https://apart-stale.example', () => 'Same');
 		await load('one', 'credential-1');
 		goDown();

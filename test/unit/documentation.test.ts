@@ -73,7 +73,7 @@ test('every page is reached from the README', () => {
 	expect(guides.filter((page) => !read('README.md').includes(`(${page})`))).toEqual([]);
 });
 
-test('every decision is in the index, and has a date, and what else was considered', () => {
+test('every decision is in the index, and has a date and the alternatives', () => {
 	const index = read('docs/decisions/README.md');
 	const decisions = globSync('docs/decisions/*.md', { cwd: root }).map((file) => file.split('/').at(-1)!);
 	expect(decisions.filter((file) => file !== 'README.md' && !index.includes(`(${file})`))).toEqual([]);
@@ -82,7 +82,7 @@ test('every decision is in the index, and has a date, and what else was consider
 	expect(parts.filter((part) => !complete.test(part) || part.trim().split('\n').length > 7)).toEqual([]);
 });
 
-test('the page on operations names every resource, and every operation that is not on each of them', () => {
+test('the page on operations names every resource, and the operations that only some of them have', () => {
 	const page = read('docs/operations.md');
 	const names = resources.flatMap(({ name, operations }) => [name, ...operations.map(({ option }) => option.name)]);
 	// Kinds of records are named in the plural; n8n's own names join words that the table puts apart.
@@ -93,14 +93,14 @@ test('the page on operations names every resource, and every operation that is n
 	expect([...new Set(names)].filter((name) => !isNamed(name))).toEqual([]);
 });
 
-test('the page on scopes has those of every operation; npm run words writes it', () => {
+test('the page on scopes lists those of every operation; npm run words writes it', () => {
 	const page = read(scopesFile);
 	expect(pageWithScopes(page, contract as unknown as SecuredContract, resources)).toBe(page);
 	expect(page).toContain('| Contact | Import File | `contacts:write`, `jobs:write`, `jobs:read` |');
 	expect(page).toContain('| Deal | Get, Get Many | `deals:read` |');
 });
 
-test('the messages under Troubleshooting are those the package has', () => {
+test('the messages under Troubleshooting are messages of the package', () => {
 	const plain = (text: string) => text.replace(/[’‘]/g, "'").replace(/\s+/g, ' ');
 	const sources = plain(
 		globSync('{nodes,credentials}/**/*.ts', { cwd: root }).map(read).join('\n').replace(/['`] \+\n\s*['`]/g, ''),

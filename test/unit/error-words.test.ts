@@ -7,11 +7,11 @@ test.each([
 	['Not Found', 'The record or path was not found'],
 	['Nope', 'The record or path was not found: Nope'],
 	['', 'The record or path was not found'],
-])('the message of a 404 says once what happened: %j', (detail, message) => {
+])('the message of a 404 reports once what happened: %j', (detail, message) => {
 	expect(problemOf(answer(404, { detail, code: 'not_found' })).message).toBe(message);
 });
 
-test('what a service says to programmers is told to users in their words, once', () => {
+test('a message for programmers is reworded for users, once', () => {
 	const detail = 'This needs the scope contacts:write. Connect again and ask the user to allow it.';
 	const { message, description } = problemOf(answer(403, { detail, code: 'insufficient_scope', scope: 'contacts:write' }));
 	expect(message).toBe('The credential does not have permission for this');

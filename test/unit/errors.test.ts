@@ -15,7 +15,7 @@ const answer = (status: number, body: unknown = '', headers: Record<string, stri
 	text: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-test('a refused body names each field, what is wrong with it, and the request', () => {
+test('the message of a refused body names each field, its problem, and the request', () => {
 	const problem = problemOf(
 		answer(422, {
 			type: 'about:blank',
@@ -42,7 +42,7 @@ test('a refused body names each field, what is wrong with it, and the request', 
 	expect(problem.details).toMatchObject({ status: 422, code: 'validation_failed', request_id: 'req_1' });
 });
 
-test('what the message says already is not said again', () => {
+test('information of the message is not repeated', () => {
 	const errors = [{ pointer: '/email', detail: 'is not an e-mail address' }];
 	const detail = 'email: is not an e-mail address.';
 	const problem = problemOf(answer(422, { detail, code: 'validation_failed', errors }));
@@ -50,7 +50,7 @@ test('what the message says already is not said again', () => {
 	expect(problem.description).not.toContain('e-mail');
 });
 
-test('a duplicate names the record that has the value', () => {
+test('the message of a duplicate names the record that has the value', () => {
 	const problem = problemOf(
 		answer(409, { detail: 'email is taken', code: 'duplicate', existing_id: 'con_1' }),
 	);
@@ -59,7 +59,7 @@ test('a duplicate names the record that has the value', () => {
 	expect(problem.details.existing_id).toBe('con_1');
 });
 
-test('a duplicate whose record the CRM names is told once', () => {
+test('the message names a duplicate once, even if the CRM names it, too', () => {
 	const detail = 'email must be unique, and con_1 already has this value.';
 	const { message, description } = problemOf(
 		answer(409, { detail, code: 'duplicate', existing_id: 'con_1', errors: [{ pointer: '/email', code: 'duplicate', detail }] }),
@@ -68,24 +68,24 @@ test('a duplicate whose record the CRM names is told once', () => {
 	expect(description).toBe('To change that record instead, use Create or Update.');
 });
 
-test('a wrong key says where to find the right one', () => {
+test('the message of a wrong key tells where to find the right one', () => {
 	const problem = problemOf(answer(401, { detail: 'Unknown key', code: 'invalid_credentials' }));
 	expect(problem.message).toContain('did not accept the credential');
 	expect(problem.description).toContain('API and integrations');
 });
 
-test('a missing scope is named', () => {
+test('the message names a missing scope', () => {
 	const body = { detail: 'No', code: 'insufficient_scope', scope: 'contacts:write' };
 	expect(problemOf(answer(403, body)).description).toContain('contacts:write');
 });
 
-test('a missing scope that only the challenge names is named too', () => {
+test('the message names a missing scope that only the challenge names', () => {
 	const challenge = 'Bearer realm="x", error="insufficient_scope", scope="contacts:write"';
 	const refused = answer(403, 'Forbidden', { 'www-authenticate': challenge });
 	expect(problemOf(refused).description).toContain('the scope contacts:write');
 });
 
-test('a refused transition says what is possible', () => {
+test('the message of a refused transition lists the possible ones', () => {
 	const body = { detail: 'No', code: 'invalid_state_transition', allowed: ['open', 'solved'] };
 	expect(problemOf(answer(409, body)).description).toContain('open, solved');
 });
@@ -101,16 +101,16 @@ describe('every error the contract names', () => {
 		...responses
 			.flatMap(({ content }) => Object.values(content['application/problem+json']?.examples ?? {}))
 			.map(({ value }) => value),
-		// Of an item of a batch, and of no answer.
+		// Codes of a batch item, which no response has.
 		{ status: 424, code: 'failed_dependency' },
 	];
 
-	test('is looked at here', () => {
+	test('is tested here', () => {
 		const { code } = contract.components.schemas.Problem.properties;
 		expect(answers.map((answer) => answer.code).sort()).toEqual([...code.enum].sort());
 	});
 
-	test.each(answers)('$code is told in words of its own, with what to do', ({ status, code }) => {
+	test.each(answers)('$code has its own message, with advice', ({ status, code }) => {
 		const { message, advice } = describeError(status, { code });
 		expect(message).toMatch(/^[A-Z]\w+ /);
 		expect(advice).toMatch(/^[A-Z].+\.$/);
@@ -129,7 +129,7 @@ test.each([
 });
 
 test.each(['', 'Bad Gateway', '<html>502</html>', '[1,2]', 'null', '"text"', '{"detail":7}'])(
-	'an error answer of %p is a problem all the same',
+	'an error response of %p is still reported',
 	(body) => {
 		expect(problemOf(answer(502, body)).message).toContain('The CRM failed (502)');
 	},
@@ -140,7 +140,7 @@ test('the request id is taken from the header when the body has none', () => {
 	expect(details.request_id).toBe('req_2');
 });
 
-test('a web page in the place of the API points to the base URL', () => {
+test('a web page in place of the API leads to advice about the base URL', () => {
 	for (const problem of [
 		unreadableProblem(answer(200, '<!doctype html>'), 'JSON'),
 		problemOf(answer(404, '<!doctype html>')),
@@ -150,7 +150,7 @@ test('a web page in the place of the API points to the base URL', () => {
 	}
 });
 
-test('an unreadable answer is quoted, but not at length', () => {
+test('an unreadable response is quoted, but shortened', () => {
 	const { description } = unreadableProblem(answer(200, `{"data": [${'1,'.repeat(500)}`), 'JSON');
 	expect(description).toContain('{"data"');
 	expect(description.length).toBeLessThan(200);
@@ -165,7 +165,7 @@ test.each([
 	['EPROTO', 'does not answer over HTTPS'],
 	['ERR_SSL_WRONG_VERSION_NUMBER', 'does not answer over HTTPS'],
 	['ECONNRESET', 'connection failed'],
-])('%s is told in words, with the address', (code, words) => {
+])('%s has a message with the address', (code, words) => {
 	const problem = unreachableProblem('https://api.example.com', code);
 	expect(problem.message).toContain('https://api.example.com');
 	expect(problem.message).toContain(words);
@@ -180,7 +180,7 @@ describe('an error body is read member by member', () => {
 		[{ detail: 'Taken', code: 'duplicate', request_id: 17 }, 'duplicate'],
 		[{ detail: 'Taken', code: 'duplicate', allowed: 'open', scope: {} }, 'duplicate'],
 		[{ detail: 'Taken', code: 4091, title: null }, '4091'],
-	])('so that an odd one costs nothing else: %j', (body, code) => {
+	])('so that an unusual member affects no other: %j', (body, code) => {
 		const problem = problemOf(answer(409, body));
 		expect(problem.message).toContain('Taken');
 		expect(problem.code).toBe(code);
@@ -198,12 +198,12 @@ describe('an error body is read member by member', () => {
 		[{ title: 'Refused', 'invalid-params': [{ name: 'email', reason: 'is taken' }] }, 'email: is taken'],
 		[{ email: ['is taken'] }, 'email: is taken'],
 		[[{ field: 'email', message: 'is taken' }], 'email: is taken'],
-	])('and its reasons are told: %j', (body, reasons) => {
+	])('and its reasons are reported: %j', (body, reasons) => {
 		const { message, description } = problemOf(answer(422, body));
 		expect(`${message}\n${description}`).toContain(reasons);
 	});
 
-	test('plain text is told as it is', () => {
+	test('plain text is quoted unchanged', () => {
 		expect(problemOf(answer(400, 'No such thing')).message).toBe('No such thing');
 	});
 
@@ -215,7 +215,7 @@ describe('an error body is read member by member', () => {
 		},
 	);
 
-	test('deep and endless reasons stay short', () => {
+	test('deeply nested and endless reasons stay short', () => {
 		const deep = `{"errors":${'{"a":'.repeat(5_000)}"x"${'}'.repeat(5_000)}}`;
 		expect(problemOf(answer(422, deep)).message).toContain('422');
 		const many = { detail: 'Refused', errors: Array.from({ length: 500 }, (_, i) => `reason ${i}`) };
@@ -223,7 +223,7 @@ describe('an error body is read member by member', () => {
 	});
 });
 
-describe('an answer of success that reports an error', () => {
+describe('a success response that reports an error', () => {
 	test.each([
 		{ error: 'no such field' },
 		{ error: { code: 'x' } },
@@ -243,7 +243,7 @@ describe('an answer of success that reports an error', () => {
 		{ data: {}, errors: ['warning'] },
 		undefined,
 		'text',
-	])('is not seen in a record or a list: %j', (body) => {
+	])('is not detected in a record or a list: %j', (body) => {
 		expect(reportsFailure(body)).toBe(false);
 	});
 });

@@ -10,26 +10,26 @@ const change = (...changed: string[]) =>
 const created = event({ object: { pipeline_id: 'pip_1' }, previous: null, changed: [] });
 const fields = (...changedFields: string[]) => ({ changedFields, equal: {} });
 
-test('without filters everything passes', () => {
+test('without filters every event passes', () => {
 	expect([change('amount'), created].every((candidate) => passesFilter(candidate, fields()))).toBe(true);
 });
 
-test('a change passes if one of the fields is among those wanted', () => {
+test('a change passes if one of its fields is among the chosen ones', () => {
 	expect(passesFilter(change('name', 'amount'), fields('amount', 'stage_id'))).toBe(true);
 	expect(passesFilter(change('name'), fields('amount'))).toBe(false);
 });
 
-test('custom fields are meant one by one, or all of them', () => {
+test('custom fields are chosen individually, or all of them', () => {
 	expect(passesFilter(change('custom_fields.tier'), fields('custom_fields.tier'))).toBe(true);
 	expect(passesFilter(change('custom_fields.tier'), fields('custom_fields'))).toBe(true);
 	expect(passesFilter(change('custom_fields.tier2'), fields('custom_fields.tier'))).toBe(false);
 });
 
-test('what tells of no change passes a filter by changed fields', () => {
+test('an event that is not a change passes a filter by changed fields', () => {
 	expect(passesFilter(created, fields('amount'))).toBe(true);
 });
 
-test('a record passes with one of the values wanted; one without the field does not', () => {
+test('a record passes with one of the chosen values; a record without the field does not', () => {
 	const of = (equal: Record<string, string[]>) => passesFilter(created, { changedFields: [], equal });
 	expect(of({ pipeline_id: ['pip_2', 'pip_1'], owner_id: [] })).toBe(true);
 	expect(of({ pipeline_id: ['pip_2'] })).toBe(false);

@@ -24,7 +24,7 @@ const workflowKey = idempotencyKey({
 	items: [0],
 });
 
-test('changes of this workflow are ignored, those of others and of longer ids are not', () => {
+test('changes of this workflow are ignored; those of others and of longer ids are not', () => {
 	const workflow = [ownOrigin('workflow', origin)];
 	expect(passes(event(workflowKey), workflow)).toBe(false);
 	expect(passes(event(workflowKey.replace('/wf1/', '/wf12/')), workflow)).toBe(true);
@@ -37,13 +37,13 @@ test('changes of any workflow of this n8n are ignored, those of another n8n are 
 	expect(passes(event(workflowKey), [ownOrigin('instance', originOf('instance-2', 'wf1'))])).toBe(true);
 });
 
-test('changes of chosen users are ignored, whatever the CRM says of requests', () => {
+test('changes of chosen users are ignored, whatever the CRM reports about requests', () => {
 	const { request: _, ...plain } = event(null, 'usr_2');
 	expect(passes(plain, [], ['usr_2'])).toBe(false);
 	expect(passes(plain, [], ['usr_3'])).toBe(true);
 });
 
-test('an event says whether this workflow made it, another one of this n8n, or somebody else', () => {
+test('an event tells whether this workflow caused it, another one of this n8n, or somebody else', () => {
 	expect(madeBy(event(workflowKey), origin)).toBe('this_workflow');
 	expect(madeBy(event(workflowKey), originOf('instance-1', 'wf2'))).toBe('this_n8n');
 	expect(madeBy(event(workflowKey), originOf('instance-2', 'wf1'))).toBe('other');

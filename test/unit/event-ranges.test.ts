@@ -35,7 +35,7 @@ const read = async (log: ReturnType<typeof logOf>, from = 0): Promise<number[]> 
 
 const sequences = fc.uniqueArray(fc.integer({ min: 1, max: 300 }), { maxLength: 120 }).map((some) => some.sort((a, b) => a - b));
 
-test('a log is read whole and in sequence, however its numbers are spread, with what comes meanwhile', async () => {
+test('a log is read completely and in sequence, however its numbers are spread, including events added meanwhile', async () => {
 	await fc.assert(
 		fc.asyncProperty(sequences, fc.nat(150), fc.nat(7), async (some, from, more) => {
 			const arriving = Array.from({ length: more }, (_, i) => 1_000 + i);
@@ -49,7 +49,7 @@ test('a log is read whole and in sequence, however its numbers are spread, with 
 	);
 });
 
-test('answers of a replica that is behind leave nothing out: the log is read up to its newest event, or the reading ends with an error', async () => {
+test('responses of a replica that is behind skip nothing: the log is read to its newest event, or the reading fails', async () => {
 	await fc.assert(
 		fc.asyncProperty(sequences, fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }), fc.integer({ min: 1, max: 30 }), async (some, behind, missing) => {
 			let answerCount = 0;
@@ -67,7 +67,7 @@ test('answers of a replica that is behind leave nothing out: the log is read up 
 	);
 });
 
-test('a dense log costs one request for each page, and two more', async () => {
+test('a dense log needs one request per page, and two more', async () => {
 	const log = logOf(Array.from({ length: 50 }, (_, i) => i + 1));
 	expect(await read(log)).toHaveLength(50);
 	expect(log.requests).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);

@@ -18,12 +18,12 @@ test('within a workflow, requests are sent in their order', () => {
 	expect(order([entry('1'), entry('2'), entry('3')])).toEqual(['1', '2', '3']);
 });
 
-test('a workflow of many requests does not hold up a workflow of a few', () => {
+test('a workflow with many requests does not delay a workflow with few', () => {
 	const many = Array.from({ length: 6 }, (_, i) => entry(`a${i}`, 'a'));
 	expect(order([...many, entry('b0', 'b'), entry('b1', 'b'), entry('c0', 'c')])).toEqual(['a0', 'b0', 'c0', 'a1', 'b1', 'a2', 'a3', 'a4', 'a5']);
 });
 
-test('awaited requests go before ordinary ones, and those before bulk', () => {
+test('awaited requests are sent before ordinary ones, and those before bulk', () => {
 	expect(order([entry('bulk', 'a', 'bulk'), entry('ordinary'), entry('form', 'b', 'awaited')])).toEqual(['form', 'ordinary', 'bulk']);
 });
 
@@ -39,7 +39,7 @@ test('ordinary requests do not starve either, between awaited ones and bulk', ()
 	expect([names.indexOf('bulk 0'), names.indexOf('ordinary')]).toEqual([9, 19]);
 });
 
-test('a request that was refused goes before others of its workflow', () => {
+test('a request that was refused is sent before others of its workflow', () => {
 	expect(order([entry('1'), entry('2'), entry('refused', 'a', 'ordinary', true), entry('other', 'b')])).toEqual(['refused', 'other', '1', '2']);
 });
 

@@ -50,7 +50,7 @@ const cell = fc.oneof(fc.string({ maxLength: 6 }), fc.string({ unit: 'grapheme',
 const table = fc.array(fc.tuple(cell, cell), { minLength: 1, maxLength: 6 });
 const damage = fc.option(fc.tuple(fc.nat(400), fc.uint8Array({ minLength: 1, maxLength: 3 })), { nil: undefined });
 
-test('whatever the bytes, a record has the text of the file, or the user is told', async () => {
+test('whatever the bytes, a record has the text of the file, or the user is warned', async () => {
 	await fc.assert(
 		fc.asyncProperty(table, fc.constantFrom(...encodings.keys()), damage, fc.integer({ min: 1, max: 40 }), async (rows, name, broken, size) => {
 			const text = stringify([['last_name', 'email'], ...rows], { quoted: true });
@@ -73,7 +73,7 @@ test('whatever the bytes, a record has the text of the file, or the user is told
 	);
 });
 
-test.each(['UTF-16 without a mark', 'big-endian UTF-16 without a mark', 'UTF-32 without a mark'])('%s is refused with advice, and read where it is chosen', async (name) => {
+test.each(['UTF-16 without a mark', 'big-endian UTF-16 without a mark', 'UTF-32 without a mark'])('%s is refused with advice, and read if it is chosen', async (name) => {
 	const bytes = encodings.get(name)!('last_name,email\nZoë,a@b.example\n');
 	for (const format of ['csv', 'json', 'ndjson'] as const) {
 		const reading = recordsOf(bytes, { format }).then(({ error }) => { throw error ?? new Error('It was read'); });
@@ -88,7 +88,7 @@ test.each(['UTF-32 with a mark', 'big-endian UTF-32'])('%s is refused by its nam
 	await expect(recordsOf(encodings.get(name)!('a,b\n1,2\n'))).rejects.toThrow(/UTF-32.*Save it as UTF-8/);
 });
 
-test('a mark that contradicts the chosen encoding is refused', async () => {
+test('a byte order mark that contradicts the chosen encoding is refused', async () => {
 	const bytes = encodings.get('UTF-8 with a mark')!('last_name\nZoë\n');
 	await expect(recordsOf(bytes, { encoding: 'windows-1252' })).rejects.toThrow(/mark of UTF-8, but WINDOWS-1252 is chosen/);
 	expect((await recordsOf(bytes, { encoding: 'utf-8' })).rows).toEqual([{ row: 2, content: { last_name: 'Zoë' } }]);
@@ -105,7 +105,7 @@ describe('the line sep= of Excel', () => {
 		['sep=;\r\nname;note\r\na,b;"c;d"\r\n', ['name', 'note'], { name: 'a,b', note: 'c;d' }],
 		['\ufeffSEP=^\nname^note\na^b\n', ['name', 'note'], { name: 'a', note: 'b' }],
 		['"sep=\t"\nname\tnote\na;;;\tb\n', ['name', 'note'], { name: 'a;;;', note: 'b' }],
-	])('%j names the delimiter and is no row', async (text, columns, content) => {
+	])('%j names the delimiter and is not a row', async (text, columns, content) => {
 		for (const size of [1, 3, 1_000]) {
 			const { file, rows } = await recordsOf(Buffer.from(text), {}, size);
 			expect(file.columns).toEqual(columns);
@@ -113,7 +113,7 @@ describe('the line sep= of Excel', () => {
 		}
 	});
 
-	test('is no row either where the user has chosen a delimiter, which counts', async () => {
+	test('is not a row even if the user has chosen a delimiter, which takes precedence', async () => {
 		const { rows } = await recordsOf(Buffer.from('sep=;\na,b\n1;2,3\n'), { delimiter: ',' });
 		expect(rows).toEqual([{ row: 2, content: { a: '1;2', b: '3' } }]);
 	});
@@ -123,7 +123,7 @@ describe('the line sep= of Excel', () => {
 	});
 });
 
-test('an unreadable row comes with its text', async () => {
+test('an unreadable row is reported with its text', async () => {
 	const text = 'a;b\n1;"2"x\n3;4;5\n"6\n7;8\n';
 	for (const size of [1, 4, 100]) {
 		const { rows } = await recordsOf(Buffer.from(text), {}, size);
@@ -144,7 +144,7 @@ test.each(['ndjson', 'json'] as const)('a record nested 100,000 deep is refused 
 	expect(rows.map(({ problem }) => problem)).toEqual([undefined, expect.stringContaining('nested more than 500 levels'), undefined]);
 });
 
-test('a column without a name is counted where it has anything', async () => {
+test('a column without a name is counted if it has any values', async () => {
 	const { file } = await recordsOf(Buffer.from('a,,b,\n1,,2,\n3,x,4,\n'));
 	expect([...file.unnamed]).toEqual([2]);
 });

@@ -56,7 +56,7 @@ test('reads what another library writes, in any dialect and however it is cut in
 	);
 });
 
-test('another library reads what is written, and it comes back as it was', async () => {
+test('another library reads the written file, and it can be read again unchanged', async () => {
 	const rows = fc.array(fc.array(cell, { minLength: 2, maxLength: 2 }), { minLength: 1, maxLength: 8 });
 	await fc.assert(
 		fc.asyncProperty(rows, fc.constantFrom(',', ';'), async (table, delimiter) => {
@@ -74,7 +74,7 @@ test.each([
 	['name\tmail\nAda\tada@example.com', '\t'],
 	['"a;b;c",mail\nAda,ada@example.com', ','],
 	['name\nAda', ','],
-])('the delimiter of %j is recognised', async (text, delimiter) => {
+])('the delimiter of %j is recognized', async (text, delimiter) => {
 	expect(await contents(text)).toEqual(await contents(text, 3, delimiter));
 });
 
@@ -82,7 +82,7 @@ test('empty lines are skipped, and a missing line end ends the last one', async 
 	expect(await contents('a,b\n\n\r\n1,2\n\n3,""')).toEqual([['a', 'b'], ['1', '2'], ['3', '']]);
 });
 
-test('a quote that never ends costs its line, and the rest is read', async () => {
+test('a quote that never ends loses its line, and the rest is read', async () => {
 	const rows = await allRows(readCsv(chunked('a,b\n1,"2\n3,4\n5,6\n', 4)));
 	expect(problems(rows)).toEqual([[2, expect.stringContaining('never closed')]]);
 	expect(rows.flatMap(({ content }) => (content ? [content] : []))).toEqual([['a', 'b'], ['3', '4'], ['5', '6']]);
@@ -94,7 +94,7 @@ test('text after a closing quote is reported with its row', async () => {
 	expect(rows.at(-1)).toEqual({ row: 3, content: ['3', '4'] });
 });
 
-test('a line of many megabytes is reported without being held', async () => {
+test('a line of many megabytes is reported without being stored', async () => {
 	async function* endless() {
 		yield 'a,b\n';
 		for (let i = 0; i < 100; i++) yield 'x'.repeat(100_000);
@@ -113,7 +113,7 @@ test('reading stops after too many unreadable rows', async () => {
 });
 
 test.each(['=1+1', '+cmd|x', '-2+a', '@SUM(A1)', '\tx', "'=1", "''=1"])(
-	'a spreadsheet does not run %j, and it can be read back',
+	'a spreadsheet does not execute %j, and it can be read back',
 	(text) => {
 		const table: string[][] = parse(csvRow([text]));
 		const cellText = table[0]?.[0] ?? '';
@@ -122,7 +122,7 @@ test.each(['=1+1', '+cmd|x', '-2+a', '@SUM(A1)', '\tx', "'=1", "''=1"])(
 	},
 );
 
-test.each(['+49 (30) 1234-5', '-12.5', "it's", "'quoted'", 'a=b'])('%j is written as it is', (text) => {
+test.each(['+49 (30) 1234-5', '-12.5', "it's", "'quoted'", 'a=b'])('%j is written unchanged', (text) => {
 	expect(parse(csvRow([text]))).toEqual([[text]]);
 	expect(unescapedCell(text)).toBe(text);
 });
@@ -136,13 +136,13 @@ describe('encodings', () => {
 		['UTF-16 with a byte-order mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 'auto'],
 		['big-endian UTF-16', Buffer.concat([Buffer.from([0xfe, 0xff]), utf16be]), 'auto'],
 		['big-endian UTF-16 without a mark', utf16be, 'utf-16be'],
-	])('%s is read whatever its chunks', async (_, bytes, encoding) => {
+	])('%s is read however it is divided into chunks', async (_, bytes, encoding) => {
 		for (const size of [1, 2, 3, 5, 1_000]) {
 			expect((await all(decodeText(chunked(bytes, size), encoding))).join('')).toBe(text);
 		}
 	});
 
-	test('Windows-1252 is read where it is chosen, and refused with a word where it is not', async () => {
+	test('Windows-1252 is read if it is chosen, and refused with advice if not', async () => {
 		const bytes = Buffer.from([0x5a, 0x6f, 0xeb, 0x80]);
 		expect((await all(decodeText(chunked(bytes, 1), 'windows-1252'))).join('')).toBe('Zoë€');
 		await expect(all(decodeText(chunked(bytes, 1)))).rejects.toThrow('not UTF-8');
@@ -156,7 +156,7 @@ describe('encodings', () => {
 describe('JSON', () => {
 	const record = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 3 }));
 
-	test('records come back, from lines and from an array', async () => {
+	test('records are read unchanged, from lines and from an array', async () => {
 		await fc.assert(
 			fc.asyncProperty(fc.array(record), fc.integer({ min: 1, max: 9 }), async (records, size) => {
 				const expected = records.map((entry) => parseJson(JSON.stringify(entry)));
@@ -186,7 +186,7 @@ describe('JSON', () => {
 		},
 	);
 
-	test('a record of many megabytes is reported without being held', async () => {
+	test('a record of many megabytes is reported without being stored', async () => {
 		async function* endless(open: string, close: string) {
 			yield open;
 			for (let i = 0; i < 50; i++) yield 'x'.repeat(100_000);

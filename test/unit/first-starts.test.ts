@@ -22,7 +22,7 @@ async function probed() {
 	return n8n;
 }
 
-test('an execution without items tells where executions run, and what it overtakes is started again', async () => {
+test('an execution without items shows where executions run, and a start that it overtakes is repeated', async () => {
 	const n8n = await probed();
 	n8n.emitted[2]!.resolve(runQueueMode('success'));
 	await settled();
@@ -30,7 +30,7 @@ test('an execution without items tells where executions run, and what it overtak
 	expect(n8n.keys().slice(3)).toEqual(['silent']);
 });
 
-test('a worker may answer for it alone', async () => {
+test('a worker may respond instead', async () => {
 	const n8n = await probed();
 	n8n.emitted[2]!.answer({});
 	await settled();
@@ -60,7 +60,7 @@ test('for a long execution that has begun, nothing is started', async () => {
 	expect(n8n.keys()).toHaveLength(2);
 });
 
-test('for one that has begun an hour ago, it is found out where it runs, before anybody is told', async () => {
+test('if one began an hour ago, the trigger finds out where it runs before it reports', async () => {
 	const n8n = await silentAtFirst();
 	n8n.emitted[1]!.resolve(undefined);
 	await settled();
@@ -73,7 +73,7 @@ test('for one that has begun an hour ago, it is found out where it runs, before 
 	expect(n8n.reported).toEqual([]);
 });
 
-test('an execution that a worker stops at the timeout of the workflow, of which n8n does not tell, has failed', async () => {
+test('an execution that a worker stops at the workflow’s timeout, which n8n does not report, has failed', async () => {
 	const n8n = startInQueueMode({}, { executionTimeout: 5 });
 	n8n.begin('timed out');
 	await n8n.after(minute);
@@ -94,14 +94,14 @@ test('where executions run in the main process, nothing is repeated', async () =
 	expect(n8n.reported).toEqual([]);
 });
 
-test('a trigger that always gives items is not started without, so the user is told after an hour', async () => {
+test('a trigger that always returns items starts none without items, so the user is warned after an hour', async () => {
 	const n8n = await silentAtFirst({ alwaysOutputData: true });
 	await n8n.after(61 * minute);
 	expect(n8n.keys()).toEqual(['silent']);
 	expect(n8n.reported).toEqual([expect.stringContaining('For an hour, n8n has not reported')]);
 });
 
-test('what one trigger has seen of n8n, all triggers of the process know', async () => {
+test('all triggers of a process share what one has found out about n8n', async () => {
 	const other = startInQueueMode();
 	other.begin('first');
 	other.emitted[0]!.resolve(runQueueMode('success'));
@@ -113,7 +113,7 @@ test('what one trigger has seen of n8n, all triggers of the process know', async
 	expect(n8n.emitted[1]!.items).toEqual(n8n.emitted[0]!.items);
 });
 
-test('the run of a worker that was taken for dead does not tell that executions run elsewhere', async () => {
+test('the run of a worker that was presumed dead does not show that executions run elsewhere', async () => {
 	const n8n = startInQueueMode();
 	for (const [i, jobId] of ['1', undefined].entries()) {
 		n8n.begin(`before ${i}`);
@@ -125,7 +125,7 @@ test('the run of a worker that was taken for dead does not tell that executions 
 	expect(n8n.emitted[3]!.items).toEqual(n8n.emitted[2]!.items);
 });
 
-test('of a job that n8n gives up as the first of all, n8n is asked, too', async () => {
+test('if the first job is one that n8n gives up, n8n is asked about it, too', async () => {
 	const n8n = startInQueueMode();
 	n8n.begin('given up');
 	n8n.emitted[0]!.resolve(runQueueMode('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
@@ -142,7 +142,7 @@ test.each([
 	['Driver not Connected', 'does not tell', 'failed'],
 	['job stalled more than maxStalledCount', 'tells', 'failed'],
 	['Missing lock for job 7 finished', 'tells', 'failed'],
-])('of a job that failed (%s), an n8n that %s what it could not start: %s', async (message, tells, outcome) => {
+])('if a job failed (%s), an n8n that %s what it could not start: %s', async (message, tells, outcome) => {
 	const n8n = startInQueueMode();
 	n8n.begin('given up');
 	n8n.emitted[0]!.resolve(runQueueMode('error', { jobId: undefined, data: { resultData: { runData: {}, error: { message } } } }));

@@ -16,7 +16,7 @@ test.each([
 	['exactly the share', 10, { share: 10 }, 100],
 	['exactly a share that no binary fraction is', 29, { share: 29 }, 100],
 	['the whole account, where it is allowed', 100, { number: 100, share: 100 }, 100],
-	['one of three, as a tenth of them is no record', 1, { share: 10 }, 3],
+	['one of three, as a tenth of them is less than a record', 1, { share: 10 }, 3],
 	['three of six, as no fewer stay', 3, { share: 10 }, 6],
 ])('%s may be deleted', (_, count, limits, inScope) => {
 	const planned = missing(count);
@@ -31,8 +31,8 @@ test.each([
 	['four of thirty-nine, where a tenth is allowed', 4, { share: 10 }, 39, /allows 10 %/],
 	['one of three, where no share is allowed', 1, { share: 0 }, 3, /allows 0 %/],
 	['one of three, where no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
-	['anything, where the number is no number', 1, { number: NaN }, 1000, /allows NaN/],
-	['anything, where the share is no number', 1, { share: NaN }, 1000, /allows NaN/],
+	['anything if the number is not a number', 1, { number: NaN }, 1000, /allows NaN/],
+	['anything if the share is not a number', 1, { share: NaN }, 1000, /allows NaN/],
 ])('%s is not deleted, and none of the others', (_, count, limits, inScope, reason) => {
 	const result = guarded(missing(count), limits, { inScope });
 	expect(result.reason).toMatch(reason);
@@ -45,13 +45,13 @@ test.each([
 	['the source is empty', { inSource: 0 }, /the source is empty/],
 	['an item is unknown', { unknown: 1 }, /1 items have no key/],
 	['the CRM counts more records than it gave', { counted: 6 }, /only 5 of the 6/],
-])('nothing is deleted where %s', (_, readings, reason) => {
+])('nothing is deleted if %s', (_, readings, reason) => {
 	const result = guarded(missing(5), {}, readings);
 	expect(result.reason).toMatch(reason);
 	expect(result.planned.every(({ action }) => action === 'conflict')).toBe(true);
 });
 
-test('a service that counts what it gave, or fewer, or does not count, stops nothing', () => {
+test('a service that counts the records it returned, or fewer, or does not count, stops nothing', () => {
 	for (const counted of [5, 4, undefined]) expect(guarded(missing(5), {}, { counted }).reason).toBeUndefined();
 });
 
@@ -60,7 +60,7 @@ test('setting records as missing counts like deleting them', () => {
 	expect(guarded(planned, { number: 1 }).reason).toMatch(/^2 of 2/);
 });
 
-test('what the source has is neither counted nor held back', () => {
+test('changes of records that the source has are neither counted nor held back', () => {
 	const update: PlannedChange = { action: 'update', item: 0, record: record(9), patch: { last_name: 'x' }, changes: [] };
 	const unchanged: PlannedChange = { action: 'unchanged', record: record(8), changes: [] };
 	const { planned, reason } = guarded([update, unchanged, ...missing(2)], { number: 1 });
@@ -80,13 +80,13 @@ test('values that the CRM has stored in another notation were set before: they d
 	expect(guarded(mixed, { number: 1 }).reason).toContain('3 of 3');
 });
 
-describe('whatever the limits and the size of the account', () => {
+describe('whatever the limits and the size of the account,', () => {
 	const limits = fc.record({ share: fc.oneof(fc.nat(100), fc.constantFrom(0, 0.5, 10, NaN)), number: fc.oneof(fc.nat(50), fc.constantFrom(0, 100, NaN)) });
 	const sizes = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([count, stay]) => ({ count, inScope: count + stay }));
 	const isAllowed = (count: number, inScope: number, allowed: { share: number; number: number }) =>
 		guarded(missing(count), allowed, { inScope }).reason === undefined;
 
-	test('no more goes than both limits allow, or three of a list of which half stays', () => {
+	test('no more are deleted than both limits allow, or three of a list of which half stays', () => {
 		fc.assert(
 			fc.property(limits, sizes, ({ share, number }, { count, inScope }) => {
 				const few = [1, 2, 3].includes(count) && inScope - count >= count && share > 0;
@@ -96,7 +96,7 @@ describe('whatever the limits and the size of the account', () => {
 		);
 	});
 
-	test('what a limit allows, a higher one allows, and so it does fewer deletions or a larger list', () => {
+	test('changes allowed by a limit are also allowed with a higher limit, fewer deletions or a larger list', () => {
 		fc.assert(
 			fc.property(limits, sizes, fc.nat(60), ({ share, number }, { count, inScope }, more) => {
 				if (!isAllowed(count, inScope, { share, number })) return;
@@ -108,7 +108,7 @@ describe('whatever the limits and the size of the account', () => {
 		);
 	});
 
-	test('all go or none', () => {
+	test('all are deleted or none', () => {
 		fc.assert(
 			fc.property(limits, sizes, (allowed, { count, inScope }) => {
 				const { planned, reason } = guarded(missing(count), allowed, { inScope });

@@ -27,10 +27,10 @@ const forms: Array<[words: string, format: KeyFormat, key: RegExp]> = [
 	['39 digits', { pattern: '^[0-9]{39}$' }, /^[0-9]{39}$/],
 ];
 
-describe.each(forms)('where a service wants %s', (_, format, form) => {
+describe.each(forms)('if a service requires %s', (_, format, form) => {
 	const key = (change: Partial<WriteIdentity> = {}) => idempotencyKey({ ...identity, ...change }, format);
 
-	test('each write has one such key, and every other write another', () => {
+	test('each write has one such key, and every other write another key', () => {
 		const keys = Array.from({ length: 50 }, (_unused, run) => key({ run }));
 		for (const [run, writeKey] of keys.entries()) {
 			expect(writeKey).toMatch(form);
@@ -40,13 +40,13 @@ describe.each(forms)('where a service wants %s', (_, format, form) => {
 		expect(new Set(keys).size).toBe(keys.length);
 	});
 
-	test('so has a write that is never tried again', () => {
+	test('a write that is never retried also has one', () => {
 		const keys = Array.from({ length: 20 }, () => freshKey(format));
 		for (const writeKey of keys) if (format.pattern) expect(writeKey).toMatch(new RegExp(format.pattern));
 		expect(new Set(keys).size).toBe(keys.length);
 	});
 
-	test('the node says that it can make them', () => {
+	test('the node reports that it can make them', () => {
 		expect(canMakeKeys(format)).toBe(true);
 	});
 });
@@ -55,9 +55,9 @@ test.each<[string, KeyFormat]>([
 	['too short to be unique', { maxLength: 21 }],
 	['longer than any that the node makes', { minLength: 300 }],
 	['of a form nobody makes', { pattern: '^order-[0-9]+$' }],
-	['of a pattern that is none', { pattern: '(' }],
+	['with an invalid pattern', { pattern: '(' }],
 	['of a form that only some keys have by chance', { pattern: '^[89a-d]' }],
-])('the node says that it cannot make keys %s, and refuses the write', (_, format) => {
+])('the node reports that it cannot make keys %s, and refuses the write', (_, format) => {
 	expect(canMakeKeys(format)).toBe(false);
 	const outcomes = Array.from({ length: 40 }, (_unused, run) => {
 		try {
@@ -69,12 +69,12 @@ test.each<[string, KeyFormat]>([
 	expect(outcomes).toContainEqual(expect.stringMatching(/^The CRM requires idempotency keys .*support\.$/));
 });
 
-test('the words of the refusal name what the CRM asks for', () => {
+test('the refusal names the form that the CRM requires', () => {
 	expect(() => idempotencyKey(identity, { pattern: '^x$' })).toThrow('in a form that the node cannot create (^x$)');
 	expect(() => idempotencyKey(identity, { maxLength: 21 })).toThrow('of at most 21 characters, which are too short to be unique');
 });
 
-test('the origin is part of a key as long as 32 characters of its hash have room beside it', () => {
+test('the origin is part of a key if 32 characters of its hash fit beside it', () => {
 	const fullPrefix = idempotencyKey(identity).replace(/[0-9a-f]+$/, '');
 	const prefix = fullPrefix.replace(/[^/]+\/$/, '');
 	expect(idempotencyKey(identity, { maxLength: fullPrefix.length + 32 })).toMatch(/^n8n\/\w+\/\w*\/\w+\/[0-9a-f]{32}$/);
@@ -86,13 +86,13 @@ test('the origin is part of a key as long as 32 characters of its hash have room
 	expect(idempotencyKey(identity, { minLength: least.length, maxLength: least.length })).toBe(least);
 });
 
-test('a key of the node without an installation or a workflow has no origin of another', () => {
+test('a key without an installation or a workflow is not attributed to another one', () => {
 	expect(originOfKey('n8n/1234567/w/' + '0'.repeat(32))).toBeUndefined();
 	expect(originOfKey('n8n/12345678/w/' + '0'.repeat(31))).toBeUndefined();
 	expect(originOfKey('n8n/12345678//' + '0'.repeat(32))).toEqual({ instance: '12345678', workflow: '', hash: '0'.repeat(32) });
 });
 
-test('a workflow whose id no header can carry is told by 16 digits of its hash', () => {
+test('a workflow whose id does not fit into a header is identified by 16 digits of its hash', () => {
 	expect(originOf('i', 'ünusual').workflow).toMatch(/^[0-9a-f]{16}$/);
 	expect(originOf('i', 'w'.repeat(64)).workflow).toBe('w'.repeat(64));
 	expect(originOf('i', 'w'.repeat(65)).workflow).toMatch(/^[0-9a-f]{16}$/);

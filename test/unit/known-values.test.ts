@@ -29,7 +29,7 @@ test('values are found flat and in objects', () => {
 	});
 });
 
-test('lists are values as they are', () => {
+test('lists are values and stay unchanged', () => {
 	expect(read({ emails: [{ value: 'a' }] }).values).toEqual([['emails', [{ value: 'a' }]]]);
 });
 
@@ -37,15 +37,15 @@ test.each([null, '', ' '])('an object that is %j is blank as a whole', (address)
 	expect(read({ address })).toEqual({ values: [['address', address]], unknown: [], noObjects: [] });
 });
 
-test('an object may be JSON text, as databases give it', () => {
+test('an object may be JSON text, as from databases', () => {
 	expect(read({ custom_fields: '{"tier":2}' }).values).toEqual([['custom_fields.tier', 2]]);
 });
 
-test.each(['12 Main Street', '[1]', 7, ['Madrid']])('%p is no object, which is told', (address) => {
+test.each(['12 Main Street', '[1]', 7, ['Madrid']])('%p is reported as not being an object', (address) => {
 	expect(read({ address })).toEqual({ values: [], unknown: [], noObjects: ['address'] });
 });
 
-test('names of no field are told, with their place', () => {
+test('names that match no field are reported with their path', () => {
 	expect(read({ id: 1, address: { planet: 'x' }, custom_fields: { gone: 1, tier: 2 } })).toEqual({
 		values: [['custom_fields.tier', 2]],
 		unknown: ['id', 'address.planet', 'custom_fields.gone'],
@@ -53,7 +53,7 @@ test('names of no field are told, with their place', () => {
 	});
 });
 
-test('what is undefined was not given', () => {
+test('an undefined value counts as missing', () => {
 	expect(read({ name: undefined, other: undefined })).toEqual({
 		values: [],
 		unknown: [],
@@ -102,15 +102,15 @@ describe('a column of a spreadsheet', () => {
 	});
 
 	test.each(['notes', 'name', '---', 'constructor', '__proto__x'])(
-		'%s is none, as no field fits',
+		'%s matches nothing, as no field fits',
 		(column) => expect(readContact({ [column]: 'x' })).toEqual({ values: {}, unknown: [column] }),
 	);
 
-	test('that is only similar does not take an object for a text', () => {
+	test('that is only similar is not used for text if the field is an object', () => {
 		expect(readContact({ company: { id: 1 } })).toEqual({ values: {}, unknown: ['company'] });
 	});
 
-	test('that several fields fit is refused by their names', () => {
+	test('that several fields fit is refused with their names', () => {
 		expect(() => readContact({ Twin: 'x' })).toThrow(/^“Twin” could mean any of the fields custom_fields\.first, custom_fields\.second\./);
 	});
 

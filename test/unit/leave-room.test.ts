@@ -57,10 +57,10 @@ test('with nothing left, the same program is refused most of the time', async ()
 	expect(refused).toBeGreaterThan(0.5);
 }, 60_000);
 
-describe('of requests that leave room', () => {
+describe('if requests leave room', () => {
 	const bulk = { priority: 'bulk', reserve: 0.3 } as const;
 
-	test('those that leave it are sent, whatever is in flight; others wait for the next window, and an ordinary one does not wait', async () => {
+	test('those requests are sent, whatever is in flight; others wait for the next window, and an ordinary one does not wait', async () => {
 		const { clock, events, send, pass } = start();
 		await Promise.all([send('first', () => withWindow(clock, 10), bulk), pass(200)]);
 		let left = 10;
@@ -110,7 +110,7 @@ describe('of requests that leave room', () => {
 		expect(events).toHaveLength(9);
 	});
 
-	test('a request that would wait too long for the next window fails with the time when it begins', async () => {
+	test('a request that would wait too long for the next window fails, and its error tells when that begins', async () => {
 		const { clock, send, pass } = start();
 		await Promise.all([send('first', () => withWindow(clock, 10, 90), bulk), pass(200)]);
 		let left = 10;

@@ -40,6 +40,6 @@ test.each<[string, string]>([
 	['Attachments of a message', n(schemas.Message.properties.attachments.maxItems)],
 	['Events are kept', `${eventsAreKeptMs / day} days`],
 	['Attempts to deliver a webhook', `${disableAfterMs / day} days`],
-])('the page on limits has that of: %s', (label, limit) => {
+])('the page on limits has the value of: %s', (label, limit) => {
 	expect(page).toContain(`| ${label} | ${limit} |`);
 });

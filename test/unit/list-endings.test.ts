@@ -106,7 +106,7 @@ async function read(dialect: PagingDialect): Promise<number[] | Error> {
 const runs = randomRuns(500);
 const range = (total: number) => Array.from({ length: total }, (_, i) => i);
 
-test('whatever the dialect of a list, everything is read or the user is told', async () => {
+test('whatever the dialect of a list, everything is read or the user is warned', async () => {
 	await fc.assert(
 		fc.asyncProperty(dialects, async (dialect) => {
 			// A service that says it is at the end when it is not, and counts nothing, cannot be found out.
@@ -140,7 +140,7 @@ test('the dialects of the description and of the source document are read, not r
 	);
 });
 
-describe('a page that is not the end is never taken for it:', () => {
+describe('a page that is not the last is never treated as the last:', () => {
 	const answers = (body: object, headers: Record<string, string> = {}) => async () => ({ status: 200, headers, body });
 	const list = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] }).list;
 	const data = [{ id: 'a' }, { id: 'b' }];
@@ -193,7 +193,7 @@ describe('a page that is not the end is never taken for it:', () => {
 	test.each<[string, object]>([
 		['two parameters', { after: '$response.body#/spot/id', since: '$response.body#/spot/time' }],
 		['an expression of several parts', { after: '{$response.body#/spot/id}-{$response.body#/spot/time}' }],
-	])('a link that is not understood, of %s', async (_, parameters) => {
+	])('a link that is not understood, in %s', async (_, parameters) => {
 		const names = ['after', 'since', 'cursor'].map((name) => ({ name, in: 'query', schema: {} }));
 		const linked = describe_({ parameters: names, responses: { 200: { links: { next: { parameters } } } } }).list;
 		const page = (next: object) => readPage(answers({ data, next_cursor: null, marks: 1, ...next }), '/v1/contacts', { list: linked, query: {} });
@@ -202,7 +202,7 @@ describe('a page that is not the end is never taken for it:', () => {
 	});
 });
 
-test('a list without pages is read as it comes', async () => {
+test('a list without pages is read as it is returned', async () => {
 	const { list } = describe_({});
 	const send = async () => ({ status: 200, headers: {}, body: { data: [{ id: 'a' }, { id: 'b' }] } });
 	expect((await readPage(send, '/v1/contacts', { list, query: {} })).records).toHaveLength(2);

@@ -10,19 +10,19 @@ test.each([
 	'<https://x.example/?cursor=a>; rel="prev"; title="a, b; rel=next", <https://x.example/?cursor=b>; title="c, \\"d\\""; rel="last next"',
 	'<?cursor=a,b>; rel=first , <?cursor=b>; rel=next; title*=UTF-8\'\'x',
 	"<?cursor=b>;rel='next'",
-])('a Link header is read as RFC 8288 has it: %s', async (link) => {
+])('a Link header is read as RFC 8288 specifies: %s', async (link) => {
 	const { list } = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] });
 	const send = async () => ({ status: 200, headers: { link }, body: { data: [{ id: 'a' }] } });
 	expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBe('b');
 });
 
-test.each(['<?cursor=b>; rel="nextpage"', '<?cursor=b>; rel="prev"; title="next"', '<?cursor=b>; title="rel=next"'])('no other link is taken for the next one: %s', async (link) => {
+test.each(['<?cursor=b>; rel="nextpage"', '<?cursor=b>; rel="prev"; title="next"', '<?cursor=b>; title="rel=next"'])('no other link is used as the next one: %s', async (link) => {
 	const { list } = describe_({ parameters: [{ name: 'cursor', in: 'query', schema: {} }] });
 	const send = async () => ({ status: 200, headers: { link }, body: { data: [{ id: 'a' }], next_cursor: null } });
 	expect((await readPage(send, '/v1/contacts', { list, query: {} })).next).toBeUndefined();
 });
 
-describe('what a link has beside the cursor', () => {
+describe('a parameter of a link beside the cursor', () => {
 	const names = ['after', 'direction', 'limit'].map((name) => ({ name, in: 'query', schema: { type: name === 'limit' ? 'integer' : 'string' } }));
 	const link = { parameters: { after: '$response.body#/next', direction: 'forth', limit: 2, q: '$request.query.q' } };
 	const { list } = describe_({ parameters: names, responses: { 200: { links: { next: link } } } });
@@ -41,12 +41,12 @@ describe('what a link has beside the cursor', () => {
 	};
 	beforeEach(() => (queries.length = 0));
 
-	test('is sent for each next page, the size of pages for all', async () => {
+	test('is sent for each next page, the page size for all', async () => {
 		expect(await readWith()).toEqual([0, 1, 2, 3, 4, 5]);
 		expect(queries).toEqual([{ limit: 2 }, { limit: 2, direction: 'forth', after: '2' }, { limit: 2, direction: 'forth', after: '4' }]);
 	});
 
-	test('does not take the place of what the user has chosen: the list is refused', async () => {
+	test('does not replace the user’s choices: the list is refused', async () => {
 		await expect(readWith({ direction: 'back' })).rejects.toThrow('API description');
 	});
 });

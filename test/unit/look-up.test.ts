@@ -50,7 +50,7 @@ const expected = (records: Service['records'], kind: FieldKind, text: string): s
 	return ids.length === 0 ? 'notFound' : ids.join();
 };
 
-test('each value has the outcome it has alone, whatever it is asked for with', async () => {
+test('each value has the outcome it has alone, whichever values are in the same request', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(value, { maxLength: 60 }), fc.array(record, { maxLength: 8 }), kind, async (values, codes, kind) => {
 			const records = codes.map((codeValue, i) => ({ id: `r${i}`, code: codeValue }));
@@ -62,7 +62,7 @@ test('each value has the outcome it has alone, whatever it is asked for with', a
 	);
 });
 
-test('a filter that refuses every value cannot be asked, and is not asked for each of them', async () => {
+test('a filter that refuses every value cannot be used, and is not tried for each of them', async () => {
 	const values = Array.from({ length: 400 }, (_, i) => `v${i}`);
 	for (const kind of ['list', 'text'] as const) {
 		const { collection, requests } = serviceOf({ kind, records: [], refuses: () => 400 });
@@ -72,12 +72,12 @@ test('a filter that refuses every value cannot be asked, and is not asked for ea
 	}
 });
 
-test.each([401, 403, 404, 429, 500, 503])('an answer %i is about no value: the look-up fails', async (status) => {
+test.each([401, 403, 404, 429, 500, 503])('a response of %i says nothing about a single value, so the whole look-up fails', async (status) => {
 	const { collection } = serviceOf({ kind: 'list', records: [], refuses: () => status });
 	await expect(lookUp(collection, field, ['a', 'b'])).rejects.toMatchObject({ httpCode: String(status) });
 });
 
-test('a service that does not filter is told, and its list is not read for each value', async () => {
+test('a service that does not filter is detected, and its list is not read for each value', async () => {
 	const { collection, requests } = serviceOf({ kind: 'list', records: [], refuses: () => undefined });
 	const { send } = collection.api;
 	const others = { data: [{ id: 'x', code: 'other' }], next_cursor: 'more' };
@@ -87,14 +87,14 @@ test('a service that does not filter is told, and its list is not read for each 
 	expect(requests.length).toBeLessThan(10);
 });
 
-test('a record that the CRM finds in its own case is found', async () => {
+test('a record that the CRM finds with another case is found', async () => {
 	const { collection } = serviceOf({ kind: 'text', records: [], refuses: () => undefined });
 	const answerBody = { data: [{ id: 'x', code: 'ABC' }], next_cursor: null };
 	const api = { send: async () => await Promise.resolve({ status: 200, headers: {}, body: answerBody }) } as unknown as Connection;
 	expect(outcomeText((await lookUp({ ...collection, api }, field, ['abc']))('abc'))).toBe('x');
 });
 
-test.each(['list', 'text'] as const)('no value counts as not found that was never asked for (%s)', async (kind) => {
+test.each(['list', 'text'] as const)('a value that was never requested does not count as not found (%s)', async (kind) => {
 	const { collection } = serviceOf({
 		kind,
 		records: [{ id: 'r', code: 'last' }],
@@ -118,7 +118,7 @@ test.each(['list', 'text'] as const)('no value counts as not found that was neve
 	expect(outcomeText(outcomeOf('bad 0'))).toBe('refused');
 });
 
-test('texts that are never sent say nothing of the filter', async () => {
+test('texts that are never sent prove nothing about the filter', async () => {
 	const { collection } = serviceOf({ kind: 'list', records: [{ id: 'r', code: 'a' }], refuses: () => undefined });
 	const unsent = Array.from({ length: 12 }, (_, i) => [`half ${i}\ud83d`, `x,${i}`]).flat();
 	const outcomeOf = await lookUp(collection, field, [...unsent, 'a', 'b']);

@@ -23,7 +23,7 @@ test('a first publish does not read the whole log, however rarely its filter mat
 	expect(reads()).toBe(1_000);
 });
 
-test('the position is that of the newest event that was started, and what was not started after the oldest', async () => {
+test('the position is that of the newest started event; later events than the oldest started one that were not started are read again', async () => {
 	const { log } = longLog();
 	const started = async ({ sequence }: CrmEvent) => sequence <= 299_990 && sequence >= 299_980;
 	expect(await findLostPosition(log, choiceOf('lost'), started)).toEqual({ sequence: 299_984, floor: 299_979 });

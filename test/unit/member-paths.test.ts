@@ -17,12 +17,12 @@ test.each<[path: string[], value: unknown]>([
 	expect(memberAtPath(record, path)).toEqual(value);
 });
 
-test('a JSON pointer leads through lists, too', () => {
+test('a JSON pointer also leads through lists', () => {
 	expect(valueAtPointer(record, ['tags', '1'])).toBe('b');
 	expect(valueAtPointer(record, ['name', '0'])).toBeUndefined();
 });
 
-test('a copy with another value leaves the record and its objects as they are', () => {
+test('a copy with another value leaves the record and its objects unchanged', () => {
 	const before = structuredClone(record);
 	const copy = withMemberAtPath(record, ['address', 'geo', 'lat'], 2);
 	expect(copy).toEqual({ ...record, address: { city: 'Rome', geo: { lat: 2 } } });
@@ -32,7 +32,7 @@ test('a copy with another value leaves the record and its objects as they are', 
 	expect([Object.keys(odd), ({} as { x?: number }).x]).toEqual([['__proto__'], undefined]);
 });
 
-test('a member that was set by itself takes precedence over its fullValue object, in either order', () => {
+test('a member that was set individually takes precedence over its fullValue object, in either order', () => {
 	for (const order of [0, 1]) {
 		const body = {};
 		const fullValue = () => setAtPath(body, ['address'], { city: 'Rome', zip: '1' });

@@ -9,7 +9,7 @@ test('at least four minor versions of n8n are tested, the oldest and the newest 
 	expect(minors.length).toBeGreaterThan(4);
 });
 
-test('the page about versions of n8n names each of them', () => {
+test('the page about versions of n8n lists each of them', () => {
 	const page = readFileSync('docs/n8n-versions.md', 'utf8');
 	for (const version of [TOO_OLD, OLDEST, ...BETWEEN, newest()]) expect(page).toContain(`| ${version} |`);
 });

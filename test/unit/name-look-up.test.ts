@@ -26,7 +26,7 @@ function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'
 	return { api, requests };
 }
 
-test('names are asked for together, where a filter takes several', async () => {
+test('names are looked up together if a filter accepts several', async () => {
 	const { api, requests } = serviceOf([{ id: 'a', name: 'Acme 1' }], { name: 'list', external_id: 'list' });
 	const names = Array.from({ length: 40 }, (_, i) => `Acme ${i}`);
 	const outcomes = await lookUpNames(api, 'companies', names, false);
@@ -35,13 +35,13 @@ test('names are asked for together, where a filter takes several', async () => {
 	expect(outcomes.get('Acme 2')).toEqual({ notFound: true });
 });
 
-test('a name in one field and another is that of several', async () => {
+test('a name that two fields have is treated as the name of several', async () => {
 	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }, { id: 'b', external_id: 'Acme Inc' }], { name: 'text', external_id: 'text' });
 	const outcomes = await lookUpNames(api, 'companies', ['Acme Inc', 'external_id:Acme Inc'], false);
 	expect([...outcomes.values()]).toEqual([{ several: ['a', 'b'] }, { found: 'b' }]);
 });
 
-test('names that are no e-mail addresses keep no address from being found', async () => {
+test('names that are not email addresses do not prevent finding an address', async () => {
 	const { api } = serviceOf([{ id: 'a', email: 'ada@x.example' }], { name: 'text', email: 'text' });
 	const names = [...Array.from({ length: 30 }, (_, i) => `Nobody ${i}`), 'ada@x.example'];
 	expect((await lookUpNames(api, 'users', names, false)).get('ada@x.example')).toEqual({ found: 'a' });
@@ -52,7 +52,7 @@ test('an id that is a number stays a number', async () => {
 	expect([...(await lookUpNames(api, 'companies', ['One & Sons'], false)).values()]).toEqual([{ found: 1 }]);
 });
 
-test('a filter that does not filter finds nothing, and says so', async () => {
+test('a filter that does not filter finds nothing, and reports it', async () => {
 	const { api } = serviceOf([{ id: 'a', name: 'Acme Inc' }], { name: 'text' }, { ignores: true });
 	const [outcome] = [...(await lookUpNames(api, 'companies', ['Nobody Inc'], false)).values()];
 	expect(outcome).toMatchObject({ cannotBeAsked: { message: expect.stringContaining('do not match the filter name') as unknown } });

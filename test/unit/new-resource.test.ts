@@ -8,19 +8,19 @@ const valuesOf = (options: unknown): string[] => (options as INodePropertyOption
 const valuesWhere = (isIncluded: (resource: Resource) => boolean): string[] => resources.filter(isIncluded).map(({ value }) => value).sort();
 const offers = (operation: string) => ({ operations }: Resource): boolean => operations.some(({ option }) => option.value === operation);
 
-test('Undo offers the resources that say so, each of which can be updated', () => {
+test('Undo offers the resources that declare it, each of which can be updated', () => {
 	const offered = valuesOf(resourceNamed('change')!.operations[0]!.options!.find(({ name }) => name === 'kinds')!.options);
 	expect(offered).toEqual(valuesWhere(({ isUndoable }) => isUndoable));
 	expect(valuesWhere(offers('update'))).toEqual(expect.arrayContaining(offered));
 });
 
-test('the Poll Trigger offers the resources that say so, each of which can be listed', () => {
+test('the Poll Trigger offers the resources that declare it, each of which can be listed', () => {
 	const offered = valuesOf(changeProperties.find(({ name }) => name === 'resource')!.options);
 	expect(offered).toEqual(valuesWhere(({ isPolled }) => isPolled));
 	expect(valuesWhere(offers('getMany'))).toEqual(expect.arrayContaining(offered));
 });
 
-test('each action says whether it leaves the CRM; an operation that does not say it is named here, and no action of CRM Platform Tools', () => {
+test('each action declares whether it sends something out of the CRM; an operation that does not is listed here, and is not an action of CRM Platform Tools', () => {
 	// Send is that of API Request; a message says what its own is.
 	const general = ['create', 'update', 'upsert', 'delete', 'get', 'getMany', 'getCurrent', 'addTag', 'removeTag', 'exportFile', 'importFile', 'undo', 'sendAndWait', 'send'];
 	const silent = new Set(resources.flatMap(({ operations }) => operations.filter((operation) => operation.leavesTheCrm === undefined).map(({ option }) => String(option.value))));

@@ -27,7 +27,7 @@ test('a newer position in the store, of another process, replaces that of the pr
 	const stored = JSON.parse(n8n.staticData) as StaticData;
 	const [entry] = Object.values(stored.global);
 	entry!.revision += 1;
-	// As another process leaves it that has read the next event.
+	// The position as another process leaves it after reading the next event.
 	Object.assign(entry!.state, { sequence: entry!.state.sequence + 1, floor: entry!.state.sequence + 1 });
 	n8n.staticData = JSON.stringify(stored);
 	happen('r1', 'r2');

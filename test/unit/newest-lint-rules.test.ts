@@ -46,7 +46,7 @@ test('hint-max-length: no hint is longer than 120 characters', () => {
 	expect(parameters.filter(({ hint = '' }) => hint.length > 120).map(({ name }) => name)).toEqual([]);
 });
 
-test('no-duplicate-param-options, no-asterisk-in-option-names: choices are told apart', () => {
+test('no-duplicate-param-options, no-asterisk-in-option-names: choices have different names', () => {
 	for (const list of lists) {
 		const names = choicesOf(list).map(({ name }) => name);
 		expect([list.name, new Set(names).size, new Set(choicesOf(list).map(({ value }) => value)).size]).toEqual([list.name, names.length, names.length]);
@@ -104,9 +104,9 @@ test('icon-contrast: the icons stand out, three to one, on the background of the
 	}
 });
 
-/** WCAG's ratio of two colours. */
-function contrast(firstColour: string, secondColour: string): number {
-	const [dark, light] = [luminance(firstColour), luminance(secondColour)].sort((a, b) => a - b);
+/** WCAG's ratio of two colors. */
+function contrast(firstColor: string, secondColor: string): number {
+	const [dark, light] = [luminance(firstColor), luminance(secondColor)].sort((a, b) => a - b);
 	return (light! + 0.05) / (dark! + 0.05);
 }
 
@@ -118,8 +118,8 @@ function luminance(color: string): number {
 	return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
 }
 
-describe('broken knowingly', () => {
-	test('open-ended-node-fields: values also go in as JSON', () => {
+describe('rules that are broken on purpose', () => {
+	test('open-ended-node-fields: values can also be entered as JSON', () => {
 		expect(unique(topLevel.filter(({ type }) => type === 'json').map(({ name }) => name))).toEqual(['body', 'columnsJson', 'fieldsJson', 'headers', 'query']);
 	});
 

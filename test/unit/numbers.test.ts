@@ -22,7 +22,7 @@ const isEqual = (first: string, second: string) => {
 	return a * d === c * b;
 };
 
-test('no digit of a number is changed: it is read as that number, or as the text it was', () => {
+test('no digit of a number changes: it is read as that number, or as its text', () => {
 	fc.assert(
 		fc.property(numberText, fc.constantFrom('', ' ', '\n'), (text, space) => {
 			const inside = `{"a":${space}${text}${space},"b":[1,${text}],"c":"${text}",${space}"d":{"${text}":null}}`;
@@ -40,7 +40,7 @@ test('no digit of a number is changed: it is read as that number, or as the text
 	);
 });
 
-test('anything else is read as JSON.parse reads it, also what is no JSON', () => {
+test('anything else is read as by JSON.parse, including invalid JSON', () => {
 	const text = fc.oneof(
 		fc.json(),
 		fc.stringMatching(/^[[\]{},:"\\ 0-9eE.+-]{0,60}$/),
@@ -64,7 +64,7 @@ test('anything else is read as JSON.parse reads it, also what is no JSON', () =>
 	);
 });
 
-test('ids of one service are alike: whole numbers from 2^53 on are texts, and none is like another', () => {
+test('ids of one service have one type: whole numbers from 2^53 on are texts, and all differ', () => {
 	expect(parseJson('[9007199254740991, 9007199254740992, 9007199254740993, -9007199254740993, 1e21]')).toEqual([
 		9007199254740991,
 		'9007199254740992',
@@ -74,7 +74,7 @@ test('ids of one service are alike: whole numbers from 2^53 on are texts, and no
 	]);
 });
 
-test('decimals that JavaScript keeps stay numbers', () => {
+test('decimals that JavaScript stores exactly stay numbers', () => {
 	expect(parseJson('[0.1, 0.30000000000000004, 1234567890.12345, 1e-21, 12.50000000000000000, 2.5e-7]')).toEqual([
 		0.1, 0.30000000000000004, 1234567890.12345, 1e-21, 12.5, 2.5e-7,
 	]);

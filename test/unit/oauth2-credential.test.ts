@@ -41,7 +41,7 @@ test.each([
 	});
 });
 
-test('endpoints elsewhere are taken as they are', () => {
+test('endpoints elsewhere are used unchanged', () => {
 	const authorizationPageUrl = 'https://login.example.com/authorize?tenant=1';
 	const tokenUrl = 'https://login.example.com/token';
 	expect(
@@ -49,23 +49,23 @@ test('endpoints elsewhere are taken as they are', () => {
 	).toMatchObject({ authUrl: authorizationPageUrl, accessTokenUrl: tokenUrl });
 });
 
-describe('the scopes asked for', () => {
+describe('the requested scopes', () => {
 	const scopes = (entered: IDataObject) =>
 		String(filledIn({ baseUrl: 'https://api.example.com', ...entered }).scope).split(' ');
 
-	test('read and write, and leave the set-up of the account alone, unless told otherwise', () => {
+	test('read and write, and exclude the setup of the account, unless the user chooses otherwise', () => {
 		expect(scopes({})).toEqual(expect.arrayContaining(['contacts:read', 'contacts:write']));
 		expect(scopes({})).toContain('users:read');
 		expect(scopes({})).not.toContain('users:write');
 	});
 
-	test('only read, where that is all the user wants', () => {
+	test('only read, if the user chooses that', () => {
 		const reading = scopes({ access: 'read' });
 		expect(reading).toContain('contacts:read');
 		expect(reading.filter((scope) => !scope.endsWith(':read'))).toEqual([]);
 	});
 
-	test('are those the user chooses, and others the list does not have', () => {
+	test('are those that the user chooses, and others that the list does not have', () => {
 		const chosen = { access: 'chosen', scopes: ['contacts:read', 'users:write'] };
 		expect(scopes(chosen)).toEqual(['contacts:read', 'users:write']);
 		expect(scopes({ ...chosen, moreScopes: 'invoices:read a:b' })).toEqual([

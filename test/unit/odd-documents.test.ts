@@ -1,6 +1,6 @@
 import { describe_, fieldsOf, query } from './described-document.ts';
 
-describe('an odd part of a document costs that part alone:', () => {
+describe('an unusual part of a document affects only that part:', () => {
 	const names = (schema: object, components: object = {}) => fieldsOf(schema, components).map(({ name }) => name);
 
 	test('schemas that contain themselves', () => {
@@ -19,7 +19,7 @@ describe('an odd part of a document costs that part alone:', () => {
 		);
 	});
 
-	test('nulls, booleans and text where JSON Schema has something else', () => {
+	test('nulls, booleans and text where JSON Schema has another type', () => {
 		const properties = {
 			empty: null,
 			any: true,
@@ -47,7 +47,7 @@ describe('an odd part of a document costs that part alone:', () => {
 		expect(list.filters).toMatchObject([{ name: 'status' }]);
 	});
 
-	test('what stands beside a reference counts, and references lead anywhere', () => {
+	test('members beside a reference count, and references lead anywhere', () => {
 		const schemas = {
 			Person: { properties: { born: { type: 'string', format: 'date' }, 'a/b': { type: 'number' } } },
 			Alias: { $ref: '#/components/schemas/Person' },
@@ -65,7 +65,7 @@ describe('an odd part of a document costs that part alone:', () => {
 		]);
 	});
 
-	test('several kinds of body are understood as all their fields', () => {
+	test('several body types are read as all their fields', () => {
 		const person = { properties: { name: { type: 'string' }, code: { type: 'string' } }, required: ['name'] };
 		const firm = { properties: { name: { type: 'string' }, code: { type: 'number' } }, required: ['name', 'code'] };
 		expect(fieldsOf({ oneOf: [person, firm] })).toMatchObject([
@@ -74,7 +74,7 @@ describe('an odd part of a document costs that part alone:', () => {
 		]);
 	});
 
-	test('numbers and objects of no single type are not made text', () => {
+	test('numbers and objects without a single type are not converted to text', () => {
 		const properties = {
 			a: { type: ['string', 'integer'] },
 			b: { oneOf: [{ type: 'string' }, { type: 'object', properties: { x: {} } }] },

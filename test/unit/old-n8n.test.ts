@@ -4,7 +4,7 @@ import { refuseOldN8n } from '../../nodes/CrmPlatform/api/oldN8n';
 
 test('this n8n is new enough', () => expect(refuseOldN8n).not.toThrow());
 
-test('an n8n whose n8n-workflow lacks what 2.10 brought is refused, and named', () => {
+test('an n8n whose n8n-workflow lacks a feature of 2.10 is refused, and its version named', () => {
 	jest.isolateModules(() => {
 		jest.doMock('n8n-workflow', () => ({
 			...jest.requireActual<typeof n8nWorkflow>('n8n-workflow'),

@@ -17,7 +17,7 @@ test('an item that a look-up needs early is read once, whatever its value', () =
 	expect(readItems).toEqual([0, 1, 3]);
 });
 
-test('an item that cannot be read fails in its turn with the error it had before', () => {
+test('an item that cannot be read fails in its turn with its earlier error', () => {
 	const values = items();
 	expect(() => values.readEarly(2)).toThrow('attempt 1');
 	expect(() => values.readEarly(2)).toThrow('attempt 1');
@@ -25,7 +25,7 @@ test('an item that cannot be read fails in its turn with the error it had before
 	expect(readItems).toEqual([2]);
 });
 
-test('what was read early is kept until the turn of the item, and not longer', () => {
+test('a value that was read early is kept until the turn of the item, and not longer', () => {
 	const values = items();
 	values.readEarly(0);
 	values.readInTurn(0);

@@ -23,7 +23,7 @@ test('a delivery is new once', () => {
 	expect(deliveries.take('b', new Pending())).toBe('new');
 });
 
-test('what n8n has failed to start is new again', () => {
+test('a delivery that n8n failed to start is new again', () => {
 	const deliveries = new DeliveryMemory();
 	const answer = new Pending();
 	deliveries.take('a', answer);
@@ -31,7 +31,7 @@ test('what n8n has failed to start is new again', () => {
 	expect(deliveries.take('a', new Pending())).toBe('new');
 });
 
-test('a sender that gave up waiting is not believed before n8n has answered', () => {
+test('a retry of a sender that stopped waiting is held back until n8n has responded', () => {
 	const deliveries = new DeliveryMemory();
 	const answer = new Pending();
 	deliveries.take('a', answer);

@@ -8,7 +8,7 @@ const previewOf = (resource: string, operation: string) =>
 	previews.find(({ file }) => file === `__schema__/v1.0.0/${resource}/${operation}.json`)?.schema;
 
 describe('The output preview', () => {
-	test('is there for every operation whose output is known before', () => {
+	test('exists for every operation whose output is known in advance', () => {
 		const resourcesWithoutKinds = menu.filter(({ kinds }) => !kinds);
 		const operations = resourcesWithoutKinds.flatMap(({ value, operations }) =>
 			operations
@@ -30,7 +30,7 @@ describe('The output preview', () => {
 		expect(previewOf('account', 'get')?.properties).toHaveProperty('plan');
 	});
 
-	test('of a deletion is that it is done', () => {
+	test('of a deletion confirms it', () => {
 		expect(previewOf('deal', 'delete')).toEqual({
 			type: 'object',
 			properties: { deleted: { type: 'boolean' } },

@@ -25,7 +25,7 @@ describe('the rate-limit window', () => {
 		expect(reset(`${at(30)}.25`)).toBe(now + 30_250);
 	});
 
-	test('is measured on the clock of the CRM, however wrong ours is', () => {
+	test('is measured with the clock of the CRM, however wrong ours is', () => {
 		const theirs = new Date(now - 3_600_000).toUTCString();
 		expect(reset(String(at(30 - 3600)), { date: theirs })).toBe(now + 30_000);
 	});
@@ -47,11 +47,11 @@ describe('requests in flight', () => {
 		[1000, 0.25, 46],
 		[100, 1, 14],
 		[100, 0.125, 3],
-	])('are a part of what is left: %d left, and a share of %d', (remaining, share, expected) => {
+	])('are a part of the remainder: %d left, and a share of %d', (remaining, share, expected) => {
 		expect(limit(remaining, share)).toBe(expected);
 	});
 
-	test.each([1, 2, 7])('are never less than one while %d are left, however small the share', (remaining) => {
+	test.each([1, 2, 7])('are at least one while %d are left, however small the share', (remaining) => {
 		expect(limit(remaining, 0.001)).toBe(1);
 	});
 
@@ -73,7 +73,7 @@ describe('the share of the plan', () => {
 	});
 });
 
-describe('of two responses about the window', () => {
+describe('from two responses about the window', () => {
 	const current = { remaining: 5, resetsAt: now + 30_000 };
 
 	test.each([
@@ -88,7 +88,7 @@ describe('of two responses about the window', () => {
 		expect(latestWindow(current, reported, now)).toEqual(expected);
 	});
 
-	test('a window that has ended is replaced, as is an unknown one', () => {
+	test('a window that has ended is replaced, and so is an unknown one', () => {
 		const reported = { remaining: 900, resetsAt: now + 500 };
 		expect(latestWindow({ remaining: 0, resetsAt: now }, reported, now)).toBe(reported);
 		expect(latestWindow({ remaining: 0, resetsAt: now + 1 }, reported, now)).toEqual({ remaining: 0, resetsAt: now + 1 });
@@ -98,11 +98,11 @@ describe('of two responses about the window', () => {
 });
 
 describe('Retry-After', () => {
-	test('is understood in seconds', () => {
+	test('is read as seconds', () => {
 		expect(retryAfter({ 'retry-after': '7' }, now)).toBe(7000);
 	});
 
-	test('is understood as a date', () => {
+	test('is read as a date', () => {
 		const date = new Date(now + 7000).toUTCString();
 		expect(retryAfter({ 'retry-after': date }, now)).toBe(7000);
 	});
@@ -119,11 +119,11 @@ describe('Retry-After', () => {
 		},
 	);
 
-	test.each(['Saturday, 21-Nov-26 12:00:07 GMT', 'Sat Nov 21 12:00:07 2026'])('is understood in the older forms of dates: %s', (value) => {
+	test.each(['Saturday, 21-Nov-26 12:00:07 GMT', 'Sat Nov 21 12:00:07 2026'])('is read in the older forms of dates: %s', (value) => {
 		expect(retryAfter({ 'retry-after': value }, now)).toBe(7000);
 	});
 
-	test.each(['9'.repeat(20), '9'.repeat(300)])('and a reset, however far, name a date that can be written: %s', (value) => {
+	test.each(['9'.repeat(20), '9'.repeat(300)])('and a reset, however distant, give a date that can be written: %s', (value) => {
 		const until = [now + retryAfter({ 'retry-after': value }, now)!, reset(value)!];
 		expect(until.map((date) => new Date(date).toISOString())).toHaveLength(2);
 	});

@@ -27,7 +27,7 @@ async function read(total: number, walk: Partial<PageWalk> = {}) {
 
 const upTo = (length: number) => Array.from({ length }, (_, i) => i);
 
-test('all records come in pages of the largest size', async () => {
+test('all records are read in pages of the largest size', async () => {
 	expect(await read(1200)).toEqual({ ids: upTo(1200), sizes: [500, 500, 500] });
 });
 
@@ -41,19 +41,19 @@ test.each([
 	expect(await read(2000, { limit })).toEqual({ ids: upTo(limit), sizes });
 });
 
-test('a list that is shorter than the limit ends where it ends', async () => {
+test('a list that is shorter than the limit ends at its last record', async () => {
 	expect((await read(3, { limit: 10 })).ids).toEqual(upTo(3));
 });
 
-test('an empty list is one request', async () => {
+test('an empty list needs one request', async () => {
 	expect(await read(0)).toEqual({ ids: [], sizes: [500] });
 });
 
-test('a walk goes on from a cursor', async () => {
+test('reading continues from a cursor', async () => {
 	expect((await read(10, { cursor: '7' })).ids).toEqual([7, 8, 9]);
 });
 
-test('a service that names no page size is asked for none', async () => {
+test('a service that names no page size gets none', async () => {
 	const { send, requests } = listOf(0);
 	const walk = readPages(send, { path: '/v1/contacts', list: { cursor: 'cursor' }, query: {} });
 	await walk.next();
@@ -73,7 +73,7 @@ async function readAnswers(
 }
 const some = (...ids: number[]) => ids.map((id) => ({ id }));
 
-describe('a service that ignores the cursor is found out', () => {
+describe('a service that ignores the cursor is detected', () => {
 	test.each([
 		['and repeats its own', () => 'again'],
 		['and makes a new one each time', (() => { let pageCount = 0; return () => String((pageCount += 1)); })()],
@@ -92,20 +92,20 @@ describe('a service that ignores the cursor is found out', () => {
 		await expect(readAnswers(page)).rejects.toThrow('same page');
 	});
 
-	test('where records have no ids', async () => {
+	test('if records have no ids', async () => {
 		let pageCount = 0;
 		const page = () => ({ data: [{ email: 'a@pages.example' }], next_cursor: String((pageCount += 1)) });
 		await expect(readAnswers(page)).rejects.toThrow('same page');
 	});
 });
 
-test('pages that stay empty for ever end the reading with an error', async () => {
+test('pages that stay empty endlessly end the reading with an error', async () => {
 	let pageCount = 0;
 	const page = () => ({ data: [], next_cursor: String((pageCount += 1)) });
 	await expect(readAnswers(page)).rejects.toThrow('never end');
 });
 
-test('a record that moves on in the order of the list while it is read comes once', async () => {
+test('a record that moves forward in the order of the list while it is read is returned once', async () => {
 	const pages = [some(1, 2, 3), some(4, 5, 1), some(2)];
 	const page = ({ cursor = 0 }) => ({
 		data: pages[Number(cursor)] ?? [],
@@ -114,11 +114,11 @@ test('a record that moves on in the order of the list while it is read comes onc
 	expect(await readAnswers(page)).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('a first page that leads to no other, of a list with more records, is refused', async () => {
+test('a first page that leads to no other is refused if the list has more records', async () => {
 	await expect(readAnswers(() => ({ data: some(1, 2), total: 40 }))).rejects.toThrow('40 records, but the CRM returned only 2');
 	expect(await readAnswers(() => ({ data: some(1, 2), total: 2 }))).toEqual([1, 2]);
 });
 
-test.each([[[1]], [['text']], [[[1]]], [[null]]])('%j is not taken for records', async (data) => {
+test.each([[[1]], [['text']], [[[1]]], [[null]]])('%j is not accepted as records', async (data) => {
 	await expect(readAnswers(() => ({ data, next_cursor: null }))).rejects.toThrow('list of records');
 });

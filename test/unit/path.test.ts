@@ -1,7 +1,7 @@
 import { path, queryString, serviceAddress } from '../../nodes/CrmPlatform/api/http/path';
 
 describe('a path', () => {
-	test('encodes what would reach another endpoint', () => {
+	test('encodes characters that would lead to another endpoint', () => {
 		expect(path`/v1/contacts/${'a/b?c#d e'}`).toBe('/v1/contacts/a%2Fb%3Fc%23d%20e');
 	});
 
@@ -40,12 +40,12 @@ describe('a query', () => {
 		expect(queryString(query)).toBe('?created_at%5Bgte%5D=2026-01-01&ids=a,b&q=x%26y');
 	});
 
-	test('of nothing is nothing', () => {
+	test('without parameters is empty', () => {
 		expect(queryString({})).toBe('');
 	});
 });
 
-test('a parameter that is given once for each value is repeated', () => {
+test('a parameter with several values is repeated', () => {
 	expect(queryString({ a: { each: ['1', 'x&y'] }, b: ['1', '2'], c: undefined })).toBe('?a=1&a=x%26y&b=1,2');
 	expect(queryString({ a: { each: [] } })).toBe('');
 });

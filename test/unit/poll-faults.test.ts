@@ -4,7 +4,7 @@ import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetDispatchers);
 
-test('a publish while n8n is asked for an execution loses no group', async () => {
+test('a publish while n8n is asked about an execution loses no group', async () => {
 	const { clock, n8n, happen, chooseCurrent, publish, started } = await pollWorld();
 	let isWell = false;
 	const choice = chooseCurrent({ groupSize: 2 }, (id) => (id === 'r1' ? '403' : ['r7', 'r8'].includes(id) && !isWell ? '500' : undefined));
@@ -26,7 +26,7 @@ test('a publish while n8n is asked for an execution loses no group', async () =>
 
 const afterCrashes = ['startAgain', 'setAside'] as const;
 const cases = afterCrashes.flatMap((afterCrash) => [[afterCrash, 'restarted'], [afterCrash, 'not restarted']] as const);
-test.each(cases)('a date that was chosen before starts only what has no execution yet (%s, %s)', async (afterCrash, restarts) => {
+test.each(cases)('a date that was chosen before starts only events without an execution (%s, %s)', async (afterCrash, restarts) => {
 	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
 	happen('r0', 'r1', 'r2');
@@ -48,7 +48,7 @@ test.each(cases)('a date that was chosen before starts only what has no executio
 	expect(n8n.reports).toEqual([]);
 });
 
-test('a date starts what has happened outside of the scope of records that were chosen before', async () => {
+test('a date starts events that happened outside the scope of records chosen before', async () => {
 	const { clock, service, n8n, choose, publish } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
 	const records = choiceOf({ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage: 'lead' }, service.page);
@@ -73,7 +73,7 @@ test('a date in the future starts nothing that happens before it', async () => {
 	expect(started()).toEqual(['e3']);
 });
 
-test('a part of a group that cannot be read holds back no other record', async () => {
+test('a part of a group that cannot be read delays no other record', async () => {
 	const { clock, happen, chooseCurrent, publish, started } = await pollWorld();
 	await publish(chooseCurrent({ groupSize: 3 }, (id) => (id === 'r1' ? '500' : undefined)));
 	happen('r0', 'r1', 'r2');
@@ -83,7 +83,7 @@ test('a part of a group that cannot be read holds back no other record', async (
 	expect(started()).toEqual(['e2,e4', 'e5,e6,e7']);
 });
 
-test('events whose ids a restored service has given before start', async () => {
+test('events with ids that a restored service had assigned before start', async () => {
 	const { clock, service, happen, choose, publish, started } = await pollWorld();
 	await publish(choose());
 	happen('r1', 'r2', 'r3');
@@ -95,7 +95,7 @@ test('events whose ids a restored service has given before start', async () => {
 	expect(started()).toEqual(['e2', 'e3', 'e4', 'e2', 'e3', 'e4']);
 });
 
-test('a position from before another beginning is told of', async () => {
+test('a position from before another start of the log is reported', async () => {
 	const { clock, n8n, happen, choose, publish, started, messages } = await pollWorld();
 	await publish({ ...choose(), start: 'A', since: new Date(clock.now()).toISOString() });
 	const old = n8n.staticData;
@@ -112,7 +112,7 @@ test('a position from before another beginning is told of', async () => {
 	expect(messages()).toEqual([expect.stringContaining('was restored from the executions')]);
 });
 
-test('records whose position is lost do not come again', async () => {
+test('records whose position is lost do not arrive again', async () => {
 	const { clock, n8n, service, choose, publish, started } = await pollWorld();
 	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
 	const reader = {
@@ -136,7 +136,7 @@ test('records whose position is lost do not come again', async () => {
 	expect(started()).toEqual(before);
 });
 
-test('The Execution Ends stays in sequence when n8n could not start one', async () => {
+test('The Execution Ends keeps the sequence if n8n could not start one', async () => {
 	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
 	await publish(choose({ doneWhen: 'ended' }));
 	let rejections = 1;
@@ -148,7 +148,7 @@ test('The Execution Ends stays in sequence when n8n could not start one', async 
 	expect(started()).toEqual(['e2', 'e3', 'e4', 'e5']);
 });
 
-test('The Execution Ends goes on with others while a record cannot be read', async () => {
+test('The Execution Ends continues with others while a record cannot be read', async () => {
 	const { clock, happen, chooseCurrent, publish, started } = await pollWorld();
 	await publish(chooseCurrent({ doneWhen: 'ended' }, (id) => (id === 'r1' ? '500' : undefined)));
 	happen('r1', 'r1', 'r2', 'r3');
@@ -156,7 +156,7 @@ test('The Execution Ends goes on with others while a record cannot be read', asy
 	expect(started()).toEqual(['e4', 'e5']);
 });
 
-test('outcomes that come while the CRM is away are stored', async () => {
+test('outcomes that arrive while the CRM is away are stored', async () => {
 	const { clock, n8n, service, happen, choose, publish, messages } = await pollWorld();
 	n8n.courses = [{ ms: 1_000, status: 'error' }, { ms: 30_000, status: 'success' }, { ms: 20_000, status: 'success' }];
 	await publish(choose({ doneWhen: 'succeeded', afterCrash: 'setAside' }));
@@ -172,7 +172,7 @@ test('outcomes that come while the CRM is away are stored', async () => {
 	expect(messages().filter((message) => message.includes('set aside'))).toEqual([]);
 });
 
-test('a record that cannot be read is told of once, though others come', async () => {
+test('a record that cannot be read is reported once, even if others arrive', async () => {
 	const { clock, happen, chooseCurrent, publish, messages } = await pollWorld();
 	await publish(chooseCurrent({}, (id) => (id === 'bad' ? '500' : undefined)));
 	happen('bad');
@@ -183,7 +183,7 @@ test('a record that cannot be read is told of once, though others come', async (
 	expect(messages()).toHaveLength(1);
 });
 
-test('what waits for the end of an execution starts at that end, though another is being loaded', async () => {
+test('an event that waits for the end of an execution starts at that end, even while another is loaded', async () => {
 	const { clock, n8n, service, happen, chooseCurrent, publish } = await pollWorld();
 	const choice = { ...chooseCurrent({}, () => undefined), interval: 3_600_000, atOnce: 5 };
 	const { send } = service.api;

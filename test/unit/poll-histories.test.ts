@@ -26,30 +26,30 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		{ deeds: [happen('a.x', 2), choose('b.x'), kill(60_000), restore(1, 0), happen('a.x')] },
 	],
 	[
-		'nor does the new choice apply to what a restored log has from before',
+		'the new choice does not apply to earlier events of a restored log',
 		{ deeds: [happen('a.y', 2), wait(30_000), happen('a.x'), restore(2, 1), choose('a.*'), wait(50)] },
 	],
 	[
-		'a group of which the log has lost an event is not started a second time without it',
+		'a group is not started a second time without an event that the log has lost',
 		{ groupSize: 3, deeds: [restore(1, 2), wait(20_000), restore(1, 0), kill()] },
 	],
 	[
-		'a log that ends before the last event that was read is noticed, though the last look was older',
+		'a log that ends before the last event that was read is detected, even if the last look was older',
 		{ deeds: [happen('a.x', 2), publish, restore(2, 1), publish] },
 	],
 	[
-		'a trigger that has just begun anew notices that the log is another one',
+		'a trigger that has just started over detects that the log is a different one',
 		{
 			groupSize: 3,
 			deeds: [happen('a.x', 6), wait(60_000), { does: 'loseStore' }, kill(1_000), restore(2, 15), kill()],
 		},
 	],
 	[
-		'an event that is committed 20 seconds after a later one starts, though nothing follows it',
+		'an event that is committed 20 seconds after a later one starts, even if nothing follows it',
 		{ deeds: [wait(14_000), happen('a.x', 4, { late: 20_000 })] },
 	],
 	[
-		'a replica that is behind a restored log hides no event of it, though the choice has changed meanwhile',
+		'a replica that is behind a restored log hides none of its events, even if the choice has changed meanwhile',
 		{
 			deeds: [
 				wait(60_000),
@@ -74,11 +74,11 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		{ deeds: [happen('a.x', 1, { late: 2_000 }), happen('a.x'), { does: 'begin', node: 0, at: 30 }, kill()] },
 	],
 	[
-		'a position that is lost is told with the date at which the trigger starts over',
+		'a lost position is reported with the date at which the trigger starts over',
 		{ isDated: true, deeds: [{ does: 'zone', hours: 1 }, happen('a.x'), { does: 'loseStore' }, kill()] },
 	],
 	[
-		'a position that is lost is told to have lost the choices that went before',
+		'the report of a lost position says that earlier choices are lost',
 		{
 			isDated: true,
 			courses: [{ ms: 20_000, status: 'success' }],
@@ -86,7 +86,7 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
-		'a list of records that is behind the events makes no copy differ',
+		'a list of records that is behind the events causes no difference between the records and a copy',
 		{
 			isCopy: true,
 			deeds: [
@@ -102,7 +102,7 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
-		'a log that was restored is told, though a late commit and a replica hide it for a while',
+		'a restored log is reported, even if a late commit and a replica hide it for a while',
 		{
 			doneWhen: 'ended',
 			afterCrash: 'setAside',
@@ -124,7 +124,7 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
-		'what ends while the CRM is away is stored in every mode',
+		'executions that end while the CRM is away are stored in every mode',
 		{
 			doneWhen: 'ended',
 			isCopy: true,
@@ -133,11 +133,11 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
-		'a list of records that is behind when the trigger begins makes no copy differ',
+		'a list of records that is behind when the trigger starts causes no difference between the records and a copy',
 		{ deeds: [{ does: 'lag', ms: 2_500 }, write(0, 'lead'), { does: 'begin', node: 0, at: 'records' }, wait(50)] },
 	],
 	[
-		'an execution under way does not keep the trigger busy while another waits for its turn',
+		'an execution in progress does not keep the trigger busy while another waits for its turn',
 		{ doneWhen: 'succeeded', courses: [{ ms: 20_000, status: 'error' }], deeds: [restore(1, 4), happen('a.x', 5)] },
 	],
 ];
@@ -146,7 +146,7 @@ test.each(histories)('%s', async (_name, history) => {
 	expect(brokenPollPromises(await playPollHistory({ ...succeeding, ...history }))).toEqual([]);
 });
 
-test('two publishes, one of two triggers and then the other, and a kill repeat no success', async () => {
+test('two publishes, one of each of two triggers, and a kill repeat no success', async () => {
 	const deeds = [happen('a.x', 4), wait(60_000), publish, happen('a.x', 2), { does: 'publish', node: 1 } as PollStep, wait(60_000), kill()];
 	const played = await playPollHistory({ ...succeeding, nodes: 2, doneWhen: 'succeeded', deeds });
 	const successes = played.n8n.allRows.filter(({ status }) => status === 'success');
@@ -154,7 +154,7 @@ test('two publishes, one of two triggers and then the other, and a kill repeat n
 	expect(played.n8n.reports).toEqual([]);
 });
 
-test('fifty idle triggers look together, 240 times an hour, and ask for nothing else', async () => {
+test('fifty idle triggers look together, 240 times an hour, and send nothing else', async () => {
 	const clock = new ModelClock();
 	const service = new PollModelService(clock);
 	const n8n = new PollModelN8n(clock, service);

@@ -30,7 +30,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	return { events, reads, load };
 }
 
-test('a group of 500 asks for five records at a time', async () => {
+test('a group of 500 reads five records at a time', async () => {
 	let underWay = 0;
 	let maxUnderWay = 0;
 	const { load } = await groupOf(500, 0, async () => {
@@ -43,7 +43,7 @@ test('a group of 500 asks for five records at a time', async () => {
 	expect(maxUnderWay).toBe(5);
 });
 
-test('an event whose id a restored log has given to another one is not taken for that', async () => {
+test('an event whose id a restored log has assigned to another event is not mistaken for it', async () => {
 	const { events, load } = await groupOf(3, 0);
 	const [first] = events;
 	first!.timestamp = '2026-01-01T00:00:00.000Z';
@@ -52,7 +52,7 @@ test('an event whose id a restored log has given to another one is not taken for
 	expect(items).toHaveLength(events.length - 1);
 });
 
-test('events of a group are found, however far apart they lie, in their order', async () => {
+test('events of a group are found in their order, however far apart they are', async () => {
 	const { events, load, reads } = await groupOf(3, 15_000);
 	const { items, failures } = await load();
 	expect(items.map(({ json }) => json.event)).toMatchObject(events.map(({ id }) => ({ id })));
@@ -66,14 +66,14 @@ test.each([
 	['401', false],
 	['429', false],
 	['500', false],
-])('an answer %s is a refusal: %s', async (httpCode, isFinal) => {
+])('a response %s is a refusal: %s', async (httpCode, isFinal) => {
 	const { load } = await groupOf(1, 0, async () => {
 		throw new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode, message: 'No' });
 	});
 	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal }]);
 });
 
-test('the page of a web server in place of an answer is not a refusal', async () => {
+test('the page of a web server in place of a response is not a refusal', async () => {
 	const { load } = await groupOf(1, 0, async () => {
 		const error = new NodeApiError({ name: 'Trigger' } as INode, {}, { httpCode: '404', message: 'No' });
 		error.context.data = { answer: '<!doctype html>' };
@@ -99,11 +99,11 @@ test.each([
 	[{ 'custom_fields.street[empty]': 'true' }, false],
 	[{ q: 'anything' }, false],
 	[{ 'stage[unknown]': 'x' }, false],
-])('%j leaves a record out for certain: %s', (filters, expected) => {
+])('%j certainly excludes a record: %s', (filters, expected) => {
 	expect(isOutside(lead, filters)).toBe(expected);
 });
 
-test('an event tells how its record was before and after; one without that knowledge may have been anything', () => {
+test('an event tells its record before and after; without that, the record may have been anything', () => {
 	const event = (type: string, previous: object | null) =>
 		({ type, data: { object: lead, previous, changed: [] } }) as unknown as CrmEvent;
 	expect(statesOf(event('c.updated', { stage: 'new' })).map(({ stage }) => stage)).toEqual(['new', 'lead']);

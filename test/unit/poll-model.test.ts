@@ -8,7 +8,7 @@ import { brokenPollPromises } from './poll-model/poll-promises.ts';
 
 afterEach(forgetDispatchers);
 
-test('in every history, no chosen event is lost untold and none is started twice', async () => {
+test('in every history, no chosen event is lost without a report and none is started twice', async () => {
 	await fc.assert(
 		fc.asyncProperty(pollHistories, async (history) => {
 			expect(brokenPollPromises(await playPollHistory(history))).toEqual([]);

@@ -22,7 +22,7 @@ async function openRecords(settings: PollSettings = { doneWhen: 'ended', groupSi
 	return { ...testWorld, since, records, from, executions };
 }
 
-test.each(['ended', 'succeeded', 'started'] as const)('changes of records that are open when a date is chosen start as events since that date, untold (%s)', async (doneWhen) => {
+test.each(['ended', 'succeeded', 'started'] as const)('changes of records that are open when a date is chosen start as events since that date, without a report (%s)', async (doneWhen) => {
 	const { clock, since, from, publish, executions, messages } = await openRecords({ doneWhen, groupSize: 1 });
 	await publish(from('A', since));
 	await clock.advance(300_000);
@@ -42,7 +42,7 @@ test('changes of records that are set aside start with a later date', async () =
 	expect(messages()).toHaveLength(1);
 });
 
-test('open records hold back nothing that happens after a switch to Events', async () => {
+test('open records delay nothing that happens after a switch to Events', async () => {
 	const { clock, service, n8n, from, executions, messages } = await openRecords();
 	await n8n.publish('one', from('', ''));
 	await clock.advance(1_000);
@@ -52,14 +52,14 @@ test('open records hold back nothing that happens after a switch to Events', asy
 	expect(executions().at(-1)).toBe(1);
 });
 
-test('open records of one kind are told of at once, in one notice, when another kind is chosen', async () => {
+test('open records of one type are reported immediately, in one notice, when another type is chosen', async () => {
 	const { clock, n8n, records, messages } = await openRecords();
 	await n8n.publish('one', { ...records, records: Object.assign(Object.create(records.records!), { path: '/v1/others' }) });
 	await clock.advance(1_000);
 	expect(messages()).toEqual([expect.stringMatching(/^4 open records were set aside/)]);
 });
 
-test('a record that failed and waits for another attempt is told of when a date is chosen', async () => {
+test('a record that failed and waits for another attempt is reported when a date is chosen', async () => {
 	const { clock, service, n8n, since, records, from, publish, messages } = await openRecords({ doneWhen: 'succeeded', groupSize: 1, attempts: 20 });
 	await publish(records);
 	await clock.advance(600_000);
@@ -84,7 +84,7 @@ test('an event that was refused starts with a later date, once it is allowed', a
 	expect(started()).toHaveLength(1);
 });
 
-test('a record of the backfill that fails again and again holds back no change of another record', async () => {
+test('a record of the backfill that fails repeatedly delays no change of another record', async () => {
 	const { clock, service, n8n, publish } = await pollWorld();
 	for (const record of ['r0', 'r1']) service.write(record, 'lead');
 	await clock.advance(60_000);

@@ -48,7 +48,7 @@ describe('After the user has replaced a choice, an event', () => {
 		expect(chosenBy(position, sequence, ms)).toEqual(expected);
 	});
 
-	test('before the chosen date is not wanted; at it, it is', () => {
+	test('before the chosen date is not started; at the date, it is', () => {
 		const position = positionOf({ since: '2026-06-01T12:00:00Z' });
 		expect(choiceFor(position, event(5, replacedAt - 1))).toBeUndefined();
 		expect(choiceFor(position, event(5, replacedAt))).toBe(position.choice);
@@ -64,14 +64,14 @@ describe('After the user has replaced a choice, an event', () => {
 describe('Reading on', () => {
 	const now = Date.parse('2026-09-01T00:00:00Z');
 
-	test('keeps what the overlap reads again, and forgets what lies below it', () => {
+	test('keeps the events that the overlap reads again, and drops those below it', () => {
 		const position = positionOf({ seen: { old: 1_100 - overlap, edge: 1_100 - overlap + 1 } });
 		advance(position, { new: 1_100 }, 1_100, now);
 		expect(position).toMatchObject({ sequence: 1_100, at: '2026-09-01T00:00:00.000Z' });
 		expect(position.seen).toEqual({ edge: 1_100 - overlap + 1, new: 1_100 });
 	});
 
-	test('never goes back', () => {
+	test('never moves back', () => {
 		const position = positionOf();
 		advance(position, {}, 900, now);
 		expect(position.sequence).toBe(1_000);
@@ -89,7 +89,7 @@ describe('Reading on', () => {
 		expect(position.past).toHaveLength(stays ? 1 : 0);
 	});
 
-	test('from another sequence, it still knows what was read, and takes replaced choices by their times', () => {
+	test('from another sequence keeps the events that were read, and compares replaced choices by time', () => {
 		const past = [{ choice: choiceOf('deal.lost'), at: now, upTo: 100, until: 150 }];
 		const position = positionOf({ seen: { a: 990, b: 1_000 }, newest: { identity: 'b', sequence: 1_000 }, past });
 		restartAt(position, 40);

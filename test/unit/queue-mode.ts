@@ -61,7 +61,7 @@ export function startInQueueMode(node: object = {}, settings: object = {}) {
 	};
 }
 
-/** As n8n's helper of this name. */
+/** A deferred promise, like n8n's helper of this name. */
 function createDeferredPromise() {
 	const settle = {} as { resolve(value: unknown): void; reject(error: Error): void };
 	const promise = new Promise((resolve, reject) => Object.assign(settle, { resolve, reject }));

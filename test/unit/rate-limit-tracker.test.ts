@@ -16,7 +16,7 @@ function newTracker() {
 const limitOf = (remaining: number, share: number) => Math.floor(remaining * (share / 8 + 1 / 64));
 
 describe('the share of the plan', () => {
-	test('is all of it once this process has sent all that the CRM counted', () => {
+	test('is all of it once this process has sent everything that the CRM counted', () => {
 		const { tracker, at, record } = newTracker();
 		for (let left = 1_000; left >= 980; left -= 1) record(1, left, 60);
 		expect(tracker.maxInFlight(at(1))).toBe(limitOf(980, 1));
@@ -41,7 +41,7 @@ describe('the share of the plan', () => {
 		['that begins when the last one ends', 60, 60, 120],
 		['of one second', 1, 1, 2],
 		['that begins before the last one was to end', 60, 30, 90],
-	])('is measured anew in a window %s, whatever the remainder at its start', (_, end, next, nextEnd) => {
+	])('is measured again in a window %s, whatever the remainder at its start', (_, end, next, nextEnd) => {
 		const { tracker, at, record } = newTracker();
 		for (let left = 1_000; left >= 900; left -= 1) record(0, left, end);
 		for (const left of [890, 880, 870, 860, 850, 840]) record(next, left, nextEnd, { inFlight: 5 });
@@ -76,7 +76,7 @@ describe('once a window is known', () => {
 		expect(tracker.exhaustedUntil(at(8), 0)).toBe(at(50));
 	});
 
-	test('a response of the previous window does not extend the trust in an exhausted one', () => {
+	test('a response of the previous window does not extend an exhausted one', () => {
 		const { tracker, at, record } = newTracker();
 		record(1, 0, 3_600);
 		record(31, 5, 60, { sent: 0 });

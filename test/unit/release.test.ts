@@ -30,7 +30,7 @@ describe('A changelog', () => {
 		]);
 	});
 
-	test('is the same with the line ends of Windows', () => {
+	test('is the same with Windows line ends', () => {
 		expect(parseChangelog(CHANGELOG.replaceAll('\n', '\r\n')).map(({ version }) => version)).toEqual([
 			'Unreleased',
 			'1.1.0',
@@ -70,7 +70,7 @@ describe('A release', () => {
 			'has no date',
 		],
 		[
-			'with a date that is none',
+			'with an invalid date',
 			{ changelog: [{ version: '1.1.0', date: '2026-13-45', notes: '- Deals.' }] },
 			'has no date',
 		],
@@ -88,7 +88,7 @@ describe('A release', () => {
 		expect(refusals({ ...ready, ...change }).join('\n')).toContain(reason);
 	});
 
-	test('of this clone has its entry', () => {
+	test('of this clone has an entry', () => {
 		const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 		const changelog = parseChangelog(readFileSync('CHANGELOG.md', 'utf8'));
 		expect(refusals({ ...ready, version, lockedVersions: [version], changelog })).toEqual([]);

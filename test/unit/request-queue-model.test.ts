@@ -16,10 +16,10 @@ const queuedRequest = fc.record({
 	reserve: fc.constantFrom(0, 0.3, 0.9),
 	wait: fc.constantFrom(0, 30_000, 40 * hour),
 	fate: fc.constantFrom('answered', 'answered', 'answered', 'withoutWindow', 'unavailable', 'broken', 'throws', 'hangs'),
-	cancelledAfter: fc.option(fc.nat(150_000), { freq: 3, nil: undefined }),
+	canceledAfter: fc.option(fc.nat(150_000), { freq: 3, nil: undefined }),
 });
 
-test('whatever becomes of earlier requests, each one is sent, times out or is canceled; and the queue ends empty', async () => {
+test('whatever happens to earlier requests, each one is sent, times out or is canceled; and the queue ends empty', async () => {
 	const scenario = fc.record({
 		queued: fc.array(queuedRequest, { minLength: 1, maxLength: 40 }),
 		requests: fc.integer({ min: 1, max: 30 }),
@@ -47,10 +47,10 @@ test('whatever becomes of earlier requests, each one is sent, times out or is ca
 			hangs: async () => await new Promise<never>(() => {}),
 		};
 		const ends = queued.map(() => 'waits');
-		queued.forEach(({ at, fate, wait, cancelledAfter, ...more }, i) => {
+		queued.forEach(({ at, fate, wait, canceledAfter, ...more }, i) => {
 			void clock.sleep(at).then(async () => {
 				const cancel = new AbortController();
-				if (cancelledAfter !== undefined) void clock.sleep(cancelledAfter).then(() => cancel.abort());
+				if (canceledAfter !== undefined) void clock.sleep(canceledAfter).then(() => cancel.abort());
 				const timeoutAt = clock.now() + wait;
 				await queue
 					.enqueue({ ...more, timeoutAt, totalTimeout: 300_000, signal: cancel.signal }, async () => {

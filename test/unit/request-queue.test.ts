@@ -12,7 +12,7 @@ describe('while the window is unknown', () => {
 		expect(events).toHaveLength(10);
 	});
 
-	test('more and more requests are sent while a service hangs, so that nobody waits for long', async () => {
+	test('more and more requests are sent while a service hangs, so that none waits for long', async () => {
 		const { events, send, pass } = start();
 		for (let i = 0; i < 40; i += 1) void send(`${i}`, never);
 		await pass(3_500);
@@ -28,7 +28,7 @@ describe('while the window is unknown', () => {
 		expect(events).toHaveLength(1 + 4);
 	});
 
-	test('nobody waits for a service that reports no window, until it refuses a request', async () => {
+	test('no request waits for a service that reports no window, until it refuses a request', async () => {
 		const { events, send, pass } = start();
 		void send('first', () => withoutWindow());
 		await pass(200);
@@ -45,7 +45,7 @@ describe('while the window is unknown', () => {
 		expect(events).toHaveLength(55);
 	});
 
-	test('a refusal that names an hour holds up the others for a minute', async () => {
+	test('a refusal that names an hour delays the others by a minute', async () => {
 		const { events, send, pass } = start();
 		void send('refused', () => withoutWindow(429, { 'retry-after': '3600' }));
 		await pass(200);
@@ -66,7 +66,7 @@ describe('while the window is unknown', () => {
 });
 
 describe('when the plan is used up', () => {
-	test('everyone waits for the next window, which begins with one request', async () => {
+	test('all requests wait for the next window, which begins with one request', async () => {
 		const { clock, events, send, pass } = start();
 		void send('first', () => withWindow(clock, 0, 30));
 		await pass(200);
@@ -79,7 +79,7 @@ describe('when the plan is used up', () => {
 		expect(events).toHaveLength(6);
 	});
 
-	test('a request that would wait too long fails at once, with the time to retry', async () => {
+	test('a request that would wait too long fails immediately, with the time to retry', async () => {
 		const { clock, events, send, pass } = start();
 		void send('first', () => withWindow(clock, 0, 90));
 		await pass(200);
@@ -124,14 +124,14 @@ describe('a slot is released', () => {
 
 	test('when its execution is canceled, even if the request continues', async () => {
 		const cancel = new AbortController();
-		const { events, pass } = await startWithBusySlot((send) => void send('cancelled', never, { signal: cancel.signal }));
+		const { events, pass } = await startWithBusySlot((send) => void send('canceled', never, { signal: cancel.signal }));
 		expect(events).not.toContain('next at 0');
 		cancel.abort();
 		await pass(10);
 		expect(events.at(-1)).toBe('next at 0');
 	});
 
-	test('at its total timeout, whatever became of it', async () => {
+	test('at its total timeout, whatever happened to it', async () => {
 		const { events, pass } = await startWithBusySlot((send) => void send('hangs', never));
 		await pass(totalTimeout - 1_000);
 		expect(events).not.toContainEqual(expect.stringMatching(/^next/));
@@ -140,15 +140,15 @@ describe('a slot is released', () => {
 	});
 });
 
-test('a request that is canceled in the queue leaves at once and is not sent', async () => {
+test('a request that is canceled in the queue leaves it immediately and is not sent', async () => {
 	const { clock, queue, events, send, pass } = start();
 	void send('first', () => withWindow(clock, 0, 30));
 	await pass(200);
 	const cancel = new AbortController();
-	const cancelled = send('cancelled', () => withWindow(clock, 100), { signal: cancel.signal });
+	const canceled = send('canceled', () => withWindow(clock, 100), { signal: cancel.signal });
 	await pass(1_000);
 	cancel.abort(new Error('stop'));
-	expect(await cancelled).toEqual(new Error('stop'));
+	expect(await canceled).toEqual(new Error('stop'));
 	await pass(60_000);
 	expect(events).toEqual(['first at 0']);
 	expect(queue.isIdle()).toBe(true);

@@ -19,13 +19,13 @@ test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501, 505, 511])(
 	},
 );
 
-test('a broken connection is tried again', () => {
+test('a request with a broken connection is retried', () => {
 	expect(decide({}).retry).toBe(true);
 });
 
 describe('a write that is not safe to repeat', () => {
 	test.each([undefined, 408, 425, 500, 502, 503, 504, 522])(
-		'is not retried where it may have been done: %p',
+		'is not retried if it may have been carried out: %p',
 		(status) => {
 			const failure = status === undefined ? {} : { status };
 			expect(decide(failure, { isRepeatable: false }).retry).toBe(false);
@@ -35,7 +35,7 @@ describe('a write that is not safe to repeat', () => {
 	test.each([
 		['429', { status: 429 }],
 		['a connection that could not be opened', { neverArrived: true }],
-	])('is retried where nothing was done: %s', (_, failure) => {
+	])('is retried if it was not carried out: %s', (_, failure) => {
 		expect(decide(failure, { isRepeatable: false }).retry).toBe(true);
 	});
 
@@ -50,7 +50,7 @@ describe('a write that is not safe to repeat', () => {
 	});
 });
 
-test('an earlier attempt in progress is waited for as long as the longest wait, and counts as no attempt', () => {
+test('waiting for an earlier attempt in progress takes at most the longest wait, and counts as no attempt', () => {
 	const failure = { status: 409, code: 'idempotency_in_progress', headers: { 'retry-after': '1' } };
 	const { attempts, maxWait } = retryPolicy;
 	expect(decide(failure, { attempts, waited: maxWait - 1_000 })).toEqual({
@@ -61,23 +61,23 @@ test('an earlier attempt in progress is waited for as long as the longest wait, 
 	expect(decide(failure, { waited: maxWait })).toMatchObject({ retry: false });
 });
 
-test('of all conflicts, only a write still in progress is tried again', () => {
+test('of all conflicts, only a write still in progress is retried', () => {
 	expect(decide({ status: 409, code: 'duplicate' }).retry).toBe(false);
 	expect(decide({ status: 409, code: 'idempotency_in_progress' }).retry).toBe(true);
 });
 
-test('the wait doubles with each try up to the longest', () => {
+test('the wait doubles with each attempt up to the longest', () => {
 	const delays = [1, 2, 3, 4].map((attempts) => decide({ status: 500 }, { attempts }));
 	expect(delays).toEqual(
 		[500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay, countsAsAttempt: true })),
 	);
 });
 
-test('the wait is random in its upper half, so that clients do not come back together', () => {
+test('the upper half of the wait is random, so that clients do not retry together', () => {
 	expect(decide({ status: 500 }, { random: 0 })).toMatchObject({ delay: 250 });
 });
 
-test('Retry-After wins over every other wait', () => {
+test('Retry-After takes precedence over every other wait', () => {
 	expect(decide({ status: 503, headers: { 'retry-after': '9' } })).toMatchObject({ delay: 9000 });
 });
 
@@ -86,7 +86,7 @@ test('a used-up rate limit waits for the reset when there is no Retry-After', ()
 	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 20_000, countsAsAttempt: false });
 });
 
-test('being told to slow down is no failed try', () => {
+test('a response that asks to slow down does not count as a failed attempt', () => {
 	expect(decide({ status: 429 }, { attempts: retryPolicy.attempts })).toMatchObject({ retry: true });
 	expect(decide({ status: 500 }, { attempts: retryPolicy.attempts })).toEqual({ retry: false });
 });
@@ -106,24 +106,24 @@ test.each([
 	);
 });
 
-test('when to come back is not told by a service that says: at once', () => {
+test('a service that says to retry immediately names no time to retry', () => {
 	const waited = retryPolicy.maxWait;
 	expect(decide({ status: 429, headers: { 'retry-after': '0' } }, { waited })).toEqual({ retry: false });
 });
 
-test('a wait beyond the cap fails and says when to come back', () => {
+test('a wait beyond the cap fails, and the error tells when to retry', () => {
 	const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3600' };
 	expect(decide({ status: 429, headers })).toEqual({ retry: false, retryAt: now + 3_600_000 });
 	expect(decide({ status: 503, headers: { 'retry-after': '3600' } })).toEqual({ retry: false, retryAt: now + 3_600_000 });
 });
 
-test('a 429 that names hours is asked about again after a minute, as by everyone; if that is too long, it says when to come back', () => {
+test('a 429 that names hours is retried after a minute, like all requests; if that is too long, the error tells when to retry', () => {
 	const headers = { 'retry-after': '3600' };
 	expect(decide({ status: 429, headers })).toEqual({ retry: true, delay: 60_000, countsAsAttempt: false });
 	expect(decide({ status: 429, headers }, { waited: 241_000 })).toEqual({ retry: false, retryAt: now + 3_600_000 });
 });
 
-test('waits add up to the cap', () => {
+test('waits are added up to the cap', () => {
 	const headers = { 'retry-after': '60' };
 	const waited = retryPolicy.maxWait - 59_000;
 	expect(decide({ status: 429, headers }, { waited }).retry).toBe(false);

@@ -38,7 +38,7 @@ async function all(batches: AsyncGenerator<ItemResult[], void>): Promise<ItemRes
 const always = () => true;
 
 describe('batches', () => {
-	test('go a few at a time, and come back in the order of the items whoever ends first', async () => {
+	test('run a few at a time, and return in the order of the items, whichever ends first', async () => {
 		const { assemble, endAll, maxAtOnce } = controlled();
 		const outcomes = all(runAll({ size: 2, assemble }, 21, always));
 		await endAll();
@@ -57,7 +57,7 @@ describe('batches', () => {
 		expect(maxAtOnce()).toBe(1);
 	});
 
-	test('do not begin once they are no longer wanted; what is under way is waited for', async () => {
+	test('do not begin once they are no longer needed; batches in progress are waited for', async () => {
 		const { assemble, begun, endAll } = controlled();
 		let isWanted = true;
 		const outcomes = runAll({ size: 1, assemble }, 100, () => isWanted);
@@ -72,7 +72,7 @@ describe('batches', () => {
 	});
 });
 
-test('what a batch throws is the error of each of its items, and of no other', async () => {
+test('an error of a batch is the error of each of its items, and of no others', async () => {
 	const assemble = (items: number[]): Slice => ({
 		records: new Set(),
 		async send() {
@@ -89,7 +89,7 @@ test('what a batch throws is the error of each of its items, and of no other', a
 	]);
 });
 
-test('items one by one end with the first that is no longer wanted', async () => {
+test('items that run one by one stop at the first that is no longer wanted', async () => {
 	let isWanted = true;
 	const run = async (item: number) => {
 		isWanted = item < 2;
@@ -104,7 +104,7 @@ test('items one by one end with the first that is no longer wanted', async () =>
 	]);
 });
 
-test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and end', async (size) => {
+test.each([0, -1, NaN, 0.5])('slices of %p items are slices of one, and the slicing ends', async (size) => {
 	const assemble = ([item = 0]: number[]): Slice => ({ records: new Set(), send: async () => [{ item }] });
 	const outcomes = await all(runAll({ size, assemble }, 3, always));
 	expect(outcomes.map(({ item }) => item)).toEqual([0, 1, 2]);

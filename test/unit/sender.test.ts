@@ -6,8 +6,8 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { anonymous, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
-import { executeContext } from '../integration/n8n.ts';
-import { getMany } from '../integration/parameters.ts';
+import { executeContext } from '../integration/harness/node-runs.ts';
+import { getMany } from '../integration/harness/parameters.ts';
 
 type Answer = HttpResponse | NoResponse;
 
@@ -55,7 +55,7 @@ describe('an idempotent request is retried without a key', () => {
 describe('a write that is not idempotent is not retried without a key', () => {
 	test.each<[string, ApiRequest]>([
 		['POST', post],
-		['POST under a key that nobody promises to honour', { ...post, idempotency: { ...key, isPromised: false } }],
+		['POST under a key that the CRM does not promise to honor', { ...post, idempotency: { ...key, isPromised: false } }],
 		['an upsert', { method: 'PUT', path: '/v1/contacts', query: { match_on: 'email' }, body: {} }],
 		['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
 		['PATCH with a list of steps', { ...patch, body: [] }],
@@ -69,7 +69,7 @@ describe('a write that is not idempotent is not retried without a key', () => {
 	});
 
 	test.each([['429', answer(429)], ['a refused connection', refused]])(
-		'but after %s, since nothing was done',
+		'but it is after %s, since it was not carried out',
 		async (_, failure) => {
 			expect(await send(post, failure, record)).toMatchObject({ outcome: { ok: true }, attempts: 2 });
 		},
@@ -80,7 +80,7 @@ test.each([
 	['503 with Retry-After', answer(503, {}, { 'retry-after': '1' })],
 	['425', answer(425)],
 	['409, in progress', answer(409, { code: 'idempotency_in_progress' })],
-])('a write without a key that may have been carried out is not sent again, and says so: %s', async (_, failure) => {
+])('a write without a key that may have been carried out is not sent again, and the error says so: %s', async (_, failure) => {
 	expect(await send(post, failure, record)).toMatchObject({
 		attempts: 1,
 		outcome: { ok: false, problem: { description: expect.stringContaining('may have been processed') } },
@@ -97,18 +97,18 @@ test.each<[string, ApiRequest, Answer]>([
 	expect(outcome).toMatchObject({ problem: { description: expect.stringContaining('may have been processed') } });
 });
 
-test('the error of a write that was refused when it was repeated under its key does not', async () => {
+test('the error of a write that was refused when it was repeated under its key does not say so', async () => {
 	const { outcome } = await send({ ...post, idempotency: key }, answer(500), answer(422));
 	expect(outcome).toMatchObject({ problem: { description: expect.not.stringContaining('may have been processed') } });
 });
 
-describe('a deletion whose answer was lost', () => {
-	test.each([404, 410])('is done when the record is gone then (%i)', async (status) => {
+describe('a deletion whose response was lost', () => {
+	test.each([404, 410])('is done if the record no longer exists then (%i)', async (status) => {
 		const { outcome } = await send({ method: 'DELETE', path }, lost, answer(status));
 		expect(outcome).toMatchObject({ ok: true });
 	});
 
-	test('is not taken as done when the CRM had put it off', async () => {
+	test('does not count as done if the CRM had deferred it', async () => {
 		const { outcome } = await send({ method: 'DELETE', path }, answer(429), answer(404));
 		expect(outcome).toMatchObject({ ok: false, problem: { status: 404 } });
 	});
@@ -124,7 +124,7 @@ test('an earlier attempt in progress is waited for far longer than five attempts
 });
 
 test.each<ApiRequest>([post, patch, { method: 'DELETE', path }])(
-	'an error in an answer of success fails $method, and is not retried',
+	'an error in a success response fails $method, and is not retried',
 	async (request) => {
 		for (const status of [200, 207]) {
 			const failed = answer(status, { error: { message: 'email is taken' } });
@@ -134,7 +134,7 @@ test.each<ApiRequest>([post, patch, { method: 'DELETE', path }])(
 	},
 );
 
-describe('an answer that trickles in without end', () => {
+describe('a response that arrives slowly without end', () => {
 	let server: Server;
 	let isBrokenOff: Promise<void>;
 

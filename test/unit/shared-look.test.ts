@@ -9,7 +9,7 @@ import { pollWorld } from './poll-model/poll-world.ts';
 
 const eventAt = (sequence: number): Newest => ({ identity: `${sequence}`, timestamp: '', sequence, account: '' });
 
-test('fifty idle triggers ask as one, whenever they were published', async () => {
+test('fifty idle triggers share one request, whenever they were published', async () => {
 	forgetLooks();
 	const clock = new SimulatedClock();
 	let requests = 0;
@@ -33,7 +33,7 @@ test('fifty idle triggers ask as one, whenever they were published', async () =>
 	expect(requests).toBe(10);
 });
 
-test('a shared look is never older than is wanted, never that of another credential, and a failure only of those who asked meanwhile', async () => {
+test('a shared look is never older than allowed, never another credential’s, and its failure affects only those who asked meanwhile', async () => {
 	const asker = fc.record({ at: fc.nat(60_000), view: fc.constantFrom(0, 1), maxAge: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean() });
 	const property = fc.asyncProperty(fc.array(asker, { minLength: 2, maxLength: 30 }), async (askers) => {
 		forgetLooks();
@@ -68,7 +68,7 @@ test('a shared look is never older than is wanted, never that of another credent
 	await fc.assert(property, randomRuns(200));
 }, 60_000);
 
-test('after a failure, whoever asks next asks the CRM', async () => {
+test('after a failure, the next trigger sends a request', async () => {
 	forgetLooks();
 	const clock = new SimulatedClock();
 	const failing = sharedLook('view', 10_000, clock, async () => await Promise.reject(new Error('away')));
@@ -95,16 +95,16 @@ async function requestsOf(triggers: number) {
 	return { requests: service.answers - answers, started: n8n.allRows.length - rows };
 }
 
-test('triggers ask for what is new as one, whenever they were published, and each of them starts', async () => {
+test('triggers share the request for new events, whenever they were published, and each of them starts', async () => {
 	const single = await requestsOf(1);
 	forgetDispatchers();
 	const twelve = await requestsOf(12);
 	expect([single.started, twelve.started]).toEqual([3, 36]);
-	// Those that have read nothing yet make sure whose log it is.
+	// Triggers that have read nothing yet check whose log it is.
 	expect(twelve.requests).toBeLessThanOrEqual(single.requests + 2);
 });
 
-test('what a trigger starts with is its own, though another has read the same answer', async () => {
+test('each trigger starts with its own items, even if another has read the same response', async () => {
 	const { clock, service, n8n, happen, choose } = await pollWorld();
 	for (const node of ['one', 'two']) await n8n.publish(node, choose());
 	await clock.advance(60_000);
@@ -119,7 +119,7 @@ test('what a trigger starts with is its own, though another has read the same an
 	expect(service.all.at(-1)!.data.object).not.toHaveProperty('changedBy');
 });
 
-test('an outage is told by each trigger as its own, though one has asked for all', async () => {
+test('each trigger reports an outage itself, even if one has asked for all', async () => {
 	const { clock, service, n8n, choose } = await pollWorld();
 	for (const node of ['one', 'two']) await n8n.publish(node, choose());
 	await clock.advance(60_000);

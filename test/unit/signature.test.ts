@@ -34,7 +34,7 @@ test.each([
 	['spaces and a line feed', '{ "a" : 1 }\n'],
 	['100 kB', ' '.repeat(100_000)],
 ])(
-	'what the reference library signs is genuine: %s',
+	'a signature of the reference library is genuine: %s',
 	(_, text) => expect(explainForged(signed(text), [secret], now)).toBeUndefined(),
 );
 
@@ -48,7 +48,7 @@ test('one changed byte makes it forged', () => {
 	expect(explainForged({ ...genuine, body: genuine.body.subarray(0, -1) }, [secret], now)).toMatch(/wrong/);
 });
 
-test('during a rotation either secret does, whichever is signed with first', () => {
+test('during a rotation either secret is accepted, whichever signature is first', () => {
 	for (const both of [signed('{}', [secret, other]), signed('{}', [other, secret])]) {
 		expect(explainForged(both, [secret], now)).toBeUndefined();
 		expect(explainForged(both, [other], now)).toBeUndefined();
@@ -56,12 +56,12 @@ test('during a rotation either secret does, whichever is signed with first', () 
 	expect(explainForged(signed('{}', [other]), [secret], now)).toMatch(/wrong/);
 });
 
-test('of two secrets that are known, either will do', () => {
+test('either of two known secrets is accepted', () => {
 	expect(explainForged(genuine, [other, secret], now)).toBeUndefined();
 	expect(explainForged(genuine, [other], now)).toMatch(/wrong/);
 });
 
-test('five minutes are tolerated, either way, and no more', () => {
+test('five minutes are tolerated in both directions, and no more', () => {
 	const late = (s: number) => explainForged(genuine, [secret], now + s * seconds);
 	expect([late(0), late(300), late(-300)]).toEqual([undefined, undefined, undefined]);
 	expect(late(301)).toMatch(/too old/);
@@ -77,7 +77,7 @@ test.each([
 	['no id', { id: undefined }, [secret], /not signed/],
 	['an empty id', { id: '' }, [secret], /not signed/],
 	['no time', { timestamp: undefined }, [secret], /not signed/],
-	['a time that is none', { timestamp: '1e9' }, [secret], /time/],
+	['an invalid time', { timestamp: '1e9' }, [secret], /time/],
 	['a negative time', { timestamp: '-1614265330' }, [secret], /time/],
 	['no signature', { signature: undefined }, [secret], /not signed/],
 	['an empty signature', { signature: '' }, [secret], /not signed/],

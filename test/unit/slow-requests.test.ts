@@ -2,7 +2,7 @@ import { never, start, withWindow } from './queued-requests.ts';
 
 const times = (events: string[], name: string) => events.filter((event) => event.startsWith(name)).map((event) => Number(event.split(' at ')[1]));
 
-test('four requests that hang hold up nobody for longer than a second, in this window and in the next ones', async () => {
+test('four requests that hang delay nothing for longer than a second, in this window and in the next ones', async () => {
 	const { clock, events, send, pass } = start();
 	for (let i = 0; i < 4; i += 1) void send('hangs', never, { workflow: 'b' });
 	let left = 20;
@@ -20,7 +20,7 @@ test('four requests that hang hold up nobody for longer than a second, in this w
 	}
 });
 
-test('a slow request that is still under way when a used-up window ends holds up nobody', async () => {
+test('a slow request that is still in flight when a used-up window ends delays nothing', async () => {
 	const { clock, events, send, pass } = start();
 	await Promise.all([send('first', () => withWindow(clock, 1, 10)), pass(200)]);
 	void send('slow', () => withWindow(clock, 50, 10), {}, 60_000);
@@ -40,7 +40,7 @@ describe('in a window with room, a slow request', () => {
 		return all;
 	}
 
-	test('is counted in what is left once a later one is answered, and takes no place', async () => {
+	test('is counted in the remainder once a later one is answered, and takes no place', async () => {
 		const { clock, events, send, pass } = await withTwoPlaces();
 		void send('slow', never);
 		await pass(50);
@@ -51,7 +51,7 @@ describe('in a window with room, a slow request', () => {
 		expect(times(events, 'next')).toHaveLength(4);
 	});
 
-	test('that fills all places makes room for more each second, but never for more than is left', async () => {
+	test('that fills all places makes room for one more each second, but never for more than the remainder', async () => {
 		const { events, send, pass } = await withTwoPlaces();
 		for (let i = 0; i < 80; i += 1) void send('slow', never);
 		await pass(50);

@@ -15,7 +15,7 @@ async function overtaken(isDoneWhenBegun = false) {
 	return n8n;
 }
 
-test('a start that n8n has lost is repeated with its key, and comes out', async () => {
+test('a start that n8n has lost is repeated with its key, and succeeds', async () => {
 	const n8n = await overtaken();
 	n8n.emitted[2]!.resolve(runQueueMode('success'));
 	await settled();
@@ -23,7 +23,7 @@ test('a start that n8n has lost is repeated with its key, and comes out', async 
 	expect(n8n.starts.size).toBe(0);
 });
 
-test('a start that is lost is repeated though others come out all the time', async () => {
+test('a lost start is repeated even if others succeed all the time', async () => {
 	const n8n = startInQueueMode();
 	n8n.begin('lost');
 	for (let i = 0; i < 5; i++) {
@@ -45,7 +45,7 @@ test('the failure of a job that was replaced does not count', async () => {
 	expect(n8n.outcomes['lost']).toBe('succeeded');
 });
 
-test('one that has begun is waited for, and its end counts whenever it comes', async () => {
+test('an execution that has begun is waited for, and its end counts whenever it is reported', async () => {
 	for (const endsFirst of [true, false]) {
 		const n8n = await overtaken();
 		if (endsFirst) n8n.emitted[0]!.resolve(runQueueMode('error'));
@@ -63,14 +63,14 @@ test('one that has begun is waited for, and its end counts whenever it comes', a
 	}
 });
 
-test('where it counts that it has begun, it is done', async () => {
+test('if an event is done when its execution begins, it is done', async () => {
 	const n8n = await overtaken(true);
 	n8n.emitted[2]!.resolve(undefined);
 	await settled();
 	expect(n8n.outcomes['lost']).toBe('unknown');
 });
 
-test('where it counts that it has begun, it keeps its place as long as others come out', async () => {
+test('if an event is done when its execution begins, it keeps its place as long as others succeed', async () => {
 	const n8n = startInQueueMode();
 	n8n.begin('long', true);
 	for (let i = 0; i < 6; i++) {
@@ -88,7 +88,7 @@ test('where it counts that it has begun, it keeps its place as long as others co
 	expect(n8n.outcomes['long']).toBe('unknown');
 });
 
-test('while the database is away, a repetition changes nothing, and comes again', async () => {
+test('while the database is away, a repetition changes nothing, and is made again', async () => {
 	const n8n = await overtaken();
 	n8n.emitted[2]!.reject(new Error('Connection terminated'));
 	await settled();
@@ -97,7 +97,7 @@ test('while the database is away, a repetition changes nothing, and comes again'
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'lost']);
 });
 
-test('what was started while the database was away is repeated afterwards', async () => {
+test('a start made while the database was away is repeated afterwards', async () => {
 	const n8n = startInQueueMode();
 	n8n.begin('before');
 	n8n.emitted[0]!.resolve(runQueueMode('success'));
@@ -111,7 +111,7 @@ test('what was started while the database was away is repeated afterwards', asyn
 	expect(n8n.keys()).toEqual(['before', 'open', 'refused', 'open']);
 });
 
-test('the user is told once of an execution that n8n is silent about for an hour', async () => {
+test('the user is warned once of an execution that n8n does not report for an hour', async () => {
 	const n8n = await overtaken();
 	n8n.emitted[2]!.resolve(undefined);
 	await settled();
@@ -120,7 +120,7 @@ test('the user is told once of an execution that n8n is silent about for an hour
 	expect(n8n.reported).toEqual([expect.stringContaining('For an hour, n8n has not reported')]);
 });
 
-test('an execution that crashed before it began is told apart from one that failed', async () => {
+test('an execution that crashed before it began is distinguished from one that failed', async () => {
 	const n8n = startInQueueMode();
 	n8n.begin('skipped');
 	n8n.emitted[0]!.resolve(runQueueMode('crashed', { data: { resultData: { runData: {} } } }));
@@ -131,7 +131,7 @@ test('an execution that crashed before it began is told apart from one that fail
 test.each([
 	['has begun', 'failed'],
 	['is still new', 'rejected by n8n'],
-])('of a job that n8n gives up, n8n is asked whether its execution %s', async (state, outcome) => {
+])('if n8n gives up a job, the trigger asks whether its execution %s', async (state, outcome) => {
 	const n8n = startInQueueMode();
 	n8n.begin('before');
 	n8n.emitted[0]!.resolve(runQueueMode('success'));
@@ -146,7 +146,7 @@ test.each([
 	expect(n8n.outcomes['given up']).toBe(outcome);
 });
 
-test('the end of a turn that was replaced does not settle the one that runs', async () => {
+test('the end of an attempt that was replaced does not settle the one that runs', async () => {
 	const n8n = await overtaken(true);
 	// The repeat has replaced the first job, which fails.
 	n8n.emitted[0]!.resolve(runQueueMode('error', { jobId: undefined, data: { resultData: { runData: {} } } }));
@@ -161,7 +161,7 @@ test('the end of a turn that was replaced does not settle the one that runs', as
 	expect(n8n.outcomes['lost']).toBe('unknown');
 });
 
-test('after a repeat that n8n refused, only the turn before it counts', async () => {
+test('after a repetition that n8n refused, only the attempt before it counts', async () => {
 	const n8n = await overtaken();
 	n8n.begin('third');
 	n8n.emitted[3]!.resolve(runQueueMode('success'));

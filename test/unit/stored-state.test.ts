@@ -57,7 +57,7 @@ const step = fc.oneof(
 	fc.record({ do: fc.constant('set back by another node' as const), to: fc.nat(20) }),
 );
 
-test('whatever is published, killed or set back, no trigger sets the state of another back', () => {
+test('whatever is published, killed or set back, no trigger sets back the state of another', () => {
 	const histories = fc.array(step, { minLength: 1, maxLength: 25 });
 	let clock = 1_700_000_000_000;
 	jest.spyOn(Date, 'now');
@@ -113,14 +113,14 @@ test('a state belongs to one workflow of one n8n', () => {
 	expect(readState(keeper(workflow, 'poll', { workflow: 'copy' }), schema)).toEqual({ at: 2 });
 });
 
-test('a renamed trigger keeps its state, and one of another kind has its own', () => {
+test('a renamed trigger keeps its state, and a trigger of another type has its own', () => {
 	const workflow = workflowOf('{}');
 	storeState(keeper(workflow, 'poll'), { at: 1 });
 	expect(readState(keeper(workflow, 'poll', { name: 'New deals' }), schema)).toEqual({ at: 1 });
 	expect(readState(keeper(workflow, 'webhook'), schema)).toBeUndefined();
 });
 
-test('what is stored does not change with the state afterwards, nor with what was read', () => {
+test('the stored state does not change with later changes of the state, nor of what was read', () => {
 	const workflow = workflowOf('{}');
 	const state = { at: 1, open: [{ id: 'a' }] };
 	storeState(keeper(workflow, 'poll'), state);
@@ -131,7 +131,7 @@ test('what is stored does not change with the state afterwards, nor with what wa
 	expect(readState(keeper(workflow, 'poll'), z.object({ open: z.array(z.object({ id: z.string() })) }))!.open).toHaveLength(1);
 });
 
-test('reading marks nothing as changed, so that n8n stores nothing for it', () => {
+test('reading marks nothing as changed, so n8n stores nothing for it', () => {
 	const writer = workflowOf('{}');
 	storeState(keeper(writer, 'poll'), { at: 1 });
 	const reader = workflowOf(JSON.stringify(writer.staticData));
@@ -141,7 +141,7 @@ test('reading marks nothing as changed, so that n8n stores nothing for it', () =
 	expect(reader.staticData.__dataChanged).toBe(true);
 });
 
-test('what another process has stored later is newer, though it has missed earlier stores', () => {
+test('a later state of another process is newer, even if that missed earlier ones', () => {
 	const clock = jest.spyOn(Date, 'now').mockReturnValue(1_000_000);
 	const first = workflowOf('{}');
 	storeState(keeper(first, 'poll'), { at: 1 });
@@ -156,7 +156,7 @@ test('what another process has stored later is newer, though it has missed earli
 	expect(readState(keeper(second, 'poll'), schema)).toEqual({ at: 4 });
 });
 
-test('an older copy replaces the newer state neither in this process nor in what it stores next', () => {
+test('an older copy does not replace the newer state, neither in this process nor in what it stores next', () => {
 	const workflow = workflowOf('{}');
 	storeState(keeper(workflow, 'poll'), { at: 1 });
 	const older = workflowOf(JSON.stringify(workflow.staticData));
@@ -166,7 +166,7 @@ test('an older copy replaces the newer state neither in this process nor in what
 	expect(stateInCopy(keeper(older, 'poll'), schema)).toEqual({ at: 2 });
 });
 
-test('a copy is read as it is, though this process knows a newer state', () => {
+test('a copy is read unchanged, even if this process knows a newer state', () => {
 	const workflow = workflowOf('{}');
 	expect(stateInCopy(keeper(workflow, 'poll'), schema)).toBeUndefined();
 	storeState(keeper(workflow, 'poll'), { at: 1 });

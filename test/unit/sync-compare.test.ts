@@ -47,14 +47,14 @@ test.each([
 	expect(compare(mergePatch(stored, patch), incomingValues).changes).toEqual([]);
 });
 
-test('of an object, only the parts that differ are sent', () => {
+test('only the parts of an object that differ are sent', () => {
 	const stored = { address: { city: 'Lyon', zip: '1', country: 'FR' } };
 	const { changes, patch } = compare(stored, { address: { city: 'Bonn', zip: '1' } });
 	expect(changes).toEqual([{ field: 'address.city', from: 'Lyon', to: 'Bonn' }]);
 	expect(patch).toEqual({ address: { city: 'Bonn' } });
 });
 
-test('a key is the same for values that the CRM takes for the same', () => {
+test('a key is equal for values that the CRM treats as equal', () => {
 	const email = field('email', { lowerCase: [''] });
 	expect(matchKey(email, 'ADA@x.example')).toBe(matchKey(email, 'ada@x.example'));
 	expect(matchKey(field('code'), 'A')).not.toBe(matchKey(field('code'), 'a'));
@@ -64,11 +64,11 @@ test('a key is the same for values that the CRM takes for the same', () => {
 test.each([
 	['a space after it', 'K 1 ', 'K 1'],
 	['how its accents are composed', 'Zoe\u0308', 'Zo\u00eb'],
-])('a key is the same whatever %s', (_, first, second) => {
+])('a key is equal whatever %s', (_, first, second) => {
 	expect(matchKey(field('code'), first)).toBe(matchKey(field('code'), second));
 });
 
-test('texts are the same however their accents are composed', () => {
+test('texts are equal however their accents are composed', () => {
 	expect(isSame('name', 'Zoe\u0308', 'Zo\u00eb')).toBe(true);
 	expect(isSame('name', 'Zoe', 'Zo\u00eb')).toBe(false);
 });

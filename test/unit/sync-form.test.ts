@@ -13,7 +13,7 @@ function visibleParameters(values: INodeParameters): string[] {
 	return visible.map(({ name }) => name);
 }
 
-test('When Both Changed is asked for once a field has the version', () => {
+test('When Both Changed is shown once a field has the version', () => {
 	expect(visibleParameters({ versionField: '', bothChanged: 'latest' })).not.toContain('bothChanged');
 	expect(visibleParameters({ versionField: '', bothChanged: 'latest' })).not.toContain('changedAtField');
 	expect(visibleParameters({ versionField: 'crm_version', bothChanged: 'conflict' })).toContain('bothChanged');
@@ -21,16 +21,16 @@ test('When Both Changed is asked for once a field has the version', () => {
 	expect(visibleParameters({ versionField: 'crm_version', bothChanged: 'latest' })).toContain('changedAtField');
 });
 
-test('a new node is called by its own name', () => {
+test('a new node has its own name', () => {
 	expect(NodeHelpers.makeNodeName({ resource: 'contact', operation: 'upsert' }, description)).toBe('CRM Platform Sync');
 });
 
-test('a new node previews, and says so first', () => {
+test('a new node previews, and its form says so first', () => {
 	const [, resource, first] = visibleParameters({}).filter((name) => name !== 'operation');
 	expect([resource, first]).toEqual(['resource', 'preview']);
 	expect(description.properties.find(({ name }) => name === 'preview')).toMatchObject({ default: true });
 });
 
-test('the outputs that need a look come before Unchanged', () => {
+test('outputs that need attention come before Unchanged', () => {
 	expect(description.outputNames).toEqual(['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged']);
 });

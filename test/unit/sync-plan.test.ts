@@ -45,7 +45,7 @@ const bob = { id: 'con_2', email: 'bob@x.example', name: 'Bob' };
 
 const reasonOf = ([change]: PlannedChange[]) => change!.reason;
 
-test('what the source has and the CRM has not is created with all its values', () => {
+test('a record that only the source has is created with all its values', () => {
 	expect(plan([{ email: 'new@x.example', name: 'New' }], [ada])).toEqual([
 		{
 			action: 'create',
@@ -57,7 +57,7 @@ test('what the source has and the CRM has not is created with all its values', (
 	]);
 });
 
-test('it is left out where the user wants that', () => {
+test('it is left out if the user chooses so', () => {
 	const [change] = plan([{ email: 'new@x.example' }], [], { rules: { missingInCrm: 'leave' } });
 	expect(change).toMatchObject({ action: 'unchanged', item: 0, reason: expect.stringContaining('Leave It Out') });
 	expect(change).not.toHaveProperty('patch');
@@ -68,14 +68,14 @@ test.each([
 	['latest', 'conflict'],
 	['crm', 'unchanged'],
 	['source', 'create'],
-] as const)('a record that the source has seen and the CRM has deleted comes out by the rule “%s” as %s', (bothChanged, action) => {
+] as const)('a record that the source has seen and the CRM has deleted is returned by the rule “%s” as %s', (bothChanged, action) => {
 	const [change] = plan([{ email: 'gone@x.example', of: { wasInCrm: true } }], [ada], { rules: { bothChanged } });
 	expect(change).toMatchObject({ action, item: 0, values: { email: 'gone@x.example' }, changes: [{ field: 'email' }] });
 	if (action === 'create') expect(change!.reason).toBeUndefined();
 	else expect(change!.reason).toContain('no longer returns it');
 });
 
-test('an ID that the CRM no longer has is created again only under another key, which finds it then', () => {
+test('an ID that the CRM no longer has is created again only under another key, which then finds it', () => {
 	const id = field('id');
 	const gone = (keys: Array<string | undefined>) => ({ email: 'gone@x.example', of: { id: 'con_9', keys } });
 	const [conflict] = plan([gone(['con_9', undefined])], [], { match: [id, email] });
@@ -91,7 +91,7 @@ test('two items of one key are both conflicts that name each other, with no reco
 	}
 });
 
-test('items that an earlier key tells apart may share a later one', () => {
+test('items with different earlier keys may share a later one', () => {
 	const items = [{ email: ada.email, code: 'X' }, { email: bob.email, code: 'X' }];
 	expect(plan(items, [], { match: [email, code] }).map(({ action }) => action)).toEqual(['create', 'create']);
 	const [first, shared] = plan([{ email: ada.email, code: 'X' }, { code: 'X' }, { code: 'X' }], [], { match: [email, code] });
@@ -127,7 +127,7 @@ test('a record outside the scope is a conflict, though the CRM gave it', () => {
 	expect(change).not.toHaveProperty('patch');
 });
 
-test('a record found by its second key is another one if its first differs', () => {
+test('a record found by its second key is a different one if its first key differs', () => {
 	const record = { ...ada, code: 'A' };
 	const reason = reasonOf(plan([{ email: 'other@x.example', code: 'A' }], [record], { match: [email, code] }));
 	expect(reason).toBe('Record con_1 has this item’s code, but another email: “ada@x.example”. It may be another record. Correct the key, or remove it from one of them.');
@@ -169,14 +169,14 @@ describe('a record that the source does not have', () => {
 		expect(leaving(gone, { missingInSource: 'set', missingValues: { name: 'Gone' } })).toMatchObject([{ action: 'update' }]);
 	});
 
-	test('stays if it has no key by which an item could be it', () => {
+	test('stays if it has no key by which an item could match it', () => {
 		const record = { id: 'con_3', email: null, name: 'Nobody' };
 		expect(leaving(record, {})).toEqual([{ action: 'unchanged', record, changes: [], reason: 'The record has no email, so no item can match it. It was left unchanged.' }]);
 		expect(leaving(record, {}, { match: [email, code] })[0]!.reason).toContain('has no email and no code');
 		expect(leaving({ ...record, code: 'C' }, {}, { match: [email, code] })).toMatchObject([{ action: 'delete' }]);
 	});
 
-	test('is not missing if any key of any item finds it, though another key decides', () => {
+	test('is not missing if any key of any item finds it, even if another key decides', () => {
 		const planned = plan([{ email: ada.email, code: 'B' }], [ada, { ...bob, code: 'B' }], { match: [email, code], rules: { missingInSource: 'delete' } });
 		expect(planned.map(({ action }) => action)).toEqual(['update']);
 	});
@@ -196,14 +196,14 @@ describe('a record that the source does not have', () => {
 	});
 });
 
-test('what was decided about an item for another reason stays so, though it points to a missing record', () => {
+test('an earlier decision about an item stays, even if it points to a missing record', () => {
 	const items = [{ email: bob.email, name: 'Ada' }];
 	const planned = plan(items, [bob, ada], { rules: { missingInSource: 'delete' }, unique: [{ ...name, label: 'Name' }] });
 	expect(planned[0]).toMatchObject({ action: 'update', patch: { name: 'Ada' } });
 	expect(planned[1]).toMatchObject({ action: 'conflict', reason: expect.stringContaining('item 0') });
 });
 
-test('an index finds each record by each of its keys, and none without', () => {
+test('an index finds each record by each of its keys, and none without a key', () => {
 	const records = [ada, { ...bob, email: ada.email }, { id: 'con_3', email: '' }];
 	const index = indexRecords(records, [email, name]);
 	expect(index.find(0, matchKey(email, ada.email)!).map(({ id }) => id)).toEqual(['con_1', 'con_2']);

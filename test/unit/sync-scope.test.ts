@@ -34,7 +34,7 @@ test.each<[string, Field, unknown, unknown[], unknown[]]>([
 	['what is not true', field('vip', { kind: 'boolean' }), false, [false, 0, 'no', null, undefined], [true, 1, 'yes']],
 	['a choice in any case', field('stage', { choices: [{ label: 'Lead', value: 'lead' }] }), 'lead', ['Lead', 'LEAD'], ['customer', null]],
 	['an object of blanks as empty', field('home[empty]', { kind: 'boolean' }), true, [{}, { street: null }, null], [{ street: 'x' }]],
-])('a scope lets through %s, and nothing else', (_, filter, filterValue, inside, outside) => {
+])('a scope accepts %s, and nothing else', (_, filter, filterValue, inside, outside) => {
 	expect(inside.filter((value) => isOutside(filter, filterValue, value))).toEqual([]);
 	expect(outside.filter((value) => !isOutside(filter, filterValue, value))).toEqual([]);
 });
@@ -44,12 +44,12 @@ test('a record meets a filter by any of its addresses', () => {
 	expect(outsiders([record], scopedFields([{ field: field('email'), value: 'b@x.example' }], fields, names))(record)).toBeUndefined();
 });
 
-test('a filter by what the records do not have cannot be checked', () => {
+test('a filter by a field that the records do not have cannot be checked', () => {
 	const record = { id: '1' } as never;
 	expect(outsiders([record], scopedFields([{ field: field('name'), value: 'x' }], fields, new Set()))(record)).toBeUndefined();
 });
 
-test.each(['custom_fields.tier', 'custom_fields[tier]'])('a member of an open object is held against %s', (name) => {
+test.each(['custom_fields.tier', 'custom_fields[tier]'])('a member of an open object is compared with %s', (name) => {
 	const scoped = scopedFields([{ field: field(name), value: 'gold' }], fields, new Set(['custom_fields']));
 	const reasons = ['gold', 'lead'].map((tier) => outsiders([], scoped)({ id: '1', custom_fields: { tier } }) !== undefined);
 	expect(reasons).toEqual([false, true]);

@@ -13,7 +13,7 @@ test.each([
 	['$json["a"]["b"]', ['a', 'b']],
 	['$json?.a?.b?.[0]', ['a', 'b', '0']],
 	['$json', []],
-])('%s is a way into the item', (code, path) => {
+])('%s is a path into the item', (code, path) => {
 	expect(itemPath(code)).toEqual(path);
 });
 
@@ -35,22 +35,22 @@ test.each([
 	expect(itemPath(code)).toBeUndefined();
 });
 
-test('the way ends where there is nothing', () => {
+test('the path ends where there is no value', () => {
 	expect(valueAt({ a: null }, ['a', 'b'])).toEqual([undefined]);
 	expect(valueAt({}, ['a', 'b', 'c'])).toEqual([undefined]);
 });
 
-test('a letter of a text is on the way, as it is for n8n', () => {
+test('a letter of a text is on the path, as in n8n', () => {
 	expect(valueAt({ name: 'Ada' }, ['name', '0'])).toEqual(['A']);
 });
 
-test('objects of another realm, and those without a prototype, are ways too', () => {
+test('paths also lead through objects of another realm and those without a prototype', () => {
 	const bare = Object.assign(Object.create(null), { a: 1 });
 	expect(valueAt({ bare }, ['bare', 'a'])).toEqual([1]);
 	expect(valueAt({ other: runInNewContext('({ list: [{ a: 1 }] })') }, ['other', 'list', '0', 'a'])).toEqual([1]);
 });
 
-test('a moment is a value, and what it has inside is left to the engine', () => {
+test('a moment is a value, and its members are left to the engine', () => {
 	const json = { date: new Date(0), time: DateTime.fromMillis(0) } as never;
 	expect(valueAt(json, ['time'])).toEqual([DateTime.fromMillis(0)]);
 	for (const path of [['date', 'a'], ['time', 'year']]) expect(valueAt(json, path)).toEqual([]);

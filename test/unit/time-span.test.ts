@@ -9,7 +9,7 @@ test.each([
 	['a second, with zeros', '2026-11-20T09:00:01.000Z', '2026-11-20T09:00:01.400Z'],
 	['a day, with zeros', '2026-11-20T00:00:00+01:00', '2026-11-20T13:00:00Z'],
 	['epoch seconds as milliseconds', 1_795_000_001_000, 1_795_000_001_999],
-])('of two times within %s, none is later', (_, first, second) => {
+])('of two times within %s, neither is later', (_, first, second) => {
 	expect([isLater(first, second), isLater(second, first)]).toEqual([false, false]);
 });
 

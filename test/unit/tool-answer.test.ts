@@ -16,7 +16,7 @@ async function answerTo(records: IDataObject[], maxAnswerLength: unknown, notice
 
 const recordOf = (length: number, more: IDataObject = {}) => ({ id: 'con_1', ...more, text: 'x'.repeat(length) });
 
-test('a maximum length that is no whole number is refused before anything is read; a shorter one than the minimum is raised', async () => {
+test('a maximum length that is not a whole number is refused before anything is read; one shorter than the minimum is raised', async () => {
 	await expect(answerTo([recordOf(10)], 'a page')).rejects.toThrow('Maximum Answer Length: enter a whole number');
 	// AI Agent 2 gives the model nothing of an error that is thrown.
 	expect(await answerTo([recordOf(10)], 'a page', [], true)).toContain('Maximum Answer Length: enter a whole number');
@@ -34,18 +34,18 @@ test.each([500, 1_000, 4_000])('no answer is longer than %i characters, however 
 	}
 });
 
-test('an answer that is as long as it may be is whole', async () => {
+test('an answer of exactly the maximum length is complete', async () => {
 	const records = [recordOf(500), recordOf(500)];
 	expect(await answerTo(records, JSON.stringify(records).length)).toBe(JSON.stringify(records));
 });
 
-test('a record that is too long by itself keeps its ID and says what was left out of a text', async () => {
+test('a record that is too long by itself keeps its ID and tells what was left out of a text', async () => {
 	const [first, { note = '' } = {}] = JSON.parse(await answerTo([recordOf(50_000)], 2_000)) as IDataObject[];
 	expect(first).toMatchObject({ id: 'con_1', text: expect.stringMatching(/^x+… \(\d+ more characters\)$/) as string });
 	expect(note).toMatch(/shortened/);
 });
 
-test('what a user would read as a hint is told to the model', async () => {
+test('the hints for users are also returned to the model', async () => {
 	expect(await answerTo([{ id: 'con_1' }], 4_000, ['The CRM did not take the field size.'])).toContain('The CRM did not take the field size.');
 	expect(await answerTo([], 4_000)).toMatch(/Nothing was found/);
 });

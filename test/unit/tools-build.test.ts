@@ -64,7 +64,7 @@ describe('A build', () => {
 		return { builds, release: lock.release };
 	}
 
-	test('leaves alone what another is building, and builds once that has ended', async () => {
+	test('leaves another process’s build alone, and builds once that has ended', async () => {
 		write('.tmp/compiled/half.js', '');
 		write('dist/half.js', '');
 
@@ -78,7 +78,7 @@ describe('A build', () => {
 		expect(built()).toContain('first');
 	});
 
-	test('that has waited uses what the other has built, unless the sources have changed since', async () => {
+	test('that has waited uses the other build, unless the sources have changed since', async () => {
 		const both = await startTogether(2);
 		both.release();
 		expect(await Promise.all(both.builds.map(({ ended }) => ended))).toEqual([0, 0]);
@@ -92,7 +92,7 @@ describe('A build', () => {
 		expect(built()).toContain('second');
 	});
 
-	test('does not wait for a process that was killed while it built', async () => {
+	test('does not wait for a process that was killed during its build', async () => {
 		const { pid } = spawnSync(process.execPath, ['--eval', '']);
 		write('.tmp/build.lock', String(pid));
 

@@ -35,7 +35,7 @@ describe('An installation', () => {
 		writeFileSync(join(folder, name), '');
 	};
 
-	test('is there whole, and nothing else', async () => {
+	test('is complete, and contains nothing else', async () => {
 		await installOnce(place, write('file'));
 
 		expect(readdirSync(place)).toEqual(['file']);
@@ -49,7 +49,7 @@ describe('An installation', () => {
 		expect(readdirSync(place)).toEqual(['first']);
 	});
 
-	test('that fails is not taken for a whole one, and the next one clears it away', async () => {
+	test('that fails does not count as complete, and the next one removes it', async () => {
 		const interrupted = async (folder: string) => {
 			await write('half')(folder);
 			throw new Error('interrupted');
@@ -63,7 +63,7 @@ describe('An installation', () => {
 		expect(readdirSync(root)).toEqual(['program']);
 	});
 
-	test('of two at once one is made and the other waits for it', async () => {
+	test('is made by one of two simultaneous processes, and the other waits for it', async () => {
 		const createdEntries: string[] = [];
 		const waiting: number[] = [];
 		let noticed = () => {};
@@ -90,7 +90,7 @@ describe('An installation', () => {
 		expect(waiting).toEqual([process.pid]);
 	});
 
-	test('goes on where a process that is gone has left its lock', async () => {
+	test('continues if a process that no longer runs has left its lock', async () => {
 		const gone = 2 ** 22 + 1;
 		mkdirSync(`${place}.installing-${gone}`);
 		writeFileSync(`${place}.lock`, String(gone));

@@ -31,7 +31,7 @@ describe("The project's packages", () => {
 		expect(areDependenciesCurrent(root, false)).toBe(false);
 	});
 
-	test('are missing where an installation was interrupted before npm wrote its record', () => {
+	test('are missing if an installation was interrupted before npm wrote its record', () => {
 		write('node_modules/.package-lock.sha256', stamp, 1);
 
 		expect(areDependenciesCurrent(root, false)).toBe(false);
@@ -43,7 +43,7 @@ describe("The project's packages", () => {
 		expect(areDependenciesCurrent(root, false)).toBe(true);
 	});
 
-	test('are incomplete for the tests after an installation that was for a start', () => {
+	test('are incomplete for the tests after an installation for a start', () => {
 		const manifest = { devDependencies: { jest: '1.0.0', '@swc/jest': '1.0.0' } };
 		write('test/package.json', JSON.stringify(manifest), 0);
 		write('node_modules/jest/package.json', '{}', 1);
@@ -61,7 +61,7 @@ describe("The project's packages", () => {
 		expect(areDependenciesCurrent(root, false)).toBe(false);
 	});
 
-	test('are current when the lock file is newer and says the same', () => {
+	test('are current when the lock file is newer but has the same content', () => {
 		write('node_modules/.package-lock.json', '{}', -1);
 		write('node_modules/.package-lock.sha256', stamp, -1);
 

@@ -9,7 +9,7 @@ describe('A program started under another Node', () => {
 		expect(env).toEqual({ PATH: '/opt/node/bin:/usr/bin:/bin' });
 	});
 
-	test('finds it under Windows’ spelling of the variable too', () => {
+	test('also finds it under Windows’ spelling of the variable', () => {
 		const env = withNodeFirst({ Path: 'C:\\Windows;D:\\bin' }, 'D:\\node\\node.exe', 'win32');
 
 		expect(env).toEqual({ Path: 'D:\\node;C:\\Windows;D:\\bin' });
@@ -34,13 +34,13 @@ describe("n8n's environment", () => {
 		);
 	});
 
-	test('takes what is set for this one, before all else', () => {
+	test('gives precedence to variables for this n8n', () => {
 		const settings = { DB_TYPE: 'postgresdb', N8N_WEBHOOK_URL: 'http://127.0.0.1:1' };
 
 		expect(n8nEnvironment({ ...place, settings }, { DB_TYPE: 'sqlite' })).toMatchObject(settings);
 	});
 
-	test('lets it listen on this machine only, and call nobody outside it', () => {
+	test('lets it listen on this machine only, and connect to nothing outside it', () => {
 		const env = n8nEnvironment(place, {});
 
 		expect(env).toMatchObject({
@@ -52,7 +52,7 @@ describe("n8n's environment", () => {
 		});
 	});
 
-	test('reaches the sandbox past a proxy', () => {
+	test('reaches the sandbox without a proxy', () => {
 		const env = n8nEnvironment(place, { NO_PROXY: 'intra.example' });
 
 		expect(env['NO_PROXY']).toBe('intra.example,127.0.0.1,localhost');

@@ -14,14 +14,14 @@ describe('An npm command that failed', () => {
 		expect(explain(output)).toMatch(words);
 	});
 
-	test('of unknown kind is shown in its own words, warnings left out', () => {
+	test('of unknown kind is shown in npm’s words, without warnings', () => {
 		const message = explain('npm warn old lockfile\nnpm error code EODD\nnpm error Odd thing');
 
 		expect(message).toContain('npm error Odd thing');
 		expect(message).not.toContain('old lockfile');
 	});
 
-	test('always says where its log is', () => {
+	test('always names its log', () => {
 		expect(explain('npm error code ENOSPC')).toContain('/cache/npm.log');
 		expect(explain('')).toContain('/cache/npm.log');
 	});

@@ -3,7 +3,7 @@ import { parseArguments } from '../../tools/script.mjs';
 import { fileNames } from '../../tools/system-program.ts';
 
 describe('The launcher', () => {
-	test('installs everything for a script, unless the script asks for less', () => {
+	test('installs everything for a script, unless the script needs less', () => {
 		expect(parseArguments(['test/run.ts'])).toEqual({
 			file: 'test/run.ts',
 			args: [],
@@ -12,7 +12,7 @@ describe('The launcher', () => {
 		});
 	});
 
-	test('keeps its own options apart from those of the script', () => {
+	test('separates its own options from those of the script', () => {
 		const args = ['--without-tests', '--with-n8n', 'demo/start.ts', '--fresh'];
 
 		expect(parseArguments(args)).toEqual({
@@ -44,7 +44,7 @@ describe('A stop signal', () => {
 	});
 });
 
-test('A program is looked for under the name its system gives to files of programs', () => {
+test('A program is looked up under the name its system gives to program files', () => {
 	expect(fileNames('chromium', 'linux')).toEqual(['chromium']);
 	expect(fileNames('redis-server', 'win32')).toEqual(['redis-server.exe']);
 });

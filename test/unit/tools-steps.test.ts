@@ -36,14 +36,14 @@ describe('A run of steps', () => {
 		expect(printed.join('\n')).toContain('a node is opened');
 	});
 
-	test('fails for a skipped test where none may be skipped', async () => {
+	test('fails for a skipped test if none may be skipped', async () => {
 		const steps = [step('browser', true, counts(2, 0, ['a node is opened']))];
 
 		expect(await runSteps(steps, false)).toBe(false);
 		expect(printed.at(-1)).toBe('2 passed, 0 failed, 1 skipped');
 	});
 
-	test('leaves out a step whose need has failed, says so, and goes on', async () => {
+	test('leaves out a step whose prerequisite has failed, reports it, and continues', async () => {
 		const steps = [step('build', false), step('gate', true, { needs: ['build'] }), step('unit')];
 
 		expect(await runSteps(steps, true)).toBe(false);

@@ -11,7 +11,7 @@ const update = (values: IDataObject): RecordUndo => ({
 	changes: Object.entries(values).map(([field, to]) => ({ field, from: 'wrong', to })),
 });
 
-describe('what the CRM has stored is compared with what an undo has sent', () => {
+describe('the values that the CRM has stored are compared with those that an undo has sent', () => {
 	const sentValues = { email: 'a@x.example', emails: ['a@x.example', 'b@x.example'], job_title: 'Poet' };
 	const stored = { ...sentValues, emails: ['a@x.example'], version: '7' };
 

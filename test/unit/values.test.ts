@@ -22,13 +22,13 @@ test.each(kinds)(
 	},
 );
 
-test.each(['text', 'choice', 'any'] as const)('what a calculation without a result gives is no value of kind %s', (kind) => {
+test.each(['text', 'choice', 'any'] as const)('the result of a calculation without a result is not a value of kind %s', (kind) => {
 	for (const none of [NaN, Infinity, -Infinity]) expect(() => convert(kind, none)).toThrow(`Label: “${none}” is not a value`);
 	expect(() => convert('list', ['a', NaN], { items: 'text' })).toThrow('is not a value');
 });
 
 test.each(kinds.filter((kind) => kind !== 'text'))(
-	'white space clears a field of kind %s, and is no value such as 0',
+	'white space clears a field of kind %s, and is not a value such as 0',
 	(kind) => expect(convert(kind, ' \n')).toBeNull(),
 );
 
@@ -50,23 +50,23 @@ describe('a date', () => {
 		expect(convert('date', value)).toBe(expected);
 	});
 
-	test('is taken from what expressions give', () => {
+	test('is read from results of expressions', () => {
 		expect(convert('date', DateTime.fromISO('2026-03-01', { zone }))).toBe('2026-03-01');
 		expect(convert('date', new Date('2026-03-01T12:00:00Z'))).toBe('2026-03-01');
 	});
 
 	test.each(['2026-03-01T00:00:00.000Z', Date.parse('2026-03-01'), new Date('2026-03-01')])(
-		'at midnight of UTC, %p, is the same date in New York, whichever type it has',
+		'at midnight UTC, %p, is the same date in New York, whatever its type',
 		(value) => expect(convert('date', value)).toBe('2026-03-01'),
 	);
 
-	test('is taken from milliseconds since 1970', () => {
+	test('is read from milliseconds since 1970', () => {
 		expect(convert('date', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-01');
 		expect(convert('dateTime', Date.parse('2026-03-02T03:30:00Z'))).toBe('2026-03-02T03:30:00.000Z');
 	});
 
 	test.each([1_711_111, 202_603, 20_260_331, 45_000, 1_774_915_200, 1.7e15, -1, NaN, Infinity])(
-		'is not the number %p: it may mean anything',
+		'is not the number %p, which may mean anything',
 		(value) => {
 			expect(() => convert('date', value)).toThrow(`Label: “${value}” is not a date such as`);
 			expect(() => convert('dateTime', value)).toThrow(/is not a date such as/);
@@ -74,13 +74,13 @@ describe('a date', () => {
 	);
 
 	test.each(['next week', '14:30', '1711111', '2026', '2026-03', '2026-03-011', '2026-W10', '2026-02-30'])(
-		'that is none, such as %s, is refused with the label of the field',
+		'that is invalid, such as %s, is refused with the label of the field',
 		(value) => expect(() => convert('date', value)).toThrow(`Label: “${value}” is not a date`),
 	);
 });
 
 describe('a time', () => {
-	test('without a zone is meant in the zone of the workflow', () => {
+	test('without a zone is in the zone of the workflow', () => {
 		expect(convert('dateTime', '2026-03-01T09:00:00')).toBe('2026-03-01T14:00:00.000Z');
 	});
 
@@ -131,7 +131,7 @@ describe('a choice', () => {
 		expect(convert('choice', 'Twin', { choices: stages })).toBe('Twin');
 	});
 
-	test('that is unknown here passes: the CRM may have gained it', () => {
+	test('that is unknown here is accepted: the CRM may have added it', () => {
 		expect(convert('choice', 'new', { choices })).toBe('new');
 	});
 });
@@ -150,7 +150,7 @@ test('an object, or a list of them, may be written as JSON', () => {
 	expect(() => convert('json', 'a=1')).toThrow(/is not JSON/);
 });
 
-test('text takes numbers and switches, and no objects', () => {
+test('text accepts numbers and switches, and no objects', () => {
 	expect(convert('text', 7)).toBe('7');
 	expect(convert('text', true)).toBe('true');
 	expect(() => convert('text', { a: 1 })).toThrow(`Label: “{"a":1}” is not text`);
@@ -178,7 +178,7 @@ describe('a phone number', () => {
 		(value) => expect(convert('text', value, { pattern })).toBe(value),
 	);
 
-	test('is text where the CRM takes any spelling', () => {
+	test('is text if the CRM accepts any spelling', () => {
 		expect(convert('text', '+49 30 123456')).toBe('+49 30 123456');
 	});
 });
@@ -190,7 +190,7 @@ test('a moment in a text field is its ISO text, without quotation marks', () => 
 	expect(() => convert('text', new Date(NaN))).toThrow("Label: “Invalid Date” is not a date");
 });
 
-test('a filter by several whole numbers sends each digit by digit', () => {
+test('a filter by several whole numbers sends every digit of each', () => {
 	const numbers = field('list', { items: 'number' });
 	for (const value of [['9007199254740993', 7], '["9007199254740993","7"]', '9007199254740993, 7']) {
 		expect(filterValue(numbers, value, zone)).toEqual(['9007199254740993', 7]);

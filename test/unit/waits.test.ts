@@ -44,7 +44,7 @@ test.each<[string, IAllExecuteFunctions, string]>([
 	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution: 'getInputData' in n8n ? 'execution-1' : undefined, priority, laterPriority, maxUnattendedWait: defaultMaxUnattendedWait });
 });
 
-test('the hint tells how long the node waited: waits at the same time count once', async () => {
+test('the hint tells how long the node waited: simultaneous waits count once', async () => {
 	const clock = new SimulatedClock();
 	const notices = new Set<string>();
 	const log: string[] = [];
@@ -85,7 +85,7 @@ test('a wait of unknown length is logged after five seconds, and a shorter one n
 	expect(log).toEqual(['13: CRM: waiting for the CRM', '15: CRM: waited 7 s for the CRM, 15 s in all']);
 });
 
-test('a canceled wait is not reported any more', async () => {
+test('a canceled wait is no longer reported', async () => {
 	const clock = new SimulatedClock();
 	const log: string[] = [];
 	const waits = new WaitReport(contextOf({ logger: { info: (line: string) => void log.push(line) } }), new Set(), clock);
@@ -101,7 +101,7 @@ test('a canceled wait is not reported any more', async () => {
 	expect(log).toEqual([]);
 });
 
-test.each([300, 3_600])('after a 429 that names %i s, those refused ask with all others after a minute, one first', async (named) => {
+test.each([300, 3_600])('after a 429 that names %i s, the refused requests are retried with all others after a minute, one first', async (named) => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const sentRequests: string[] = [];
@@ -127,7 +127,7 @@ test.each([300, 3_600])('after a 429 that names %i s, those refused ask with all
 	expect(ends).toEqual(Array(8).fill(true));
 });
 
-test('runs of nodes in one execution count together: a loop becomes bulk, and leaves room, as one long run does', async () => {
+test('runs of nodes in one execution count together: a loop becomes bulk, and leaves room, like one long run', async () => {
 	const clock = new SimulatedClock();
 	let remaining = 101;
 	const sentRequests: string[] = [];
@@ -152,10 +152,10 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 });
 
 test.each<[string, Priority, number]>([
-	['long work is refused for half an hour, and goes on', 'bulk', 30],
+	['long work is refused for half an hour, and continues', 'bulk', 30],
 	['so is an ordinary execution', 'ordinary', 30],
 	['what somebody waits for fails after five minutes', 'awaited', 5],
-])('where other programs take all: %s', async (_, priority, minutes) => {
+])('if other programs use all of the limit: %s', async (_, priority, minutes) => {
 	const clock = new SimulatedClock();
 	const begun = clock.now();
 	const isOver = () => clock.now() - begun >= 30 * 60_000;

@@ -21,7 +21,7 @@ const start = (lastEmission: number, more: Partial<UnsettledStart> = {}): Unsett
 const repeated = (starts: UnsettledStart[], seen: Observations, now: number) =>
 	checkStarts(starts, seen, now).repeat.map(({ lastEmission }) => lastEmission);
 
-test('in the main process, and as long as nobody knows, no start is repeated', () => {
+test('in the main process, and while the place of executions is unknown, no start is repeated', () => {
 	const seen = { lastOutcomeAt: 0, failedAt: 0 };
 	expect(repeated([start(1, { overtakenAt: 0 })], seen, 1e9)).toEqual([]);
 	expect(repeated([start(1)], { ...seen, onWorkers: false }, 1e9)).toEqual([]);
@@ -48,21 +48,21 @@ test('an execution that has begun has ended when the timeout of its workflow has
 	expect(timedOut({ timeout: 5 * second, onWorkers: false }, 1e9)).toEqual([]);
 });
 
-test('what has begun as the first of all may take an hour in the main process, before it is found out where it runs', () => {
+test('a first execution that has begun may take an hour in the main process before the trigger finds out where it runs', () => {
 	const seen = start(1, { seenAt: minute });
 	expect(checkStarts([seen], {}, 59 * minute)).toMatchObject({ report: [], doubtful: undefined });
 	expect(checkStarts([seen], {}, 60 * minute)).toMatchObject({ report: [], doubtful: seen });
 	expect(checkStarts([seen], { onWorkers: true, lastOutcomeAt: 60 * minute }, 60 * minute).doubtful).toBeUndefined();
 });
 
-test('what cannot be found out is told after an hour', () => {
+test('an unknown outcome is reported after an hour', () => {
 	const [open, reportedStart] = [start(1), start(2, { isReported: true })];
 	expect(checkStarts([open, reportedStart], {}, 59 * minute).report).toEqual([]);
 	expect(checkStarts([open, reportedStart], {}, 60 * minute).report).toEqual([open]);
 	expect(checkStarts([open], { onWorkers: false }, 60 * minute).report).toEqual([]);
 });
 
-test('a job that a later one has overtaken is repeated, one that is next in line is not', () => {
+test('a job that a later one has overtaken is repeated; the next job in the queue is not', () => {
 	const starts = [start(2, { overtakenAt: 10 * second }), start(4)];
 	// Others may come out all the time.
 	const seen = { onWorkers: true, lastOutcomeAt: 39 * second };
@@ -70,14 +70,14 @@ test('a job that a later one has overtaken is repeated, one that is next in line
 	expect(repeated(starts, seen, 40 * second)).toEqual([2]);
 });
 
-test('what was started around an outage of the database is repeated once it is over', () => {
+test('starts around an outage of the database are repeated once it is over', () => {
 	const starts = [start(1, { at: 0 }), start(2, { at: 100 * second })];
 	const seen = { onWorkers: true, failedAt: 20 * second };
 	expect(repeated(starts, seen, 40 * second)).toEqual([]);
 	expect(repeated(starts, seen, 50 * second)).toEqual([1]);
 });
 
-test('if nothing comes out at all, the longest wait is repeated alone, and ever less often', () => {
+test('if no outcome arrives, the longest wait is repeated alone, and less and less often', () => {
 	const seen = { onWorkers: true, lastOutcomeAt: 0 };
 	const five = [5, 4, 3, 2, 1].map((number) => start(number));
 	expect(repeated(five, seen, 9 * minute)).toEqual([]);
@@ -86,7 +86,7 @@ test('if nothing comes out at all, the longest wait is repeated alone, and ever 
 	expect(repeated([start(1, { repeats: 1, at: 10 * minute })], seen, 30 * minute)).toEqual([1]);
 });
 
-test('what has begun is never repeated, and told after an hour', () => {
+test('an execution that has begun is never repeated, and reported after an hour', () => {
 	const begun = start(1, { hasBegun: true, overtakenAt: 0 });
 	const seen = { onWorkers: true, lastOutcomeAt: 0, failedAt: 0 };
 	expect(checkStarts([begun], seen, 59 * minute)).toMatchObject({ repeat: [], report: [] });

@@ -16,7 +16,7 @@ async function live(history: WebhookStep[]): Promise<string[]> {
 	return await brokenWebhookPromises(world, history);
 }
 
-test('in every history, no event is lost untold, and none starts the workflow twice that the page does not admit', async () => {
+test('in every history, no event is lost without a report, and none starts the workflow twice unless the page says so', async () => {
 	await fc.assert(
 		fc.asyncProperty(webhookHistories, async (history) => {
 			expect(await live(history)).toEqual([]);

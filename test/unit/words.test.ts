@@ -3,7 +3,7 @@ import { readWordList } from '../../tools/word-list.ts';
 
 const list = readWordList((file) => jest.requireActual(resolve(file)));
 
-test('the list of texts that users read has names, descriptions, choices and messages', () => {
+test('the list of user-visible texts has names, descriptions, choices and messages', () => {
 	expect(list).toContain('- operation choice: Create or Update\n');
 	expect(list).toContain('- options.maxWait: Maximum Wait (Seconds)\n');
 	expect(list).toContain('- Correct the values and try again.\n');
@@ -17,7 +17,7 @@ test('no label is longer than n8n shows in a narrow form', () => {
 	expect(labels.map(([, , label]) => label!).filter((label) => label.length > maxLength)).toEqual([]);
 });
 
-test('a message that sends users to a parameter, a choice or a node calls it as the form does', () => {
+test('a message that sends users to a parameter, a choice or a node uses its name in the form', () => {
 	const [forms = '', ...messages] = list.split('## nodes/');
 	const formLabels = [...forms.matchAll(/^(?:## |- [\w.]+(?: choice)?: )(.*)$/gm)].flatMap(([, label]) => [label!, label!.replace(/ (?:Names? or IDs?|\(.*\))$/, '')]);
 	const others = ['On Error', 'Batch Size', 'Convert to File', 'Extract from File', 'API and integrations', 'CSV', 'HTTPS', 'ID', 'IDs', 'JSON', 'NDJSON', 'UTF', 'Windows'];

@@ -1,7 +1,7 @@
 import { hour, never, requestAt, start, withWindow } from './queued-requests.ts';
 
 describe('a window that the CRM has reported wrongly', () => {
-	test('is checked by one request a minute while it is exhausted, and delays nobody for longer', async () => {
+	test('is checked by one request a minute while it is exhausted, and delays no request for longer', async () => {
 		const { clock, events, send, pass } = start();
 		await Promise.all([send('first', () => withWindow(clock, -1, 3_600_000)), pass(200)]);
 		for (let i = 0; i < 10; i += 1) void send(`${i}`, () => withWindow(clock, 900), { timeoutAt: clock.now() + 2_000 * hour });

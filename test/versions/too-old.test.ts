@@ -1,21 +1,21 @@
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
-import { run } from '../integration/n8n.ts';
-import { getMany } from '../integration/parameters.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import { getMany } from '../integration/harness/parameters.ts';
 
 /** Run in an n8n-core older than the oldest that is supported. */
 const credential = { baseUrl: 'http://127.0.0.1:1', apiKey: 'key' };
 const words = 'they need n8n 2.20 or newer';
 
-test('the node loads, so that it can say what is wrong', () => {
+test('the node loads, so that it can report what is wrong', () => {
 	expect(new CrmPlatform().description.name).toBe('crmPlatform');
 });
 
-test('an execution fails with what to do, before anything is sent', async () => {
+test('an execution fails and tells what to do, before anything is sent', async () => {
 	await expect(run({ credential, parameters: getMany('contact') })).rejects.toThrow(words);
 });
 
-test('the credential’s test says so', async () => {
+test('the credential’s test reports it', async () => {
 	const request = jest.fn();
 	const answer = await testCredential.call({ helpers: { request } } as never, { data: credential } as never);
 	expect(answer).toMatchObject({ status: 'Error', message: expect.stringContaining(words) });

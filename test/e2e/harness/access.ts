@@ -43,7 +43,7 @@ export function sandboxCredential(changed: Record<string, string> = {}): Credent
 /** What a node of ours takes as its credentials: a new one for the sandbox. */
 export const ofSandbox = async () => ({ crmPlatformApi: { id: await theN8n().createCredential(sandboxCredential()), name: 'Sandbox' } });
 
-/** The same of OpenAI's node for models, which asks a scripted one. */
+/** The credential of n8n's OpenAI model node; the node then calls a scripted model. */
 export async function ofModel({ url }: ScriptedModel) {
 	const credential = { name: `Model ${randomUUID()}`, type: 'openAiApi', data: { apiKey: 'any', url } };
 	return { openAiApi: { id: await theN8n().createCredential(credential), name: credential.name } };

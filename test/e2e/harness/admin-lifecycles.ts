@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import type { Link } from './chain.ts';
 import { type Lifecycle, idFrom } from './lifecycle.ts';
-import { byId, mapped } from '../../integration/parameters.ts';
+import { byId, mapped } from '../../integration/harness/parameters.ts';
 import { postJob } from './sandbox-calls.ts';
 
 /** Starts an import of as many records as the service takes, so that it cannot be done before it is canceled. */

@@ -27,10 +27,10 @@ const FLAGS = [
 /** n8n's editor is a large program: a slow machine takes long to show its first page. */
 const TIMEOUT_MS = 180_000;
 
-/** So long it is looked whether a node is open. */
+/** How long to check whether a node is open. */
 const LOOK_MS = 10_000;
 
-/** So often a list is opened that closes again. */
+/** How often to reopen a list that closes again. */
 const MAX_TRIES = 30;
 
 /** `SLOW_BROWSER=6` makes pages six times slower, to find tests that depend on which of two things comes first. */
@@ -160,11 +160,11 @@ export class Editor {
 
 	/** Picks an entry of a dropdown by what the user reads. */
 	async pick(list: Locator, label: string): Promise<void> {
-		// One of which several can be chosen has two boxes, for one list of entries.
+		// A list of which several entries can be chosen has two boxes, for one list of entries.
 		const box = list.locator('[role="combobox"]').first();
 		const closed = list.locator('[role="combobox"][aria-expanded="false"]:enabled');
 		for (let tries = 0; ; tries++) {
-			// Its own: a list that was used before may still be closing.
+			// The list of this parameter only: one that was used before may still be closing.
 			const entries = this.page.locator(`[id="${await box.getAttribute('aria-controls')}"] li[role="option"]`);
 			const entry = entries.filter({ has: this.page.getByText(label, { exact: true }), visible: true });
 			if (tries > 0 && (tries === MAX_TRIES || (await entry.isVisible()))) return await entry.click();

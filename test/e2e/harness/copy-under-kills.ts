@@ -3,11 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { IDataObject } from 'n8n-workflow';
-import { until } from '../../until.ts';
+import { HOUR_MS, until } from '../../until.ts';
 import { baseNode, pollingWorkflow, type KillableN8n, type ServicePage } from './killable-n8n.ts';
-
-/** A hundred thousand records, and some kills, take long. */
-const HOUR_MS = 3_600_000;
 
 /** The copy of the service's records that a workflow keeps. */
 interface CopyServer {

@@ -1,4 +1,4 @@
-/** A person as one of two systems has them; e-mail addresses tell people apart. */
+/** A person as one of two systems has them; people are identified by their email addresses. */
 export interface Person {
 	email: string;
 	name: string | null;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { until } from '../../until.ts';
+import { HOUR_MS, until } from '../../until.ts';
 import { baseNode, pollingWorkflow, type ExecutionRow, type KillableN8n, type ServicePage, type TriggerReport } from './killable-n8n.ts';
 import { recordOfEvent } from './trigger-workflow.ts';
 
@@ -20,16 +20,13 @@ export type AllOutcomes = Record<Name, Outcomes>;
 interface Outcomes {
 	/** Statuses of the executions of each event that may succeed, the first attempt first. */
 	events: string[][];
-	/** The same of the events whose executions always fail. */
+	/** The counts of the events whose executions always fail. */
 	poisonous: string[][];
 	/** How many failures the trigger has reported. */
 	reported: number;
 	/** Events that have neither succeeded nor been reported. */
 	untold: string[];
 }
-
-/** Thousands of events, and many kills, take long. */
-const HOUR_MS = 3_600_000;
 
 /** Every hundredth event is poisonous, from the eighth on. */
 const isPoisonous = (index: number): boolean => index % 100 === 7;

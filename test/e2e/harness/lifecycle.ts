@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import type { Link } from './chain.ts';
-import { byId, mapped } from '../../integration/parameters.ts';
+import { byId, mapped } from '../../integration/harness/parameters.ts';
 
 /** What happens to one record, from its creation to its end. */
 export interface Lifecycle {

@@ -9,7 +9,7 @@ interface McpClient {
 	call(name: string, input: object): Promise<string>;
 }
 
-/** As much of the protocol's own client as is used here. */
+/** The part of the protocol's own client that is used here. */
 interface SdkClient {
 	connect(transport: unknown): Promise<void>;
 	listTools(): Promise<object>;

@@ -3,7 +3,7 @@ import type { AllOutcomes } from './events-under-kills.ts';
 /** The default of Executions at Once. */
 export const atOnce = 5;
 
-/** What a run under kills is described by. */
+/** What is counted in a run during which n8n is killed. */
 interface Counts {
 	/** Events of all workflows that may succeed. */
 	events: number;

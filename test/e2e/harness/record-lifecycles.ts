@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Lifecycle, lifecycleOf, idFrom } from './lifecycle.ts';
 import { adminLifecycles } from './admin-lifecycles.ts';
-import { byId, mapped } from '../../integration/parameters.ts';
+import { byId, mapped } from '../../integration/harness/parameters.ts';
 
 const later = '2099-01-01T10:00:00.000Z';
 const mail = { channel: 'email', from: 'we@example.com', to: 'you@example.com', subject: 'A', text: 'A' };

@@ -14,7 +14,7 @@ export const nodeTypeFor = (resource: string): string => {
 };
 
 interface NodeRun {
-	/** Of an API key, unless the parameters say otherwise. */
+	/** A credential with an API key, unless the parameters say otherwise. */
 	credentialId: string;
 	parameters: IDataObject;
 	/** The items the node gets; one empty item if none are given. */

@@ -51,14 +51,14 @@ inBrowser.describe('With n8n’s HubSpot node, a newcomer can', () => {
 	async function drag(column: string, name: string): Promise<void> {
 		const { mouse } = editor.page;
 		const pill = editor.page.locator('[data-target="mappable"]').filter({ hasText: column, visible: true });
-		const centre = async (of: Locator) => {
+		const center = async (of: Locator) => {
 			const { x, y, width, height } = (await of.boundingBox())!;
 			return [x + width / 2, y + height / 2] as const;
 		};
 		await editor.parameter(name).waitFor();
-		await mouse.move(...(await centre(pill)));
+		await mouse.move(...(await center(pill)));
 		await mouse.down();
-		await mouse.move(...(await centre(editor.parameter(name))), { steps: 10 });
+		await mouse.move(...(await center(editor.parameter(name))), { steps: 10 });
 		await mouse.up();
 		await editor.parameter(name).getByText(`'${column}'`).or(editor.parameter(name).getByText(`.${column}`)).first().waitFor();
 	}

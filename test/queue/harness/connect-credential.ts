@@ -1,6 +1,6 @@
 import type { Sandbox } from '../../../sandbox/serve.ts';
 import { theWorld } from '../../e2e/harness/access.ts';
-import { newBrowser } from '../../sandbox/scripted-browser.ts';
+import { newBrowser } from '../../sandbox/harness/scripted-browser.ts';
 
 /** Connects an OAuth2 credential as a user does who clicks, signs in and allows; without a browser. */
 export async function connect(sandbox: Sandbox, credentialId: string): Promise<void> {

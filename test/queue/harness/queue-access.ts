@@ -4,9 +4,9 @@ import { theWorld, type World } from '../../e2e/harness/access.ts';
 
 /** Where this run's n8n in queue mode is; what tests of a single n8n use of it, they find too. */
 export interface QueueWorld extends World {
-	/** Of the two processes that receive webhooks; the service is given the first. */
+	/** Addresses of the two processes that receive webhooks; the service gets the first. */
 	webhookUrls: string[];
-	/** Of the database that n8n uses. */
+	/** The address of the database that n8n uses. */
 	postgresPort: number;
 	/** The log of each worker. */
 	workerLogs: string[];

@@ -15,7 +15,7 @@ const ENCRYPTION_KEY = 'for one run';
 interface QueueN8n {
 	/** Where the editor is, and where triggers are activated. */
 	mainUrl: string;
-	/** Of the processes that receive webhooks; any of them takes every delivery. */
+	/** Addresses of the processes that receive webhooks; any of them accepts every delivery. */
 	webhookUrls: string[];
 	/** What each worker says of the executions it does. */
 	workerLogs: string[];
@@ -61,7 +61,7 @@ export async function startQueueN8n(
 	const started = new Map<string, N8nProcess>();
 	const replacements = new Map<string, () => Promise<{ ready: Promise<void> }>>();
 	const start = async (name: string, command: string[], port: number, machine = 1) => {
-		// As on machines of their own: processes that share a folder take each other for crashed.
+		// Each process has a folder of its own, as on a machine of its own: processes that share one take each other for crashed.
 		const place = machine === 1 ? name : `${name}, machine ${machine}`;
 		const userFolder = join(folder, place);
 		await installCommunityPackage(userFolder, 'n8n-nodes-crm-platform', tarball);

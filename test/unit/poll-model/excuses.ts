@@ -7,7 +7,7 @@ interface Range {
 	upTo: number;
 	/** Or those before this instant. */
 	before?: number;
-	/** Of events since this instant (Unix epoch ms). */
+	/** Covers events since this instant (Unix epoch ms). */
 	since: number;
 	/** Whether what waited for another attempt may be missing, too. */
 	andWaiting: boolean;

@@ -4,110 +4,154 @@ import { PollModelN8n } from './poll-n8n.ts';
 import { PollModelService } from './poll-service.ts';
 import type { Played } from './played.ts';
 
-/** Lives a history with the real trigger, and then waits until everything has come to rest. */
+/** A trigger of the workflow, and the choices that the user has made for it. */
+interface ModelTrigger {
+	types: string[];
+	begins: Begins;
+	settings: Pick<PollHistory, 'doneWhen' | 'groupSize' | 'afterCrash'>;
+}
+
+type Steps = { [Does in PollStep['does']]: (step: Extract<PollStep, { does: Does }>) => Promise<void> | void };
+
+/** Plays a history with the real trigger, and then waits until everything has come to rest. */
 export async function playPollHistory(history: PollHistory): Promise<Played> {
-	const clock = new ModelClock();
-	const service = new PollModelService(clock);
-	const n8n = new PollModelN8n(clock, service);
-	n8n.courses = history.courses;
-	const played: Played = { history, service, n8n, choices: [], kills: [], restores: [], losses: [] };
-	const names = ['one', 'two'].slice(0, history.nodes);
-	let since = new Date(clock.now() + 60_000).toISOString();
-	const { doneWhen, groupSize, afterCrash, isCopy, isDated } = history;
-	const first: Begins = isDated ? { start: 'first', since } : now;
-	const triggers = names.map(() => ({
-		types: ['a.x'],
-		begins: isCopy ? copy('') : first,
-		settings: { doneWhen, groupSize, afterCrash },
-	}));
-
-	const publish = async (node: number, change: Partial<(typeof triggers)[0]> = {}): Promise<void> => {
-		const trigger = triggers[node];
-		if (!trigger) return;
-		Object.assign(trigger, change);
-		const from = clock.now();
-		await n8n.publish(names[node]!, choiceOf(trigger.settings, trigger.types, trigger.begins, service.page));
-		played.choices.push({ node: names[node]!, ...trigger, from, to: clock.now() });
-	};
-
-	const wait = async (ms: number): Promise<void> => await clock.advance(ms);
-
-	const act: { [Does in PollStep['does']]: (deed: Extract<PollStep, { does: Does }>) => Promise<void> | void } = {
-		happen: ({ count, type, record, late }) => {
-			for (let i = 0; i < count; i++) service.happen(type, `r${record}`, i % 2 === 0 ? late : 0);
-		},
-		wait: async ({ ms }) => await wait(ms),
-		kill: async ({ down }) => {
-			played.kills.push(clock.now());
-			await n8n.kill();
-			await wait(down);
-			await n8n.start();
-		},
-		publish: async ({ node }) => await publish(node),
-		choose: async ({ node, types }) => await publish(node, { types }),
-		set: async ({ node, settings }) => await publish(node, { settings: { ...triggers[node]?.settings, ...settings } as never }),
-		scope: async ({ node, stage }) => {
-			if (triggers[node]?.begins.stage !== undefined) await publish(node, { begins: copy(stage) });
-		},
-		begin: async ({ node, at }) => {
-			const instant = typeof at === 'number' ? new Date(clock.now() - at * 1_000).toISOString() : '';
-			const begins = at === 'records' ? copy('') : at === 'now' ? now : { start: 'first', since };
-			await publish(node, { begins: instant === '' ? begins : { start: instant, since: instant } });
-		},
-		write: ({ record, stage, late }) => service.write(`r${record}`, stage, late),
-		expire: () => {
-			service.cursorsExpire = 1;
-		},
-		lag: ({ ms }) => {
-			service.lag = ms;
-		},
-		fail: ({ count, failure = 'none' }) => {
-			Object.assign(service, { failures: count, failure });
-		},
-		loseStore: () => {
-			played.losses.push(clock.now());
-			n8n.staticData = '{}';
-		},
-		oldStore: ({ back }) => {
-			played.losses.push(clock.now());
-			n8n.staticData = n8n.earlier.at(-back) ?? '{}';
-		},
-		databaseAway: async ({ ms }) => {
-			n8n.isDatabaseAway = true;
-			await wait(ms);
-			n8n.isDatabaseAway = false;
-		},
-		prune: () => {
-			played.pruned = true;
-			n8n.prune();
-		},
-		restore: async ({ without, grows, givesAgain }) => {
-			if (service.all.length === 0) return;
-			played.restores.push(clock.now());
-			service.restore(without, givesAgain);
-			await wait(1);
-			for (let i = 0; i < grows; i++) service.happen('a.x', `r${i % 4}`);
-		},
-		zone: async ({ hours }) => {
-			since = new Date(Date.parse(since) + hours * 3_600_000).toISOString();
-			if (triggers[0]!.begins.start === 'first') await publish(0, { begins: { start: 'first', since } });
-		},
-	};
-
-	service.happen('c.z', 'r0');
-	for (const record of ['r0', 'r1', 'r2', 'r3']) service.write(record, record === 'r3' ? 'customer' : 'lead');
-	await wait(60_000);
-	for (let node = 0; node < names.length; node++) await publish(node);
-	await wait(60_000);
-	for (const deed of history.deeds) await act[deed.does](deed as never);
-	service.lag = 0;
-	service.failures = 0;
-	for (let rows = -1; rows !== n8n.allRows.length; ) {
-		rows = n8n.allRows.length;
-		await wait(400_000);
-	}
-	await n8n.kill();
-	return played;
+	const player = new HistoryPlayer(history);
+	await player.begin();
+	for (const step of history.deeds) await player.act(step);
+	await player.end();
+	return player.played;
 }
 
 const copy = (stage: string): Begins => ({ start: '', since: '', stage });
+
+class HistoryPlayer {
+	readonly played: Played;
+	private readonly clock = new ModelClock();
+	private readonly service = new PollModelService(this.clock);
+	private readonly n8n = new PollModelN8n(this.clock, this.service);
+	private readonly names: string[];
+	private readonly triggers: ModelTrigger[];
+	private since: string;
+
+	private readonly timeSteps: Pick<Steps, 'wait' | 'kill' | 'databaseAway' | 'zone'> = {
+		wait: async ({ ms }) => await this.clock.advance(ms),
+		kill: async ({ down }) => {
+			this.played.kills.push(this.clock.now());
+			await this.n8n.kill();
+			await this.clock.advance(down);
+			await this.n8n.start();
+		},
+		databaseAway: async ({ ms }) => {
+			this.n8n.isDatabaseAway = true;
+			await this.clock.advance(ms);
+			this.n8n.isDatabaseAway = false;
+		},
+		zone: async ({ hours }) => {
+			this.since = new Date(Date.parse(this.since) + hours * 3_600_000).toISOString();
+			if (this.triggers[0]!.begins.start === 'first') await this.publish(0, { begins: { start: 'first', since: this.since } });
+		},
+	};
+
+	private readonly userSteps: Pick<Steps, 'publish' | 'choose' | 'set' | 'scope' | 'begin'> = {
+		publish: async ({ node }) => await this.publish(node),
+		choose: async ({ node, types }) => await this.publish(node, { types }),
+		set: async ({ node, settings }) =>
+			await this.publish(node, { settings: { ...this.triggers[node]?.settings, ...settings } as never }),
+		scope: async ({ node, stage }) => {
+			if (this.triggers[node]?.begins.stage !== undefined) await this.publish(node, { begins: copy(stage) });
+		},
+		begin: async ({ node, at }) => {
+			const instant = typeof at === 'number' ? new Date(this.clock.now() - at * 1_000).toISOString() : '';
+			const begins = at === 'records' ? copy('') : at === 'now' ? now : { start: 'first', since: this.since };
+			await this.publish(node, { begins: instant === '' ? begins : { start: instant, since: instant } });
+		},
+	};
+
+	private readonly serviceSteps: Pick<Steps, 'happen' | 'write' | 'expire' | 'lag' | 'fail' | 'restore'> = {
+		happen: ({ count, type, record, late }) => {
+			for (let i = 0; i < count; i++) this.service.happen(type, `r${record}`, i % 2 === 0 ? late : 0);
+		},
+		write: ({ record, stage, late }) => this.service.write(`r${record}`, stage, late),
+		expire: () => {
+			this.service.cursorsExpire = 1;
+		},
+		lag: ({ ms }) => {
+			this.service.lag = ms;
+		},
+		fail: ({ count, failure = 'none' }) => {
+			Object.assign(this.service, { failures: count, failure });
+		},
+		restore: async ({ without, grows, givesAgain }) => {
+			if (this.service.all.length === 0) return;
+			this.played.restores.push(this.clock.now());
+			this.service.restore(without, givesAgain);
+			await this.clock.advance(1);
+			for (let i = 0; i < grows; i++) this.service.happen('a.x', `r${i % 4}`);
+		},
+	};
+
+	private readonly storeSteps: Pick<Steps, 'loseStore' | 'oldStore' | 'prune'> = {
+		loseStore: () => {
+			this.played.losses.push(this.clock.now());
+			this.n8n.staticData = '{}';
+		},
+		oldStore: ({ back }) => {
+			this.played.losses.push(this.clock.now());
+			this.n8n.staticData = this.n8n.earlier.at(-back) ?? '{}';
+		},
+		prune: () => {
+			this.played.pruned = true;
+			this.n8n.prune();
+		},
+	};
+
+	private readonly steps: Steps = { ...this.timeSteps, ...this.userSteps, ...this.serviceSteps, ...this.storeSteps };
+
+	constructor(history: PollHistory) {
+		const { clock, service, n8n } = this;
+		n8n.courses = history.courses;
+		this.played = { history, service, n8n, choices: [], kills: [], restores: [], losses: [] };
+		this.names = ['one', 'two'].slice(0, history.nodes);
+		this.since = new Date(clock.now() + 60_000).toISOString();
+		const { doneWhen, groupSize, afterCrash, isCopy, isDated } = history;
+		const first: Begins = isDated ? { start: 'first', since: this.since } : now;
+		this.triggers = this.names.map(() => ({
+			types: ['a.x'],
+			begins: isCopy ? copy('') : first,
+			settings: { doneWhen, groupSize, afterCrash },
+		}));
+	}
+
+	async begin(): Promise<void> {
+		const { clock, names, service } = this;
+		service.happen('c.z', 'r0');
+		for (const record of ['r0', 'r1', 'r2', 'r3']) service.write(record, record === 'r3' ? 'customer' : 'lead');
+		await clock.advance(60_000);
+		for (let node = 0; node < names.length; node++) await this.publish(node);
+		await clock.advance(60_000);
+	}
+
+	async act(step: PollStep): Promise<void> {
+		await this.steps[step.does](step as never);
+	}
+
+	async end(): Promise<void> {
+		const { clock, n8n, service } = this;
+		service.lag = 0;
+		service.failures = 0;
+		for (let rows = -1; rows !== n8n.allRows.length; ) {
+			rows = n8n.allRows.length;
+			await clock.advance(400_000);
+		}
+		await n8n.kill();
+	}
+
+	private async publish(node: number, change: Partial<ModelTrigger> = {}): Promise<void> {
+		const trigger = this.triggers[node];
+		if (!trigger) return;
+		Object.assign(trigger, change);
+		const from = this.clock.now();
+		await this.n8n.publish(this.names[node]!, choiceOf(trigger.settings, trigger.types, trigger.begins, this.service.page));
+		this.played.choices.push({ node: this.names[node]!, ...trigger, from, to: this.clock.now() });
+	}
+}

@@ -9,7 +9,7 @@ import type { PollModelService } from './poll-service.ts';
 /** A row of n8n's table of executions. */
 export interface ModelExecution {
 	node: string;
-	/** Of its events or records. */
+	/** IDs of its events or records. */
 	ids: string[];
 	/** What it was started with. */
 	items: IDataObject[];

@@ -19,7 +19,7 @@ export class PollModelService {
 	lag = 0;
 	/** What it answers beside the log. */
 	api: Partial<Connection> = {};
-	/** So many answers fail: refused with a status, cut off, or not there at all. */
+	/** How many responses fail: refused with a status, cut off, or missing. */
 	failures = 0;
 	failure: Failure = 'none';
 	/** Cursors of lists end. */

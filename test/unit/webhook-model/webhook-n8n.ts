@@ -41,7 +41,7 @@ export class WebhookModelN8n {
 		this.workflow = workflow;
 	}
 
-	/** As a user does who is told that it failed: again, until it works. */
+	/** Repeats a publish until it succeeds, as a user does who sees that it failed. */
 	async publish(): Promise<void> {
 		for (let i = 0; i < 10; i++) {
 			await this.response?.closeFunction?.();

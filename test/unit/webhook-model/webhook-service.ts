@@ -47,7 +47,7 @@ const eventType = 'contact.created';
 export class WebhookModelService {
 	readonly subscriptions = new Map<string, Subscription>();
 	readonly events: ModelEvent[] = [];
-	/** So many requests fail before anything is done, and so many answers to writes are lost. */
+	/** How many requests fail before anything is done, and how many responses to writes are lost. */
 	failures = 0;
 	lostAnswers = 0;
 	/** Milliseconds until a delivery is sent, and how often. */

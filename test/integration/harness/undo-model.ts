@@ -1,0 +1,238 @@
+import * as fc from 'fast-check';
+import type { IDataObject } from 'n8n-workflow';
+
+import { idempotencyKey } from '../../../nodes/CrmPlatform/api/http/idempotency';
+import type { TestSandbox } from './sandbox.ts';
+
+/** The kinds of records of a history, with values of their fields. */
+const values: Record<string, Record<string, unknown[]>> = {
+	contacts: {
+		last_name: ['Ada', 'Grace', 'Mary'],
+		job_title: ['Poet', 'Admiral', null],
+		address: [{ city: 'London' }, { city: 'Paris', street: 'Rue 1' }, null],
+		marketing_consent: [{ email: true }, { email: false, sms: true }, null],
+		phones: [[], [{ value: '+442071838750', label: 'work' }]],
+		'custom_fields.contract_tier': ['gold', 'silver', null],
+		company_id: ['companies'],
+	},
+	companies: { name: ['Engines', 'Looms'], description: ['x', 'y', null], parent_company_id: ['companies'] },
+	deals: { title: ['Deal', 'Offer'], amount: [1, 2.5, null], contact_ids: ['contacts'], company_id: ['companies'] },
+	tasks: { title: ['Call', 'Write'], status: ['not_started', 'completed'], links: ['contacts', 'companies'] },
+};
+const kinds = Object.keys(values);
+/** What is required of a new record. */
+const needed: Record<string, IDataObject> = { contacts: { last_name: 'Base' }, companies: { name: 'Base' }, deals: { title: 'Base' }, tasks: { title: 'Base' } };
+const linkFields = ['company_id', 'parent_company_id', 'contact_ids', 'links'];
+
+const change = fc.record({ field: fc.nat(6), value: fc.nat(2), target: fc.nat(9) });
+const by = fc.constantFrom('own', 'own', 'own', 'sister', 'other');
+const step = fc.oneof(
+	{ weight: 6, arbitrary: fc.record({ do: fc.constant('update' as const), by, record: fc.nat(11), changes: fc.array(change, { minLength: 1, maxLength: 3 }) }) },
+	{ weight: 2, arbitrary: fc.record({ do: fc.constant('create' as const), by, kind: fc.nat(3), changes: fc.array(change, { maxLength: 3 }) }) },
+	{ weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), by, record: fc.nat(11) }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant('batch' as const), by, records: fc.array(fc.nat(11), { minLength: 2, maxLength: 4 }), change }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant('win' as const), by, record: fc.nat(11) }) },
+	{ weight: 1, arbitrary: fc.record({ do: fc.constant('tag' as const), by, record: fc.nat(11) }) },
+);
+
+/** Whose changes, and of what; then what goes wrong while they are undone. */
+export const undoHistories = fc.record({
+	steps: fc.array(step, { minLength: 1, maxLength: 9 }),
+	fault: fc.option(
+		fc.record({
+			/** Before which request. */
+			at: fc.nat(16),
+			type: fc.constantFrom('dropped', 'answer lost', 'killed', 'edited', 'deleted' as const),
+			record: fc.nat(11),
+		}),
+		{ nil: undefined },
+	),
+});
+export type UndoHistory = typeof undoHistories extends fc.Arbitrary<infer One> ? One : never;
+type Step = UndoHistory['steps'][number];
+
+/** A record as somebody who only looks at the service knows it. */
+interface KnownRecord {
+	kind: string;
+	/** Its ids: a record that is created again has another one. */
+	ids: string[];
+	isOwn: boolean;
+	/** Whether somebody else has made, changed or deleted it. */
+	isTheirs: boolean;
+	deletedBy?: string;
+	/** Whether an own step has changed it. */
+	isChanged: boolean;
+	/** What its fields have if own changes had never been. */
+	expected: IDataObject;
+	/** What its fields had after the last write. */
+	state: IDataObject;
+}
+
+/** The account of a history, as its witness sees it: over HTTP, and as the page says it should be. */
+export class UndoAccount {
+	readonly records: KnownRecord[] = [];
+	private readonly sandbox: TestSandbox;
+	private readonly keyOf: (by: string) => string | undefined;
+	private readonly tag: string;
+	private writes = 0;
+
+	/** @param execution the one that will be undone */
+	constructor(sandbox: TestSandbox, instance: string, execution: string, tag: string) {
+		this.sandbox = sandbox;
+		this.tag = tag;
+		this.keyOf = (by) =>
+			by === 'other'
+				? undefined
+				: idempotencyKey({ instance, workflow: 'w', execution: by === 'own' ? execution : `${execution}-sister`, node: 'n', run: 0, items: [++this.writes] });
+	}
+
+	async begin(): Promise<void> {
+		for (const [kind, count] of [['contacts', 3], ['companies', 2], ['deals', 1], ['tasks', 1]] as const) {
+			const items = Array.from({ length: count }, () => needed[kind]);
+			const { body } = await this.send('other', 'POST', `/v1/${kind}/batch/create`, { items });
+			for (const { data } of body.results as Array<{ data: IDataObject }>) this.noteCreated('other', kind, data);
+		}
+	}
+
+	/** The records as the service has them; undefined for those that are gone. */
+	async all(): Promise<Array<IDataObject | undefined>> {
+		const found = new Map<unknown, IDataObject>();
+		for (const kind of kinds) {
+			const ids = this.records.flatMap((record) => (record.kind === kind ? [record.ids.at(-1)] : []));
+			const { body } = await this.sandbox.call('GET', `/v1/${kind}?limit=500&ids=${ids.join()}`);
+			for (const record of body.data as IDataObject[]) found.set(record.id, this.labeled(record));
+		}
+		return this.records.map(({ ids }) => found.get(ids.at(-1)));
+	}
+
+	async play(nextStep: Step): Promise<void> {
+		if (nextStep.do === 'create') return await this.create(nextStep.by, kinds[nextStep.kind]!, nextStep.changes);
+		const chosen = nextStep.do === 'batch' ? nextStep.records : [nextStep.record];
+		const living = [...new Set(chosen.map((record) => this.records[record % this.records.length]!))].filter(({ deletedBy }) => deletedBy === undefined);
+		const [knownRecord] = living;
+		if (!knownRecord) return;
+		const place = `/v1/${knownRecord.kind}/${knownRecord.ids.at(-1)}`;
+		if (nextStep.do === 'update') return this.noteWrite(nextStep.by, knownRecord, await this.send(nextStep.by, 'PATCH', place, this.body(knownRecord.kind, nextStep.changes)));
+		if (nextStep.do === 'delete') {
+			const { status } = await this.send(nextStep.by, 'DELETE', place);
+			if (status === 204) this.deleted(nextStep.by, knownRecord);
+		} else if (nextStep.do === 'win') {
+			if (knownRecord.kind === 'deals') this.noteWrite(nextStep.by, knownRecord, await this.send(nextStep.by, 'POST', `${place}/win`));
+		} else if (nextStep.do === 'tag') {
+			await this.send(nextStep.by, 'PUT', `${place}/tags/${this.tag}`);
+			this.noteWrite(nextStep.by, knownRecord, await this.sandbox.call('GET', place));
+		} else {
+			const same = living.filter(({ kind }) => kind === knownRecord.kind);
+			const body = this.body(knownRecord.kind, [nextStep.change]);
+			const items = same.map(({ ids }) => ({ id: ids.at(-1)!, ...body }));
+			const answer = await this.send(nextStep.by, 'POST', `/v1/${knownRecord.kind}/batch/update`, { items });
+			for (const { index, status, data } of answer.body.results as Array<{ index: number; status: number; data: IDataObject }>) this.noteWrite(nextStep.by, same[index]!, { status, body: data });
+		}
+	}
+
+	/** The records that are there after the undo: of those that the execution has made, what others have changed, or what another one that stays links to. */
+	staying(): Set<KnownRecord> {
+		const staying = new Set(this.records.filter(({ isOwn, isTheirs, deletedBy }) => (isOwn ? deletedBy === undefined && isTheirs : deletedBy === undefined || deletedBy === 'own')));
+		for (const stayingRecord of staying) {
+			const text = JSON.stringify(stayingRecord.isOwn ? stayingRecord.state : stayingRecord.expected);
+			// A set goes on with what is added meanwhile.
+			for (const [i, linked] of this.records.entries()) if (linked.isOwn && linked.deletedBy === undefined && text.includes(`"#${i}"`)) staying.add(linked);
+		}
+		return staying;
+	}
+
+	/** Somebody else changes a record, while it is undone. @returns what it has from then on */
+	async edit(place: number, isDeletion: boolean): Promise<{ knownRecord: KnownRecord; edited?: IDataObject } | undefined> {
+		const knownRecord = this.records[place % this.records.length]!;
+		const path = `/v1/${knownRecord.kind}/${knownRecord.ids.at(-1)}`;
+		const { status, body: now } = await this.sandbox.call('GET', path);
+		if (status !== 200) return undefined;
+		if (isDeletion) {
+			await this.sandbox.call('DELETE', path);
+			knownRecord.deletedBy = 'other';
+			return { knownRecord };
+		}
+		const field = ['last_name', 'name', 'title'].find((name) => Object.hasOwn(now, name) && (name !== 'name' || knownRecord.kind === 'companies'))!;
+		const edited = { [field]: 'Meanwhile' };
+		await this.sandbox.call('PATCH', path, edited);
+		return { knownRecord, edited };
+	}
+
+	private async create(by: string, kind: string, changes: Array<{ field: number; value: number; target: number }>): Promise<void> {
+		const { status, body } = await this.send(by, 'POST', `/v1/${kind}`, { ...needed[kind], ...this.body(kind, changes) });
+		if (status === 201) this.noteCreated(by, kind, body);
+	}
+
+	private noteCreated(by: string, kind: string, record: IDataObject): void {
+		const initialFields = this.labeled(record);
+		this.records.push({ kind, ids: [String(record.id)], isOwn: by === 'own', isTheirs: by !== 'own', isChanged: by === 'own', expected: { ...initialFields }, state: initialFields });
+	}
+
+	/** What the service has answered to a write, which it may have refused. */
+	private noteWrite(by: string, knownRecord: KnownRecord, { status, body }: { status: number; body: IDataObject }): void {
+		if (status >= 300) return;
+		const [before, after] = [knownRecord.state, this.labeled(body)];
+		knownRecord.state = after;
+		const changed = Object.keys(after).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]));
+		if (changed.length === 0) return;
+		if (by === 'own') {
+			knownRecord.isChanged = true;
+			return;
+		}
+		knownRecord.isTheirs = true;
+		const theirs: IDataObject = Object.fromEntries(changed.map((name) => [name, after[name]]));
+		Object.assign(knownRecord.expected, theirs);
+	}
+
+	private deleted(by: string, knownRecord: KnownRecord): void {
+		knownRecord.deletedBy = by;
+		if (by === 'own') knownRecord.isChanged = true;
+	}
+
+	private body(kind: string, changes: Array<{ field: number; value: number; target: number }>): IDataObject {
+		const body: IDataObject = {};
+		const fields = Object.entries(values[kind]!);
+		for (const { field, value, target } of changes) {
+			const [name, choices] = fields[field % fields.length]!;
+			const chosen = choices[value % choices.length];
+			const custom = /^custom_fields\.(.*)/.exec(name)?.[1];
+			if (custom !== undefined) body.custom_fields = { [custom]: chosen as string };
+			else if (!linkFields.includes(name)) body[name] = chosen as string;
+			else {
+				const linked = this.records.filter((record) => record.kind === chosen && record.deletedBy === undefined);
+				const id = linked[target % Math.max(1, linked.length)]?.ids.at(-1);
+				if (id === undefined) continue;
+				body[name] = name === 'links' ? [{ resource: chosen as string, id }] : name === 'contact_ids' ? [id] : id;
+			}
+		}
+		return body;
+	}
+
+	private async send(by: string, method: string, path: string, body?: IDataObject): Promise<{ status: number; body: IDataObject }> {
+		const key = this.keyOf(by);
+		const response = await fetch(this.sandbox.url + path, {
+			method,
+			headers: {
+				authorization: `Bearer ${this.sandbox.credential.apiKey}`,
+				...(body && { 'content-type': 'application/json' }),
+				...(key !== undefined && { 'idempotency-key': key }),
+			},
+			...(body && { body: JSON.stringify(body) }),
+		});
+		const text = await response.text();
+		return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as IDataObject) };
+	}
+
+	/** The record's fields that a client sets, with the records of the history by their places. */
+	private labeled(record: IDataObject): IDataObject {
+		const fieldNames = ['first_name', 'last_name', 'job_title', 'address', 'marketing_consent', 'phones', 'phone', 'custom_fields', 'company_id', 'parent_company_id', 'description', 'title', 'amount', 'contact_ids', 'contact_id', 'stage_id', 'status', 'links', 'tag_ids'];
+		const clientFields = Object.fromEntries([...fieldNames, ...(record.object === 'company' ? ['name'] : [])].filter((name) => Object.hasOwn(record, name)).map((name) => [name, record[name]]));
+		let text = JSON.stringify(clientFields);
+		for (const [i, { ids }] of this.records.entries()) for (const id of ids) text = text.replaceAll(id, `#${i}`);
+		return JSON.parse(text) as IDataObject;
+	}
+}
+
+/** A record without links to others, whose targets may be gone. */
+export const withoutLinks = (record: IDataObject | undefined): IDataObject | undefined =>
+	record && Object.fromEntries(Object.entries(record).filter(([name]) => !linkFields.includes(name)));

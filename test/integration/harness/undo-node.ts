@@ -1,0 +1,86 @@
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
+
+import type { AlteredService } from './altered-service.ts';
+import { run } from './node-runs.ts';
+import * as op from './parameters.ts';
+import type { TestSandbox } from './sandbox.ts';
+
+/** What an undo gave, and what it tells the user. */
+export interface UndoOutput {
+	items: IDataObject[];
+	hints: string[];
+}
+
+/** What became of each record, by its id. */
+export const resultsById = ({ items }: Pick<UndoOutput, 'items'>) => Object.fromEntries(items.map(({ id, result }) => [String(id), result]));
+
+/** Id of the record that was created in place of a deleted one. */
+export const newIdOf = ({ items }: Pick<UndoOutput, 'items'>, id: string): string => String(items.find((item) => item.id === id)!.new_id);
+
+let executions = 0;
+let runs = 0;
+
+/** Executions that change something, and undos of them. */
+export function undoing(sandbox: TestSandbox) {
+	/** Runs the node as part of an execution. */
+	const as = async (executionId: string, parameters: INodeParameters, items: IDataObject[] = [{}]) =>
+		await run({ credential: sandbox.credential, parameters, executionId, items, runIndex: ++runs });
+
+	return {
+		as,
+
+		/** Creates a record as part of an execution. */
+		async createAs(executionId: string, kind: string, fields: IDataObject): Promise<string> {
+			const { items: [item] } = await as(executionId, op.create(kind, fields));
+			return String(item!.json.id);
+		},
+
+		async undo(execution: string, more: IDataObject = {}, executionId = `undo-${++executions}`): Promise<UndoOutput> {
+			const parameters = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: execution, since: '', options: {}, ...more };
+			const { items, hints } = await run({ credential: sandbox.credential, parameters, executionId });
+			return { items: items.map(({ json }) => json), hints };
+		},
+
+		results: ({ items }: UndoOutput) => items.map(({ result }) => result),
+
+		/** Creates a record as somebody else. */
+		async add(collection: string, body: IDataObject): Promise<IDataObject & { id: string }> {
+			const created = await sandbox.call('POST', `/v1/${collection}`, body);
+			if (created.status !== 201) throw new Error(JSON.stringify(created.body));
+			return created.body as IDataObject & { id: string };
+		},
+
+		async record(collection: string, id: string): Promise<IDataObject | undefined> {
+			const { status, body } = await sandbox.call('GET', `/v1/${collection}/${id}`);
+			return status === 200 ? body : undefined;
+		},
+
+		/** The contacts of this name. */
+		living: async (lastName: string) => (await sandbox.call('GET', `/v1/contacts?last_name=${lastName}`)).body.data as IDataObject[],
+
+		/** Lets the log consist of these events. */
+		logShows: async (events: IDataObject[]) =>
+			await sandbox.faults({
+				path: '/v1/events',
+				status: 200,
+				contentType: 'application/json',
+				body: JSON.stringify({ data: events, next_cursor: null, total: events.length }),
+			}),
+
+		/** The requests that may have changed something. */
+		writes: async () => (await sandbox.requests()).filter(({ method }) => method !== 'GET'),
+	};
+}
+
+/** From now on, the log that the service shows is behind. */
+export async function stopLog(sandbox: TestSandbox, service: AlteredService, answer?: (text: string) => string): Promise<void> {
+	const [{ sequence }] = (await sandbox.call('GET', '/v1/events?sort=-sequence&limit=1')).body.data as [{ sequence: number }];
+	service.alter({
+		request({ url }) {
+			if (url.pathname !== '/v1/events') return;
+			const limit = Number(url.searchParams.get('sequence[lte]') ?? Infinity);
+			url.searchParams.set('sequence[lte]', String(Math.min(limit, sequence)));
+		},
+		...(answer && { answer }),
+	});
+}

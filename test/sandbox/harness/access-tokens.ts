@@ -1,0 +1,62 @@
+import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
+import { type InProcess, inProcess, type Reply } from './in-process.ts';
+
+export type Call = (
+	method: string,
+	path: string,
+	body?: unknown,
+	headers?: Record<string, string>,
+) => Promise<Reply>;
+
+/** A sandbox in process, with access tokens that nobody had to sign in for. */
+export interface TokenSandbox extends InProcess {
+	admin: string;
+	sales: string;
+	/** Another user who can sign in. */
+	newUser(role: string): Promise<string>;
+	/** A grant of a user, and the access and refresh token it gave. */
+	grant(userId: string, scopes: string[], clientId?: string): { id: string; access: string; refresh: string };
+	/** Calls as a user. */
+	as(userId: string, scopes: string[]): Call;
+	/** Calls with a token. */
+	with(token: string): Call;
+}
+
+const client = { id: 'cli_test', secret: 'crm_secret_test' };
+
+/** The header Authorization of the client that has the grants. */
+export const basic = `Basic ${btoa(`${client.id}:${client.secret}`)}`;
+
+export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}): TokenSandbox {
+	const now = options.now ?? Date.now;
+	const sandbox = inProcess(options);
+	const { store, send } = sandbox;
+	const { id, secret } = client;
+	store.clients.add({ id, name: 'n8n', redirectUris: [], createdAt: now() }, secret);
+	let grants = 0;
+
+	const grant: TokenSandbox['grant'] = (userId, scopes, clientId = id) => {
+		const grantId = `grant_${++grants}`;
+		const code = { redirectUri: 'http://localhost', challenge: '', expiresAt: now() + 60_000 };
+		store.grants.add({ id: grantId, clientId, userId, scopes }, code, now());
+		const access = store.tokens.addAccess(grantId, scopes, now() + 3_600_000, now());
+		return { id: grantId, access, refresh: store.tokens.addRefresh(grantId) };
+	};
+	const callWith: TokenSandbox['with'] = (token) => (method, path, body, headers) =>
+		send(method, path, body, { Authorization: `Bearer ${token}`, ...headers });
+
+	return {
+		...sandbox,
+		admin: demoMembers[0]!.id,
+		sales: demoMembers[1]!.id,
+		async newUser(role) {
+			const email = `user-${++grants}@x.example`;
+			const { body } = await sandbox.post('/v1/users', { email, role, status: 'active' });
+			store.members.add(body.id, demoMembers[1]!.hash);
+			return body.id;
+		},
+		grant,
+		as: (userId, scopes) => callWith(grant(userId, scopes).access),
+		with: callWith,
+	};
+}

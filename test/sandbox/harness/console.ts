@@ -1,0 +1,64 @@
+import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/serve.ts';
+import { type Browser, newBrowser, type Shown } from './scripted-browser.ts';
+import './quick-passwords.ts';
+import type { Json } from './in-process.ts';
+
+/** The sandbox with its console, and people who are signed in to it. */
+export interface Console extends Sandbox {
+	admin: Browser;
+	member: Browser;
+	/** Somebody who is not signed in. */
+	browse(headers?: Record<string, string>): Browser;
+	/** Calls the API with the API key. */
+	api(method: string, path: string, body?: unknown): Promise<Json>;
+	newContact(values?: Json): Promise<Json>;
+}
+
+export async function startConsole(options: SandboxOptions = {}): Promise<Console> {
+	const sandbox = await startSandbox({ contacts: 60, requestsPerMinute: 1_000_000, ...options });
+	const browse: Console['browse'] = (headers) =>
+		newBrowser((path, init) =>
+			fetch(new URL(path, sandbox.url), { ...init, headers: { ...init.headers, ...headers } }),
+		);
+	const signedIn = async (role: 'admin' | 'member') => {
+		const browser = browse();
+		await browser.signIn(role);
+		return browser;
+	};
+	const api: Console['api'] = async (method, path, body) => {
+		const response = await fetch(sandbox.url + path, {
+			method,
+			headers: { Authorization: `Bearer ${sandbox.apiKey}`, 'Content-Type': 'application/json' },
+			...(body !== undefined && { body: JSON.stringify(body) }),
+		});
+		return response.json();
+	};
+	return {
+		...sandbox,
+		admin: await signedIn('admin'),
+		member: await signedIn('member'),
+		browse,
+		api,
+		newContact: (values = {}) => api('POST', '/v1/contacts', { last_name: 'Moreno', ...values }),
+	};
+}
+
+/** The value of a hidden input. */
+export const hidden = ({ html }: Shown, name: string): string =>
+	new RegExp(`name="${name}" value="([^"]*)"`).exec(html)![1]!;
+
+/** Opens a page with a form and sends it, with the version that the page shows. */
+export async function fillIn(
+	browser: Browser,
+	page: string,
+	to: string,
+	fields: Record<string, string>,
+): Promise<Shown> {
+	const formPage = await browser.open(page);
+	const version = formPage.html.includes('name="version"') ? { version: hidden(formPage, 'version') } : {};
+	return browser.submit(formPage, to, { ...version, ...fields });
+}
+
+export const adminId = demoMembers.find(({ role }) => role === 'admin')!.id;
+export const memberId = demoMembers.find(({ role }) => role === 'member')!.id;

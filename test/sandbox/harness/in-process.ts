@@ -1,0 +1,93 @@
+import { type AppOptions, createApp } from '../../../sandbox/app.ts';
+import { seed } from '../../../sandbox/seed/seed.ts';
+import { Store } from '../../../sandbox/core/store/store.ts';
+import { refuseUndescribed } from './undescribed-answers.ts';
+
+/** Anything: a test says what it expects of it. */
+export type Json = ReturnType<typeof JSON.parse>;
+
+export interface Reply {
+	status: number;
+	headers: Headers;
+	/** The parsed body, line by line if it has lines, or null if there is none. */
+	body: Json;
+}
+
+type HeaderValues = Record<string, string>;
+
+/** The sandbox without a network: requests go straight into the app. */
+export interface InProcess {
+	store: Store;
+	send(method: string, path: string, body?: unknown, headers?: HeaderValues): Promise<Reply>;
+	get(path: string, headers?: HeaderValues): Promise<Reply>;
+	post(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
+	put(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
+	patch(path: string, body: unknown, headers?: HeaderValues): Promise<Reply>;
+	delete(path: string, headers?: HeaderValues): Promise<Reply>;
+	/** Every record of a list, page by page. */
+	all(path: string): Promise<Json[]>;
+}
+
+const apiKey = 'test-key';
+
+/** @param contacts how many it begins with; custom fields are always there */
+export function inProcess({
+	contacts = 0,
+	store = new Store(':memory:'),
+	...options
+}: Partial<AppOptions> & { contacts?: number } = {}): InProcess {
+	seed(store, contacts, { day: '2025-07-01' });
+	store.apiKeys.add('key_test', apiKey);
+	const app = createApp({ store, requestsPerMinute: 1_000_000, ...options });
+
+	const send: InProcess['send'] = async (method, path, body, headers) => {
+		const isText =
+			typeof body === 'string' || body instanceof Uint8Array || body instanceof ReadableStream;
+		const response = await app.request(path, {
+			method,
+			headers: {
+				Authorization: `Bearer ${apiKey}`,
+				...(body !== undefined && { 'Content-Type': 'application/json' }),
+				...headers,
+			},
+			...(body !== undefined && { body: isText ? (body as string) : JSON.stringify(body), duplex: 'half' }),
+		});
+		// The contract does not know responses that tests set as faults.
+		if (!options.faults) refuseUndescribed(method, path, response.status);
+		const text = await response.text();
+		const isLines = response.headers.get('Content-Type') === 'application/x-ndjson';
+		const parsed = isLines ? parseLines(text) : text === '' ? null : JSON.parse(text);
+		return { status: response.status, headers: response.headers, body: parsed };
+	};
+
+	return {
+		store,
+		send,
+		get: (path, headers) => send('GET', path, undefined, headers),
+		post: (path, body, headers) => send('POST', path, body, headers),
+		put: (path, body, headers) => send('PUT', path, body, headers),
+		patch: (path, body, headers) => send('PATCH', path, body, headers),
+		delete: (path, headers) => send('DELETE', path, undefined, headers),
+		async all(path) {
+			const records: unknown[] = [];
+			let cursor: string | null = '';
+			while (cursor !== null) {
+				const separator = path.includes('?') ? '&' : '?';
+				const { body } = await send('GET', cursor ? `${path}${separator}cursor=${cursor}` : path);
+				records.push(...body.data);
+				cursor = body.next_cursor;
+			}
+			return records;
+		},
+	};
+}
+
+/** Newline-delimited JSON: every line ends with a newline. */
+const parseLines = (text: string): Json[] =>
+	text === '' ? [] : text.split(/(?<=\n)/).map((line) => JSON.parse(line));
+
+/** The codes of a problem, by the place they are about. */
+export const errorsOf = ({ body }: Reply): Record<string, string> =>
+	Object.fromEntries(
+		body.errors.map((error: Json) => [error.pointer ?? error.parameter, error.code]),
+	);

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Json } from './in-process.ts';
+
+const main = join(__dirname, '../../../sandbox/main.ts');
+
+/** A sandbox in a process of its own, on a database that outlives it. */
+export interface Killable {
+	/** Ends the process with SIGKILL, whatever it is doing, and starts another one. */
+	kill(): Promise<void>;
+	/** Sends a request until it is answered, however often the process is killed meanwhile. */
+	send(method: string, path: string, body: unknown, key?: string): Promise<{ status: number; body: Json }>;
+	close(): Promise<void>;
+}
+
+/**
+ * @param db the file of the database
+ * @param port where it is to be found again; by default, it has another after each start
+ */
+export function startKillable(db: string, port = 0): Killable {
+	let current = startProcess(db, port);
+
+	return {
+		async kill() {
+			const { child } = await current;
+			child.kill('SIGKILL');
+			current = once(child, 'exit').then(() => startProcess(db, port));
+			await current;
+		},
+		async send(method, path, body, key) {
+			for (;;) {
+				const { url, child } = await current;
+				try {
+					const response = await fetch(url + path, {
+						method,
+						headers: {
+							Authorization: 'Bearer KEY',
+							'Content-Type': 'application/json',
+							...(key !== undefined && { 'Idempotency-Key': key }),
+						},
+						...(body !== undefined && { body: JSON.stringify(body) }),
+					});
+					return { status: response.status, body: await response.json() };
+				} catch {
+					// Refused or cut off: only a process that ends does that.
+					if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+				}
+			}
+		},
+		async close() {
+			const { child } = await current;
+			child.kill('SIGTERM');
+			await once(child, 'exit');
+		},
+	};
+}
+
+/**
+ * Starts a sandbox in a process of its own.
+ *
+ * @param ends kills the process, whatever it is doing
+ * @throws Error if the process ends before it listens
+ */
+export async function startProcess(
+	db: string,
+	port = 0,
+	ends?: AbortSignal,
+): Promise<{ child: ChildProcess; url: string }> {
+	const args = `--port ${port} --contacts 0 --api-key KEY --requests-per-minute 1000000 --db ${db}`;
+	const child = spawn(process.execPath, [main, ...args.split(' ')], {
+		stdio: ['ignore', 'pipe', 'inherit'],
+		killSignal: 'SIGKILL',
+		...(ends && { signal: ends }),
+	});
+	const early = once(child, 'exit').then(() => {
+		throw new Error('The sandbox ended before it listened.');
+	});
+	const [line] = (await Promise.race([once(child.stdout, 'data'), early])) as [Buffer];
+	return { child, url: /http:\S+/.exec(line.toString())![0] };
+}

@@ -1,0 +1,67 @@
+import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
+
+export interface Shown {
+	status: number;
+	headers: Headers;
+	html: string;
+	/** Where it led to, if it was a redirect. */
+	location: string;
+}
+
+type Fields = Record<string, string>;
+
+/** A person with a browser, without its looks: it keeps cookies, and fills in the forms of pages. */
+export interface Browser {
+	open(path: string): Promise<Shown>;
+	/** Sends a form; what the page has hidden in it goes along. */
+	submit(page: Shown, path: string, fields: Fields, headers?: Fields): Promise<Shown>;
+	signIn(role: 'admin' | 'member'): Promise<Shown>;
+}
+
+/** @param request sends a request to the sandbox, and follows no redirect */
+export function newBrowser(request: (path: string, init: RequestInit) => Promise<Response>): Browser {
+	const cookies = new Map<string, string>();
+
+	const send = async (path: string, init: RequestInit): Promise<Shown> => {
+		const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+		const headers = { ...(init.headers as Fields), ...(cookie && { Cookie: cookie }) };
+		const response = await request(path, { ...init, headers, redirect: 'manual' });
+		for (const line of response.headers.getSetCookie()) {
+			const [, name, value] = /^(\w+)=([^;]*)/.exec(line)!;
+			if (value === '') cookies.delete(name!);
+			else cookies.set(name!, value!);
+		}
+		const location = response.headers.get('Location') ?? '';
+		const { status, headers: answered } = response;
+		return { status, headers: answered, html: await response.text(), location };
+	};
+
+	const browser: Browser = {
+		open: (path) => send(path, {}),
+		submit(page, path, fields, headers) {
+			const body = new URLSearchParams({ csrf: hiddenValue(page, 'csrf'), ...fields });
+			const type = { 'Content-Type': 'application/x-www-form-urlencoded' };
+			return send(path, { method: 'POST', body: body.toString(), headers: { ...type, ...headers } });
+		},
+		async signIn(role) {
+			const { email, password } = demoMembers.find((member) => member.role === role)!;
+			return browser.submit(await browser.open('/sign-in'), '/sign-in', { email, password });
+		},
+	};
+	return browser;
+}
+
+const hiddenValue = ({ html }: Shown, name: string): string =>
+	new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '';
+
+/** Sends a form of a page that shows what came of it after a redirect, and only once. */
+export async function submitAndFollow(browser: Browser, path: string, fields: Fields): Promise<Shown> {
+	const { location } = await browser.submit(await browser.open(path), path, fields);
+	return await browser.open(location);
+}
+
+/** What a settings page shows this once, in the order in which it is there. */
+export const shownOnce = ({ html }: Shown): string[] =>
+	[.../<div class="notice" role="status">[\s\S]*?<\/div>/.exec(html)![0].matchAll(/<code>(.*?)</g)].map(
+		([, value]) => value!,
+	);
