@@ -6,10 +6,10 @@ import type { z } from 'zod/v4';
 import * as answers from './n8n-answers.ts';
 import { N8nRequestError } from './n8n-request-error.ts';
 
-const POLL_MS = 100;
+const pollMs = 100;
 
 /** Far above what an execution or a publish takes on a busy machine. */
-const MAX_WAIT_MS = 600_000;
+const maxWaitMs = 600_000;
 
 export interface Owner {
 	email: string;
@@ -230,7 +230,7 @@ export class N8nClient {
  * @throws {Error} if that takes too long
  */
 async function until<T>(description: string, ask: () => Promise<T | undefined>): Promise<T> {
-	for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+	for (const deadline = Date.now() + maxWaitMs; Date.now() < deadline; await sleep(pollMs)) {
 		const found = await ask();
 		if (found !== undefined) return found;
 	}

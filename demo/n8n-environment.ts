@@ -12,11 +12,11 @@ export interface N8nPlace {
 }
 
 /** Settings of a user's own n8n on this machine, which must not leak into ours. */
-const N8N_SETTINGS =
+const n8nSettings =
 	/^(N8N|DB|EXECUTIONS|QUEUE|GENERIC|NODES|CREDENTIALS|WORKFLOWS|WEBHOOK|CODE|E2E)_/;
 
 /** Settings that npm passes to the processes it starts; n8n must not inherit them. */
-const NPM_SETTINGS = /^(npm_|INIT_CWD$|NODE_OPTIONS$)/i;
+const npmSettings = /^(npm_|INIT_CWD$|NODE_OPTIONS$)/i;
 
 /**
  * The environment of an n8n that is reachable from this machine only and makes no calls to others.
@@ -27,7 +27,7 @@ export function n8nEnvironment(place: N8nPlace, env: NodeJS.ProcessEnv): NodeJS.
 	const url = n8nUrl(place.port);
 	const noProxy = [env['NO_PROXY'], '127.0.0.1', 'localhost'].filter(Boolean).join(',');
 	const inherited = Object.entries(withNodeFirst(env, process.execPath)).filter(
-		([name]) => !N8N_SETTINGS.test(name) && !NPM_SETTINGS.test(name),
+		([name]) => !n8nSettings.test(name) && !npmSettings.test(name),
 	);
 	return {
 		...Object.fromEntries(inherited),

@@ -7,11 +7,11 @@ import { Failure } from '../tools/failure.mjs';
 import { n8nEnvironment, type N8nPlace, n8nUrl } from './n8n-environment.ts';
 
 /** Far above the 8 to 18 seconds it takes: the first start also creates the database. */
-const START_TIMEOUT_MS = 180_000;
-const POLL_MS = 250;
-const ANSWER_TIMEOUT_MS = 5_000;
-const STOP_GRACE_MS = 10_000;
-const SHOWN_LOG_LINES = 20;
+const startTimeoutMs = 180_000;
+const pollMs = 250;
+const answerTimeoutMs = 5_000;
+const stopGraceMs = 10_000;
+const shownLogLines = 20;
 
 export interface N8nProcess {
 	url: string;
@@ -61,7 +61,7 @@ export function startN8n(
 		pid: child.pid!,
 		ended,
 		ready: waitUntilReady(readyPaths(command).map((path) => url + path), () => hasEnded(child), log),
-		stop: () => stopGroup(child, STOP_GRACE_MS),
+		stop: () => stopGroup(child, stopGraceMs),
 		async kill() {
 			process.kill(-child.pid!, 'SIGKILL');
 			await ended;
@@ -78,20 +78,20 @@ function readyPaths([command]: string[]): string[] {
 
 /** @param urls that answer once n8n is ready */
 async function waitUntilReady(urls: string[], isOver: () => boolean, log: string): Promise<void> {
-	const deadline = Date.now() + START_TIMEOUT_MS;
+	const deadline = Date.now() + startTimeoutMs;
 	while (!isOver()) {
 		if (Date.now() > deadline) {
 			throw new Failure(`n8n did not start within three minutes.\n${endOfLog(log)}`);
 		}
 		if ((await Promise.all(urls.map(answers))).every(Boolean)) return;
-		await sleep(POLL_MS);
+		await sleep(pollMs);
 	}
 	throw new Failure(`n8n ended while it was starting.\n${endOfLog(log)}`);
 }
 
 async function answers(url: string): Promise<boolean> {
 	try {
-		return (await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })).ok;
+		return (await fetch(url, { signal: AbortSignal.timeout(answerTimeoutMs) })).ok;
 	} catch {
 		return false;
 	}
@@ -99,6 +99,6 @@ async function answers(url: string): Promise<boolean> {
 
 /** The last lines of a log and its path, to append to an error message. */
 export function endOfLog(log: string): string {
-	const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES);
+	const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-shownLogLines);
 	return [...lines.map((line) => `    ${line}`), `  Whole log: ${log}`].join('\n');
 }

@@ -47,7 +47,7 @@ function contactsWithoutVersion(service: Service): ApiRoute {
 		id: 'verifyCredentials',
 		summary: 'List contacts, without the version',
 		description: 'Responds like /v1/contacts. Use that instead.',
-		members: () => ({ ...list.members?.(), deprecated: true, 'x-scalar-ignore': true }),
+		extensions: () => ({ ...list.extensions?.(), deprecated: true, 'x-scalar-ignore': true }),
 	});
 }
 

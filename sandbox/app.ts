@@ -15,13 +15,13 @@ import { OAuthError, oauthErrorOf } from './api/oauth/oauth-error.ts';
 import { oauthPaths } from './api/oauth/server-metadata.ts';
 import { usualLifetimes } from './api/oauth/token-exchange.ts';
 import { consoleRoutes } from './web/console/console-routes.ts';
-import { docsRoutes, findScript } from './web/pages/docs.ts';
+import { docsRoutes, findScript } from './web/docs/docs.ts';
 import { iconRoutes } from './web/pages/icon.ts';
-import { restrictHosts } from './web/pages/restrict-hosts.ts';
-import { limitVisitors } from './web/pages/limit-visitors.ts';
+import { restrictHosts } from './web/sign-in/restrict-hosts.ts';
+import { limitVisitors } from './web/sign-in/limit-visitors.ts';
 import { refusalPage } from './web/pages/page.ts';
 import { settingsRoutes } from './web/settings/settings-routes.ts';
-import { signInRoutes } from './web/pages/sign-in.ts';
+import { signInRoutes } from './web/sign-in/sign-in.ts';
 import { type Plan, plans } from './core/schemas/account.ts';
 import { Problem } from './core/foundation/problem.ts';
 import { mount } from './api/http/route.ts';
@@ -143,6 +143,11 @@ const consolePaths = ['/', '/records/*', '/events', '/settings/*'];
 
 /** Pages for browsers, and paths that need no credentials. */
 const pagePaths = [
-	...[...consolePaths, '/docs/*', '/sign-in', '/sign-out'],
-	...[oauthPaths.authorize, oauthPaths.metadata, '/_sandbox/*'],
+	...consolePaths,
+	'/docs/*',
+	'/sign-in',
+	'/sign-out',
+	oauthPaths.authorize,
+	oauthPaths.metadata,
+	'/_sandbox/*',
 ];

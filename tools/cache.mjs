@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from './failure.mjs';
 import { withLock } from './lock.mjs';
 
-const RENAME_ATTEMPTS = 60;
-const RENAME_PAUSE_MS = 500;
+const renameAttempts = 60;
+const renamePauseMs = 500;
 
 /**
  * The folder for what this project installs once per machine, outside the clone: the system's place
@@ -118,8 +118,8 @@ async function renamePatiently(from, to) {
 		} catch (error) {
 			const code = error instanceof Error && 'code' in error ? String(error.code) : '';
 			const mayPass = process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(code);
-			if (!mayPass || attempt === RENAME_ATTEMPTS) throw error;
-			await sleep(RENAME_PAUSE_MS);
+			if (!mayPass || attempt === renameAttempts) throw error;
+			await sleep(renamePauseMs);
 		}
 	}
 }

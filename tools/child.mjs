@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onStopSignal, STOP_SIGNALS } from './stop.mjs';
+import { onStopSignal, stopSignals } from './stop.mjs';
 
-const PARENT_POLL_MS = 500;
+const parentPollMs = 500;
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 /** @typedef {import('node:child_process').SpawnOptions} SpawnOptions */
@@ -104,14 +104,14 @@ export async function runInPlace(command, args, options) {
 	const forward = (signal) => {
 		if (mustForward(signal, process.platform)) child.kill(signal);
 	};
-	for (const signal of STOP_SIGNALS) process.on(signal, forward);
+	for (const signal of stopSignals) process.on(signal, forward);
 	const watch = watchParent(() => forward('SIGTERM'));
 	try {
 		const [code, signal] = await once(child, 'exit');
 		return code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)];
 	} finally {
 		clearInterval(watch);
-		for (const signal of STOP_SIGNALS) process.off(signal, forward);
+		for (const signal of stopSignals) process.off(signal, forward);
 	}
 }
 
@@ -139,6 +139,6 @@ function watchParent(onGone) {
 		if (process.ppid === parent) return;
 		clearInterval(watch);
 		onGone();
-	}, PARENT_POLL_MS);
+	}, parentPollMs);
 	return watch;
 }

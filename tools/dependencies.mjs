@@ -9,7 +9,7 @@ import { showProgress } from './progress.mjs';
  * Not `npm ci`, which refuses a lock file that lacks the optional packages of other systems. The kinds
  * are named because a machine set up for production would leave out the ones we need.
  */
-const INSTALL = [
+const installArguments = [
 	'install',
 	'--no-save',
 	'--ignore-scripts',
@@ -18,7 +18,7 @@ const INSTALL = [
 ];
 
 /** Leaves out the packages of test/package.json, the one workspace. */
-const WITHOUT_TESTS = '--workspaces=false';
+const withoutTests = '--workspaces=false';
 
 /**
  * Installs the clone's packages if they are missing or differ from package-lock.json.
@@ -34,7 +34,7 @@ export async function installDependencies(root, node, tests) {
 		async () => {
 			if (areDependenciesCurrent(root, tests)) return;
 			await showProgress("Installing the project's packages (about a minute, once)", () =>
-				npm(tests ? INSTALL : [...INSTALL, WITHOUT_TESTS], {
+				npm(tests ? installArguments : [...installArguments, withoutTests], {
 					subject: 'dependencies',
 					cwd: root,
 					node,

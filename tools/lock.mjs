@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } 
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const HEARTBEAT_MS = 5_000;
+const heartbeatMs = 5_000;
 /** Six missed heartbeats: by now the process number may belong to another program. */
-const ABANDONED_MS = 30_000;
-const POLL_MS = 500;
+const abandonedMs = 30_000;
+const pollMs = 500;
 
 /**
  * Takes a lock that lasts until it is released or this process ends, however it ends.
@@ -24,7 +24,7 @@ export function takeLock(file) {
 		rmSync(file, { force: true });
 		return takeLock(file);
 	}
-	const heartbeat = setInterval(() => touch(file), HEARTBEAT_MS);
+	const heartbeat = setInterval(() => touch(file), heartbeatMs);
 	heartbeat.unref();
 	return {
 		release() {
@@ -47,7 +47,7 @@ export async function withLock(file, work, onWait) {
 	let lock = takeLock(file);
 	if ('holder' in lock) onWait?.(lock.holder);
 	while ('holder' in lock) {
-		await sleep(POLL_MS);
+		await sleep(pollMs);
 		lock = takeLock(file);
 	}
 	try {
@@ -65,7 +65,7 @@ function holderOf(file) {
 	try {
 		const holder = Number(readFileSync(file, 'utf8'));
 		const age = Date.now() - statSync(file).mtimeMs;
-		if (age > ABANDONED_MS) return undefined;
+		if (age > abandonedMs) return undefined;
 		// Empty: created this instant by a process that has not written its number yet.
 		if (holder === 0) return holder;
 		return isAlive(holder) ? holder : undefined;

@@ -1,8 +1,8 @@
 import { isStopping } from './stop.mjs';
 
-const TERMINAL_EVERY_MS = 1_000;
+const terminalEveryMs = 1_000;
 /** Without a terminal, each report is a line in a log. */
-const LOG_EVERY_MS = 30_000;
+const logEveryMs = 30_000;
 
 /** @typedef {{ name: string, startedAt: number, step: string }} Work */
 
@@ -25,7 +25,7 @@ export async function showProgress(title, work) {
 	writeLine(`${title} ...`);
 	activeWork.add(current);
 	const isAlone = activeWork.size === 1;
-	timer ??= setInterval(report, process.stdout.isTTY ? TERMINAL_EVERY_MS : LOG_EVERY_MS);
+	timer ??= setInterval(report, process.stdout.isTTY ? terminalEveryMs : logEveryMs);
 	try {
 		const result = await work((name) => {
 			current.step = name;

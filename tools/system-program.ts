@@ -24,7 +24,7 @@ interface SystemProgram {
 	debianPackage: string;
 }
 
-const APT_GET = '/usr/bin/apt-get';
+const aptGetPath = '/usr/bin/apt-get';
 
 export const chromium: SystemProgram = {
 	name: 'Chromium',
@@ -74,7 +74,7 @@ export async function installProgram(program: SystemProgram): Promise<string | u
 	if (findProgram(program)) return undefined;
 	const { name, debianPackage } = program;
 	const advice = `Install it with your system's packages (Debian: apt-get install ${debianPackage}).`;
-	if (!existsSync(APT_GET)) return `${name} is not installed. ${advice}`;
+	if (!existsSync(aptGetPath)) return `${name} is not installed. ${advice}`;
 	if (process.getuid?.() !== 0) return `${name} is not installed, and only root may. ${advice}`;
 
 	const log = logFile(`apt-${debianPackage}`);
@@ -91,7 +91,7 @@ async function aptGet(args: string[], log: string): Promise<void> {
 	try {
 		// Its exit code says little (`update` fails if one source is unreachable, even an unneeded one),
 		// so we look whether the program is there afterwards.
-		await runGroup(APT_GET, ['-o', 'DPkg::Lock::Timeout=300', ...args], {
+		await runGroup(aptGetPath, ['-o', 'DPkg::Lock::Timeout=300', ...args], {
 			env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
 			stdio: ['ignore', output, output],
 		});

@@ -33,7 +33,7 @@ test('those who wait take turns, with the newest of their own first and the olde
 	const turns = new Turns(1, 2);
 	const refused: string[] = [];
 	const take = (who: string, name: string) =>
-		turns.take(who, work(name)).then((done) => (done === undefined ? refused.push(name) : undefined));
+		turns.run(who, work(name)).then((done) => (done === undefined ? refused.push(name) : undefined));
 	for (const name of ['a1', 'a2', 'a3', 'a4']) void take('a', name);
 	void take('b', 'b1');
 	await turn();
@@ -53,8 +53,8 @@ test('those who wait take turns, with the newest of their own first and the olde
 test('work that fails leaves its place', async () => {
 	const turns = new Turns(1, 2);
 	const fail = async () => await Promise.reject(new Error('no'));
-	await expect(turns.take('a', fail)).rejects.toThrow('no');
-	expect(await turns.take('a', async () => 'done')).toBe('done');
+	await expect(turns.run('a', fail)).rejects.toThrow('no');
+	expect(await turns.run('a', async () => 'done')).toBe('done');
 });
 
 test('a flood of wrong passwords delays no other body, and a sign-in by some of them at most', async () => {

@@ -23,9 +23,9 @@ export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
 		handle(c) {
 			// An action without required input takes no body either.
 			const hasBody = c.req.header('Content-Type') !== undefined;
-			return answerWrite(service, resource, c, hasBody, (writing, body) => {
+			return answerWrite(service, resource, c, hasBody, (context, body) => {
 				const ifMatch = c.req.header('If-Match');
-				const record = takeAction(writing, c.req.param('id')!, action, body, ifMatch);
+				const record = takeAction(context, c.req.param('id')!, action, body, ifMatch);
 				return recordAnswer(200, record);
 			});
 		},

@@ -30,7 +30,7 @@ export async function answerWrite(
 	resource: Resource,
 	c: Context<Env>,
 	hasBody: boolean,
-	effect: (writing: WriteContext, body: JsonObject) => Answer,
+	effect: (context: WriteContext, body: JsonObject) => Answer,
 ): Promise<Response> {
 	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
 	const body = hasBody ? parseJsonObject(bytes) : {};

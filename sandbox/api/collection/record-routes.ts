@@ -67,7 +67,7 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 				: ''),
 		filters: () => [...queryParametersOf(listQueryOf(resource)), ...filtersOf(resource).map(filterParameter)],
 		answers: { 200: pageResponse(`A page of ${plural}.`, `${Singular}List`, `list${Plural}`) },
-		members: () =>
+		extensions: () =>
 			isOpen
 				? {
 						'x-custom-fields': 'custom_fields.{key}',
@@ -141,8 +141,8 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		ifMatch: true,
 		answers: { ...updated, ...created },
 		handle: (c, { match_on: matchOn }) =>
-			answerWrite(service, resource, c, true, (writing, body) =>
-				upsertRecord(writing, matchOn, body, c.req.header('If-Match')),
+			answerWrite(service, resource, c, true, (context, body) =>
+				upsertRecord(context, matchOn, body, c.req.header('If-Match')),
 			),
 	};
 
@@ -156,8 +156,8 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		ifMatch: true,
 		answers: updated,
 		handle: (c) =>
-			answerWrite(service, resource, c, true, (writing, body) =>
-				updateRecord(writing, c.req.param('id')!, body, c.req.header('If-Match')),
+			answerWrite(service, resource, c, true, (context, body) =>
+				updateRecord(context, c.req.param('id')!, body, c.req.header('If-Match')),
 			),
 	};
 
@@ -175,8 +175,8 @@ function deleteEndpoint(service: Service, resource: Resource): Endpoint {
 		ifMatch: true,
 		answers: { 204: noContent(`The ${singular} is deleted.`) },
 		handle: (c) =>
-			answerWrite(service, resource, c, false, (writing) =>
-				deleteRecord(writing, c.req.param('id')!, c.req.header('If-Match')),
+			answerWrite(service, resource, c, false, (context) =>
+				deleteRecord(context, c.req.param('id')!, c.req.header('If-Match')),
 			),
 	};
 }
@@ -190,12 +190,12 @@ function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
 		'x-limits': { custom_fields: maxCustomFields },
 	};
 	return [
-		endpoint({ ...list, members: () => ({ ...list.members?.(), ...inJob(resource, 'export') }) }),
-		endpoint({ ...create, members: () => ({ ...limits, ...inBulk(resource, 'create') }) }),
-		endpoint({ ...upsert, members: () => inBulk(resource, 'upsert') }),
+		endpoint({ ...list, extensions: () => ({ ...list.extensions?.(), ...inJob(resource, 'export') }) }),
+		endpoint({ ...create, extensions: () => ({ ...limits, ...inBulk(resource, 'create') }) }),
+		endpoint({ ...upsert, extensions: () => inBulk(resource, 'upsert') }),
 		endpoint(get),
-		endpoint({ ...update, members: () => inBulk(resource, 'update') }),
-		endpoint({ ...remove, members: () => inBulk(resource, 'delete') }),
+		endpoint({ ...update, extensions: () => inBulk(resource, 'update') }),
+		endpoint({ ...remove, extensions: () => inBulk(resource, 'delete') }),
 	];
 }
 

@@ -33,7 +33,7 @@ export interface Endpoint<Q extends z.ZodObject = z.ZodObject> extends Pick<Rout
 	/** The credentials, where they do not follow from the path: then the query is not checked either. */
 	security?: Operation['security'];
 	/** Further members of the Operation Object. */
-	members?: () => Partial<Operation>;
+	extensions?: () => Partial<Operation>;
 	handle(c: Context<Env>, query: z.output<Q>, texts: Map<string, string>): Response | Promise<Response>;
 }
 
@@ -65,7 +65,7 @@ export function endpoint<Q extends z.ZodObject>(about: Endpoint<Q>): ApiRoute {
 const noQuery = z.object({});
 
 function operationOf(about: Endpoint): Operation {
-	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, members } = about;
+	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, extensions: members } = about;
 	const { errors: others = [], security, answers } = about;
 	const isWrite = !safeMethods.includes(method);
 	const isOpen = scopeFor(method, path) === undefined;

@@ -29,7 +29,7 @@ export const rateLimit = (service: Service, limiter: RateLimiter) =>
 export function spendRequest(service: Service, limiter: RateLimiter, c: Context<Env>): void {
 	const now = service.now();
 	const window = windowOf(c);
-	if (limiter.take(window, now)) return;
+	if (limiter.count(window, now)) return;
 	const seconds = Math.max(1, Math.ceil((limiter.state(window, now).endsAt - now) / 1000));
 	throw new Problem(
 		'rate_limited',

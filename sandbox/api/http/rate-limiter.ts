@@ -24,7 +24,7 @@ export class RateLimiter {
 	}
 
 	/** Counts one request; false if it exceeds the limit. */
-	take(caller: string, now: number): boolean {
+	count(caller: string, now: number): boolean {
 		const key = keyOf(caller);
 		const storedWindow = this.windows.get(key);
 		const isOpen = storedWindow !== undefined && now < storedWindow.endsAt;

@@ -76,7 +76,7 @@ export async function anyAddress(host: string): Promise<Address[]> {
 	// It does not wait for the names of others.
 	const literal = literalAddress(bare(host));
 	if (literal) return [literal];
-	const found = await localLookups.take(host, () => lookup(bare(host), { all: true }).catch(none));
+	const found = await localLookups.run(host, () => lookup(bare(host), { all: true }).catch(none));
 	if (found && found.length > 0) return found as Address[];
 	throw new Error(`The host ${host} is unknown.`);
 }

@@ -14,16 +14,16 @@ import type { WriteContext } from '../../core/store/write-context.ts';
  * @throws Problem validation_failed
  */
 export function createWebhook(
-	writing: WriteContext,
+	context: WriteContext,
 	body: Record<string, unknown>,
 	application: string | null,
 ): { answer: Answer; webhook: Webhook; secret: string } {
 	const secret = newWebhookSecret();
-	const answer = createRecord(writing, body, { secret_hint: hintOf(secret), application_id: application });
+	const answer = createRecord(context, body, { secret_hint: hintOf(secret), application_id: application });
 	const webhook = JSON.parse(answer.body!) as Webhook;
-	const { unrestricted } = writing.store;
+	const { unrestricted } = context.store;
 	refuseUnknownEvents(unrestricted, webhook.events);
-	const secretId = unrestricted.webhookSecrets.set(webhook.id, secret, writing.now);
+	const secretId = unrestricted.webhookSecrets.set(webhook.id, secret, context.now);
 	return { answer: { ...answer, secretId }, webhook, secret };
 }
 

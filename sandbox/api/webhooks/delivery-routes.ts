@@ -11,7 +11,7 @@ import { type Delivery, deliveryAnswer, deliverySchema, deliveryStatuses } from 
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { Store } from '../../core/store/store.ts';
-import { authorityOf, Ended, rightsOf } from '../../domain/access/authority.ts';
+import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { jsonAnswer, pageAnswer } from '../../core/foundation/answer.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
@@ -100,7 +100,7 @@ export function refuseInactive({ status }: Webhook): void {
  */
 export function refuseEnded(store: Store, webhook: Webhook): void {
 	const rights = rightsOf(store, authorityOf(store, webhook));
-	if (!(rights instanceof Ended)) return;
+	if (!(rights instanceof NoRights)) return;
 	const detail = `${rights.reason} Nothing can be sent until the user can sign in and whoever created the webhook sets it to active.`;
 	throw new Problem('webhook_not_active', detail);
 }

@@ -156,8 +156,8 @@ export class Dispatcher {
 		store.table(webhooks.name)!.save(failing);
 		if (webhook.status === 'disabled' || !(isGone || isHopeless)) return;
 		const change = { status: 'disabled', disabled_reason: isGone ? 'gone' : 'failures' };
-		const writing = { ...this.service, resource: webhooks, actor, request: null, now };
-		changeRecord(writing, failing, change, true);
+		const context = { ...this.service, resource: webhooks, actor, request: null, now };
+		changeRecord(context, failing, change, true);
 		store.deliveries.failPending(webhook.id);
 	}
 }

@@ -8,9 +8,9 @@ import type { Service } from '../../core/service.ts';
 const actor = { type: 'system', id: 'oauth' };
 
 /** Deletes a subscription, with its deliveries and secrets. */
-export function deleteWebhook(writing: WriteContext, id: string, ifMatch?: string): Answer {
-	const answer = deleteRecord(writing, id, ifMatch);
-	const { deliveries, creationGrants, webhookSecrets } = writing.store.unrestricted;
+export function deleteWebhook(context: WriteContext, id: string, ifMatch?: string): Answer {
+	const answer = deleteRecord(context, id, ifMatch);
+	const { deliveries, creationGrants, webhookSecrets } = context.store.unrestricted;
 	deliveries.drop(id);
 	webhookSecrets.drop(id);
 	creationGrants.drop(id);
@@ -63,6 +63,6 @@ function createdBy({ store }: Service, path: string, id: string): StoredRecord[]
 }
 
 function deleteWebhooks(service: Service, ids: string[]): void {
-	const writing = { ...service, resource: webhooks, actor, request: null, now: service.now() };
-	for (const id of ids) deleteWebhook(writing, id);
+	const context = { ...service, resource: webhooks, actor, request: null, now: service.now() };
+	for (const id of ids) deleteWebhook(context, id);
 }

@@ -59,7 +59,7 @@ export class Background {
 	}
 
 	/** Runs a piece of work after all earlier pieces; no other piece begins before it has ended. */
-	async take<T>(piece: () => T | Promise<T>): Promise<T> {
+	async run<T>(piece: () => T | Promise<T>): Promise<T> {
 		const earlier = this.last;
 		const done = (async () => {
 			await earlier;

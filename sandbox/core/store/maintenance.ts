@@ -14,10 +14,10 @@ export function startMaintenance({ store, background }: { store: Store; backgrou
 	const work = async () => {
 		wasWritten = false;
 		const pieces = store.maintain(() => background.endOfPiece());
-		while (await background.take(() => store.isOpen && !pieces.next().done));
+		while (await background.run(() => store.isOpen && !pieces.next().done));
 		if (!store.isOpen || performance.now() - lastCheckpoint < checkpointEveryMs) return;
 		// No background work writes meanwhile, so the log is empty afterwards and starts over.
-		await background.take(() => store.checkpoint());
+		await background.run(() => store.checkpoint());
 		lastCheckpoint = performance.now();
 	};
 	const wake = () => {

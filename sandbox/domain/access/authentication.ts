@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { Ended, rightsOf } from './authority.ts';
+import { NoRights, rightsOf } from './authority.ts';
 import { scopeFor } from './scopes.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Authority, Env, Service } from '../../core/service.ts';
@@ -46,7 +46,7 @@ function credentialsOf({ store, now }: Service, c: Context<Env>): Credentials | 
 /** @returns whether the caller may still do anything */
 function setRights(store: Store, c: Context<Env>, authority: Authority): boolean {
 	const rights = rightsOf(store, authority);
-	if (rights instanceof Ended) return false;
+	if (rights instanceof NoRights) return false;
 	c.set('authority', authority);
 	c.set('caller', authority.caller);
 	c.set('scopes', rights.scopes);

@@ -13,7 +13,7 @@ export interface Rights {
 }
 
 /** Why something is no longer allowed; shown to the person who started it. */
-export class Ended {
+export class NoRights {
 	readonly reason: string;
 
 	constructor(reason: string) {
@@ -28,20 +28,20 @@ export class Ended {
  *
  * @param needed the scopes of the work; empty if it is enough that the user can still sign in
  */
-export function rightsOf(store: Store, authority: Authority, ...needed: string[]): Rights | Ended {
+export function rightsOf(store: Store, authority: Authority, ...needed: string[]): Rights | NoRights {
 	const { caller, application, grant } = authority;
 	if (caller.type === 'api_key') {
-		if (!store.apiKeys.has(caller.id)) return new Ended('The API key was revoked.');
+		if (!store.apiKeys.has(caller.id)) return new NoRights('The API key was revoked.');
 		return { scopes: undefined, store: storeVisibleTo(store, caller, application) };
 	}
 	const member = caller.type === 'user' ? store.members.find(caller.id) : undefined;
-	if (!member) return new Ended('The user can no longer sign in.');
+	if (!member) return new NoRights('The user can no longer sign in.');
 	if (grant && !store.grants.find(grant.grantId)) {
-		return new Ended('The application’s access was revoked.');
+		return new NoRights('The application’s access was revoked.');
 	}
 	const scopes = grantableScopes(member.role, grant?.scopes ?? [...everyScope.keys()]);
 	const missing = needed.find((scope) => !scopes.includes(scope));
-	if (missing !== undefined) return new Ended(`The user no longer has the right to do this (${missing}).`);
+	if (missing !== undefined) return new NoRights(`The user no longer has the right to do this (${missing}).`);
 	return { scopes, store: storeVisibleTo(store, caller, application) };
 }
 

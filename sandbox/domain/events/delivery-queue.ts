@@ -1,6 +1,6 @@
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { covers } from './event-types.ts';
-import { authorityOf, Ended, type Rights, rightsOf } from '../access/authority.ts';
+import { authorityOf, NoRights, type Rights, rightsOf } from '../access/authority.ts';
 import { scopeOf } from '../access/scopes.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import { isInAudience } from '../../core/store/log/audience.ts';
@@ -15,8 +15,8 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
  *
  * @param about the id of the event's record
  */
-export function queueDeliveries(writing: WriteContext, event: StoredEvent, about: string): void {
-	const { store, newId, now } = writing;
+export function queueDeliveries(context: WriteContext, event: StoredEvent, about: string): void {
+	const { store, newId, now } = context;
 	for (const webhook of activeWebhooks(store)) {
 		if (webhook.id === about || !wants(store, webhook, event)) continue;
 		store.unrestricted.deliveries.add(newId('dlv', now), webhook.id, event.sequence, now, now);
@@ -38,7 +38,7 @@ export function activeWebhooks({ unrestricted }: StoreView): Webhook[] {
 function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean {
 	const { events, created_by: by } = webhook;
 	if (!events.some((pattern) => covers(pattern, event.type))) return false;
-	if (rightsToRead(store.unrestricted, webhook, event) instanceof Ended) return false;
+	if (rightsToRead(store.unrestricted, webhook, event) instanceof NoRights) return false;
 	if (ofApplications.includes(event.resource) && !seesRecordOf(store.unrestricted, webhook, event)) return false;
 	return store.unrestricted.seesAll(by) ? event.isForAccount : isInAudience(event.audience, by.id);
 }
@@ -50,7 +50,7 @@ function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean 
  */
 export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {
 	const rights = rightsToRead(store, webhook, event);
-	if (rights instanceof Ended) return rights.reason;
+	if (rights instanceof NoRights) return rights.reason;
 	// A test belongs to no pattern.
 	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
 	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
@@ -59,12 +59,12 @@ export function explainRefusal(store: Store, webhook: Webhook, event: StoredEven
 	return isSeen ? undefined : 'The user who subscribed no longer sees the record.';
 }
 
-const rightsToRead = (store: Store, webhook: Webhook, { resource }: StoredEvent): Rights | Ended =>
+const rightsToRead = (store: Store, webhook: Webhook, { resource }: StoredEvent): Rights | NoRights =>
 	rightsOf(store, authorityOf(store, webhook), scopeOf(resource, 'read'));
 
 function seesRecordOf(store: Store, webhook: Webhook, { resource, data }: StoredEvent): boolean {
 	const rights = rightsOf(store, authorityOf(store, webhook));
-	if (rights instanceof Ended) return false;
+	if (rights instanceof NoRights) return false;
 	const conditions = [{ sql: 'id = ?', values: [idIn(data)] }];
 	const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
 	return rights.store.table(resource)?.page(selection).length === 1;

@@ -20,9 +20,9 @@ export const eventTypeOf = ({ eventPrefix, object }: Resource, eventName: string
 	`${eventPrefix ?? object}.${eventName}`;
 
 const changesOf = (resource: Resource): EventType[] =>
-	Object.entries(changes).map(([eventName, verb]) => {
+	Object.entries(changes).map(([eventName, participle]) => {
 		const { withArticle } = namesOf(resource);
-		const description = `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)} was ${verb}.`;
+		const description = `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)} was ${participle}.`;
 		return { type: eventTypeOf(resource, eventName), description, resource };
 	});
 

@@ -46,7 +46,7 @@ export function applyOwnTransitions(service: Service, resource: Resource, id: st
 
 async function workOff(service: Service): Promise<void> {
 	const { store, background } = service;
-	while (await background.take(() => store.isOpen && takeSteps(service, stepsPerTurn)));
+	while (await background.run(() => store.isOpen && takeSteps(service, stepsPerTurn)));
 }
 
 /** @returns whether there may be more to do */
@@ -80,6 +80,6 @@ function nextStep({ store, now }: Service, resource: Resource, id?: string): Ste
 
 function takeStep(service: Service, resource: Resource, { record, at }: Step): void {
 	const { change } = resource.states!.timed!.next(record, at);
-	const writing = { ...service, resource, actor, request: null, now: Date.parse(at) };
-	changeRecord(writing, record, change, true);
+	const context = { ...service, resource, actor, request: null, now: Date.parse(at) };
+	changeRecord(context, record, change, true);
 }

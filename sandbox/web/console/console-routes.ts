@@ -6,8 +6,8 @@ import type { Env, Service } from '../../core/service.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { formMiddleware } from '../pages/forms.ts';
 import { alert } from '../pages/page.ts';
-import { eventsPath, recordsPath } from '../pages/navigation.ts';
-import { madeNotice, Notices, copyScript } from '../pages/notices.ts';
+import { eventsPath, recordsPath } from '../sign-in/navigation.ts';
+import { madeNotice, Notices, copyScript } from '../sign-in/notices.ts';
 import { applyOwnTransitions } from '../../domain/records/due-transitions.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
@@ -97,12 +97,12 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'create',
-			effect: (writing, submittedTexts) => {
+			effect: (context, submittedTexts) => {
 				const values = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				if (resource.name !== webhooks.name) {
-					return recordPath(resource, { id: createRecord(writing, values).id! });
+					return recordPath(resource, { id: createRecord(context, values).id! });
 				}
-				const { webhook, secret } = createWebhook(writing, values, null);
+				const { webhook, secret } = createWebhook(context, values, null);
 				this.notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
 				return recordPath(resource, webhook);
 			},
@@ -117,9 +117,9 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'change',
-			effect: (writing, submittedTexts) => {
+			effect: (context, submittedTexts) => {
 				const change = changeOf(fields, formTexts(fields, stored), submittedTexts);
-				updateRecord(writing, stored.id, change, versionIn(submittedTexts));
+				updateRecord(context, stored.id, change, versionIn(submittedTexts));
 				return recordPath(resource, stored);
 			},
 			onRefused: (submittedTexts, problem) => this.showForm(request, stored, { fields, submittedTexts, problem }),
@@ -132,9 +132,9 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'delete',
-			effect: (writing, submittedTexts) => {
+			effect: (context, submittedTexts) => {
 				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
-				deletion(writing, record.id, versionIn(submittedTexts));
+				deletion(context, record.id, versionIn(submittedTexts));
 				return recordsPath(resource.name);
 			},
 			onRefused: (_, problem) => this.showRefusal(request, record, problem),
@@ -150,9 +150,9 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'change',
-			effect: (writing, submittedTexts) => {
+			effect: (context, submittedTexts) => {
 				const input = changeOf(fields, formTexts(fields, {}), submittedTexts);
-				takeAction(writing, record.id, action, input, versionIn(submittedTexts));
+				takeAction(context, record.id, action, input, versionIn(submittedTexts));
 				return recordPath(resource, record);
 			},
 			onRefused: (_, problem) => this.showRefusal(request, record, problem),

@@ -4,7 +4,7 @@ import { eventJson } from '../../domain/events/event-json.ts';
 import { eventPatterns, eventTypesIn } from '../../domain/events/event-types.ts';
 import { type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
-import { eventsPath } from '../pages/navigation.ts';
+import { eventsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { readVisible } from '../../domain/queries/read-visible.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';

@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
-import { formInputs, handleForm } from '../pages/signed-in-forms.ts';
+import { formInputs, handleForm } from '../sign-in/signed-in-forms.ts';
 import { alert, type Html } from '../pages/page.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
@@ -56,7 +56,7 @@ export interface Submission {
 	resource: Resource;
 	verb: WriteVerb;
 	/** @returns where to redirect */
-	effect(writing: WriteContext, form: FormTexts): string;
+	effect(context: WriteContext, form: FormTexts): string;
 	/** Shows what is wrong, with what was typed. */
 	onRefused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
 }
@@ -74,9 +74,9 @@ export const submitForm = (
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
 		const { resource, verb, effect, onRefused } = await submissionOf();
-		const writing = writeContextOf(service, c, resource, verb);
+		const context = writeContextOf(service, c, resource, verb);
 		try {
-			return doOnce(() => effect(writing, form));
+			return doOnce(() => effect(context, form));
 		} catch (error) {
 			if (!(error instanceof Problem) || error.status === 404) throw error;
 			await nextTurn();

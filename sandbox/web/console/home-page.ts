@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { docsPath } from '../../api/http/docs-path.ts';
 import type { Service } from '../../core/service.ts';
-import { customerResources, eventsPath, recordsPath, settingsPath } from '../pages/navigation.ts';
+import { customerResources, eventsPath, recordsPath, settingsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { recentEventList } from './events-page.ts';

@@ -2,7 +2,7 @@ import { inTurns } from '../../core/foundation/background.ts';
 import { html } from 'hono/html';
 import { memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
-import { recordsPath } from '../pages/navigation.ts';
+import { recordsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { filterFinder } from '../../domain/queries/custom-field-filters.ts';
 import { listPage } from '../../domain/queries/read-list.ts';

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
-import { recordsPath } from '../pages/navigation.ts';
-import { formInputs } from '../pages/signed-in-forms.ts';
+import { recordsPath } from '../sign-in/navigation.ts';
+import { formInputs } from '../sign-in/signed-in-forms.ts';
 import type { Html } from '../pages/page.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { customFields } from '../../core/schemas/custom-fields.ts';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { recordsPath } from '../pages/navigation.ts';
+import { recordsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
 import { customObjects, objectKeyOf } from '../../core/schemas/custom-objects.ts';

@@ -5,11 +5,11 @@ import type { ApiKey } from '../../core/store/credentials/api-keys.ts';
 import type { Client } from '../../core/store/credentials/clients.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
-import { settingsPath } from '../pages/navigation.ts';
+import { settingsPath } from '../sign-in/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
-import { formInputs } from '../pages/signed-in-forms.ts';
-import type { Session } from '../pages/session.ts';
-import { copyScript } from '../pages/notices.ts';
+import { formInputs } from '../sign-in/signed-in-forms.ts';
+import type { Session } from '../sign-in/session.ts';
+import { copyScript } from '../sign-in/notices.ts';
 
 interface SettingsView {
 	session: Session;

@@ -17,7 +17,7 @@ export interface Member {
  * The password hashes of users, as `isPassword` takes them. Everything else, including the role, is
  * read from the users resource, which is the single source of truth.
  */
-export class MemberPasswords {
+export class Members {
 	private readonly users: () => Table;
 	private readonly insert: StatementSync;
 	private readonly select: StatementSync;

@@ -86,7 +86,7 @@ export class Rows {
 		const search = searchText(resource, record);
 		const values: Cell[] = [record.id, search];
 		for (const column of columns) values.push(cellOf(column, record));
-		if (resource.states?.timed) values.push(nextStepOf(resource, record, since));
+		if (resource.states?.timed) values.push(nextTransitionTime(resource, record, since));
 		values.push(recordJson(record));
 		return { values, search, isLive: record.deleted_at === null ? 1 : 0 };
 	}
@@ -100,8 +100,8 @@ export class Rows {
 const customOf = (record: StoredRecord): JsonObject => (record['custom_fields'] ?? {}) as JsonObject;
 
 /** The instant of the record's next timed transition; empty if it has none. */
-function nextStepOf({ states }: Resource, record: StoredRecord, since: string): string {
-	const { field, timed: passing } = states!;
-	const isPassing = passing!.states.includes(String(record[field])) && record.deleted_at === null;
-	return isPassing ? passing!.next(record, since).at : '';
+function nextTransitionTime({ states }: Resource, record: StoredRecord, since: string): string {
+	const { field, timed } = states!;
+	const isTimed = timed!.states.includes(String(record[field])) && record.deleted_at === null;
+	return isTimed ? timed!.next(record, since).at : '';
 }

@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { isIP } from 'node:net';
 import type { Env } from '../../core/service.ts';
-import { refusalPage } from './page.ts';
+import { refusalPage } from '../pages/page.ts';
 
 /**
  * Refuses requests whose Host is not a name of this service. A web page elsewhere can make its own name

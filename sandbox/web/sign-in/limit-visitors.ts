@@ -4,7 +4,7 @@ import { Problem } from '../../core/foundation/problem.ts';
 import { spendRequest } from '../../api/http/rate-limit.ts';
 import type { RateLimiter } from '../../api/http/rate-limiter.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { refusalPage } from './page.ts';
+import { refusalPage } from '../pages/page.ts';
 import { sessionOf } from './session.ts';
 
 /**

@@ -21,6 +21,6 @@ export async function isPassword(clientAddress: string, password: string, stored
 	const expected = Buffer.from(hash!, 'base64url');
 	const cost = { N: Number(N), r: Number(r), p: Number(p) };
 	const salted = Buffer.from(salt!, 'base64url');
-	const actual = await hashes.take(clientAddress, () => scrypt(password, salted, expected.length, cost));
+	const actual = await hashes.run(clientAddress, () => scrypt(password, salted, expected.length, cost));
 	return actual && timingSafeEqual(actual, expected);
 }

@@ -4,9 +4,9 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { runOnce } from '../../api/http/idempotency.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { readForm, refuseForeignForm } from './forms.ts';
-import type { FormTexts } from './form-texts.ts';
-import type { Html } from './page.ts';
+import { readForm, refuseForeignForm } from '../pages/forms.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
+import type { Html } from '../pages/page.ts';
 import { csrfToken, hasCsrfToken, type Session } from './session.ts';
 
 /** The hidden inputs of every form of a signed-in user: the session's token and the id of the form. */

@@ -7,8 +7,8 @@ import { isPassword, nobodysPassword } from './password.ts';
 import type { Route } from '../../api/http/route.ts';
 import { demoMembers } from '../../seed/demo-members.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { refuseForeignForm, readForm, smallFormMiddleware } from './forms.ts';
-import { alert, renderPage } from './page.ts';
+import { refuseForeignForm, readForm, smallFormMiddleware } from '../pages/forms.ts';
+import { alert, renderPage } from '../pages/page.ts';
 import { closeSession, csrfToken, hasCsrfToken, openSession, type Session, sessionOf } from './session.ts';
 
 const path = '/sign-in';
@@ -43,7 +43,7 @@ export function signInRoutes(service: Service): Route[] {
 		const returnTo = returnPath(form.get('return_to'));
 		const from = addressOf(c);
 		const now = service.now();
-		if (!triesFrom.take(from, now) || !tries.take(`${email.trim().toLowerCase()} ${from}`, now)) {
+		if (!triesFrom.count(from, now) || !tries.count(`${email.trim().toLowerCase()} ${from}`, now)) {
 			return signInPage(c, returnTo, email, 429, 'Too many attempts. Wait a minute and try again.');
 		}
 		const { isTooMany, member } = await verified(from, email, form.get('password') ?? '');

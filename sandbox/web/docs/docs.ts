@@ -6,10 +6,10 @@ import { html, raw } from 'hono/html';
 import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
-import { iconLinks } from './icon.ts';
-import { refusalPage } from './page.ts';
-import { sessionOf } from './session.ts';
-import { signInAddress } from './sign-in.ts';
+import { iconLinks } from '../pages/icon.ts';
+import { refusalPage } from '../pages/page.ts';
+import { sessionOf } from '../sign-in/session.ts';
+import { signInAddress } from '../sign-in/sign-in.ts';
 
 const scriptPath = `${docsPath}/scalar.js`;
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import type { Html } from './page.ts';
+import type { Html } from '../pages/page.ts';
 import type { Session } from './session.ts';
 
 const lastsMs = 60_000;
