@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join, posix, win32 } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathsOf } from './environment.mjs';
 import { Failure } from './failure.mjs';
 import { withLock } from './lock.mjs';
 
@@ -18,8 +19,7 @@ const renamePauseMs = 500;
  * @param {string} [home]
  */
 export function cacheFolder(platform = process.platform, env = process.env, home = homedir()) {
-	const { join } = platform === 'win32' ? win32 : posix;
-	return join(userCache(platform, env, home), 'n8n-nodes-crm-platform');
+	return pathsOf(platform).join(userCache(platform, env, home), 'n8n-nodes-crm-platform');
 }
 
 /**
@@ -28,11 +28,11 @@ export function cacheFolder(platform = process.platform, env = process.env, home
  * @param {string} home
  */
 function userCache(platform, env, home) {
-	const { join } = platform === 'win32' ? win32 : posix;
+	const paths = pathsOf(platform);
 	if (env.XDG_CACHE_HOME) return env.XDG_CACHE_HOME;
-	if (platform === 'win32') return env.LOCALAPPDATA || join(home, 'AppData', 'Local');
-	if (platform === 'darwin') return join(home, 'Library', 'Caches');
-	return join(home, '.cache');
+	if (platform === 'win32') return env.LOCALAPPDATA || paths.join(home, 'AppData', 'Local');
+	if (platform === 'darwin') return paths.join(home, 'Library', 'Caches');
+	return paths.join(home, '.cache');
 }
 
 /**

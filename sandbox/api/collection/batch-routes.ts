@@ -60,8 +60,8 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 /**
  * Processes a batch item by item and reports a status for each (RFC 4918, 11.1).
  *
- * @param storeNow the store as the caller sees it at an item, because one that changes users can change
- * what the caller may do; throws if they may do nothing more
+ * @param storeNow returns the store as the caller currently sees it, because an item that changes users can change
+ * what the caller may do; throws if the caller may do nothing any more
  * @throws Problem validation_failed, invalid_parameter, if the batch as a whole is invalid
  */
 function batchAnswer(

@@ -33,14 +33,14 @@ import { customObjectRoutes } from './custom-object-routes.ts';
 import { answerWrite } from './answer-write.ts';
 import { tagRoutes } from './tag-routes.ts';
 
-/** Every route of every resource, the records of custom objects included. */
+/** Every route of every resource, including the records of custom objects. */
 export const collectionRoutes = (service: Service): ApiRoute[] =>
 	[recordRoutes, actionRoutes, tagRoutes, batchRoutes].flatMap((routesOf) => [
 		...resources.flatMap((resource) => routesOf(service, resource)),
 		...customObjectRoutes(service, routesOf),
 	]);
 
-/** How to read the records of one resource. */
+/** The endpoints that read the records of one resource. */
 export const readEndpoints = (service: Service, resource: Resource) => ({
 	list: listEndpoint(service, resource),
 	get: getEndpoint(service, resource),
@@ -110,7 +110,7 @@ function getEndpoint(service: Service, resource: Resource): Endpoint<z.ZodObject
 	};
 }
 
-/** How to write the records of one resource, one at a time. */
+/** The endpoints that write the records of one resource, one at a time. */
 export function writeEndpoints(service: Service, resource: Resource) {
 	const { Singular, singular, withArticle } = namesOf(resource);
 	const tag = resource.name;
@@ -199,12 +199,12 @@ function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
 	];
 }
 
-/** The job that does the same in the background, referred to as a Link Object does. */
+/** Refers to the job that does the same in the background, in the form of a Link Object. */
 const inJob = (resource: Resource, operation: (typeof jobOperations)[number]) => ({
 	'x-job': { operationId: 'createJob', parameters: { resource: resource.name, operation } },
 });
 
-/** The batch and the job that do the same to many records. */
+/** Refers to the batch and the job that do the same with many records. */
 const inBulk = (resource: Resource, operation: BulkOperation) => ({
 	'x-batch': batchOperationId(operation, resource),
 	...inJob(resource, operation),

@@ -39,7 +39,7 @@ export function spendRequest(service: Service, limiter: RateLimiter, c: Context<
 }
 
 /**
- * Authenticated requests share the account's window. Unauthenticated requests have one per address,
+ * Authenticated requests share the account's window. Unauthenticated requests share one per address,
  * so that they exhaust neither the account's window nor each other's.
  */
 const windowOf = (c: Context<Env>): string =>

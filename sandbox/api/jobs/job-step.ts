@@ -12,17 +12,17 @@ import { authorityOf, NoRights, type Rights, rightsOf, untilUsersChange } from '
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** Maximum number of lines per step. A step also ends with its piece of background work. */
+/** Maximum number of lines per step. A step also ends when its piece of background work does. */
 const linesPerStep = 100;
 
 interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
 	isLast: boolean;
-	/** Why the job goes no further, if its creator may no longer do this. */
+	/** Why the job cannot continue, if its creator may no longer do this. */
 	ended?: string | undefined;
 }
 
-/** Reads what the next step of a job stores, before its transaction; undefined if that is nothing. */
+/** Reads what the next step of a job will store, before its transaction; undefined if it stores no records. */
 export async function readForStep(service: Service, job: Job): Promise<Exported | undefined> {
 	if (job.operation !== 'export') return undefined;
 	const rights = rightsFor(service, job);
@@ -33,8 +33,8 @@ const rightsFor = ({ store }: Service, job: Job): Rights | NoRights =>
 	rightsOf(store, authorityOf(store, job), scopeForRecordsOf(job), 'jobs:write');
 
 /**
- * Processes the next lines of a job and stores their results, as far as the job's creator may do this
- * and with what they see now. Call it in a transaction.
+ * Processes the next lines of a job and stores their results, with the rights that the job's creator has
+ * at each line. Call it in a transaction.
  */
 export function runJobStep(service: Service, job: Job, part: Part, exported: Exported | undefined): JobStep {
 	if (job.operation !== 'export') return writeSome(service, () => rightsFor(service, job), job, part);

@@ -8,9 +8,9 @@ import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.t
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /**
- * Makes a subscription with a new secret.
+ * Creates a subscription with a new secret.
  *
- * @param application that it belongs to; null if people or programs with a key made it
+ * @param application the application that it belongs to; null if a user in the console or an API key creates it
  * @throws Problem validation_failed
  */
 export function createWebhook(
@@ -30,7 +30,7 @@ export function createWebhook(
 export const hintOf = (secret: string): string => secret.slice(-4);
 
 /**
- * @param stored the events before the change; the custom object of one may have been deleted since
+ * @param stored the events before the change, whose custom objects may have been deleted since
  * @throws Problem validation_failed
  */
 export function refuseUnknownEvents(store: Store, events: string[], stored: string[] = []): void {

@@ -18,8 +18,8 @@ export function deleteWebhook(context: WriteContext, id: string, ifMatch?: strin
 }
 
 /**
- * Revokes a grant: its codes, its tokens, and the subscriptions made with them, also those that have outlived an
- * earlier grant of the same user to the same client. Its jobs notice at their next line.
+ * Revokes a grant: its codes, its tokens, and the subscriptions created with it, including those that have outlived an
+ * earlier grant of the same user to the same client. Its jobs stop at their next line.
  */
 export function revokeGrant(service: Service, grantId: string): void {
 	const { store } = service;
@@ -35,7 +35,7 @@ export function revokeGrant(service: Service, grantId: string): void {
 	});
 }
 
-/** Revokes an API key, and the subscriptions made with it. Its jobs notice at their next line. */
+/** Revokes an API key and deletes the subscriptions created with it. Its jobs stop at their next line. */
 export function revokeKey(service: Service, id: string): void {
 	const { store } = service;
 	store.transaction(() => {
@@ -49,7 +49,7 @@ export function deleteClient(service: Service, clientId: string): void {
 	const { store } = service;
 	store.transaction(() => {
 		for (const grantId of store.grants.ofClient(clientId)) revokeGrant(service, grantId);
-		// Those of users who were deactivated have outlived their grants, paused.
+		// The subscriptions of deactivated users are paused and have outlived their grants.
 		deleteWebhooks(service, idsOf(createdBy(service, '$.application_id', clientId)));
 		store.clients.delete(clientId);
 	});

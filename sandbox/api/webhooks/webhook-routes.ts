@@ -18,12 +18,12 @@ import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
 import { createWebhook, hintOf, refuseUnknownEvents } from './create-webhook.ts';
-import { deliveryRoutes, refuseEnded, refuseInactive, webhookOf } from './delivery-routes.ts';
+import { deliveryRoutes, refuseWithoutRights, refuseInactive, webhookOf } from './delivery-routes.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { deleteWebhook } from './revoke-access.ts';
 import { recover } from './recovery.ts';
 
-/** How long a replaced secret still signs, so that receivers have time to change it. */
+/** How long deliveries are also signed with a replaced secret, so that receivers have time to change it. */
 const replacedSecretLastsMs = 24 * 60 * 60 * 1000;
 
 const webhookPath = `/v1/${webhooks.name}/{id}`;
@@ -60,7 +60,7 @@ const updateRoute = (service: Service, dispatcher: Dispatcher, update: Endpoint)
 				refuseUnknownEvents(service.store, webhook.events, storedEvents);
 				refuseUnreadEvents(service, c, webhook.events);
 				adopt(service, c, id);
-				if (webhook.status === 'active') refuseEnded(service.store, webhook);
+				if (webhook.status === 'active') refuseWithoutRights(service.store, webhook);
 				dispatcher.wake();
 				return answer;
 			}),
@@ -152,7 +152,7 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 	// The stored answer holds only the delivery's id, because its outcome is not known yet.
 	const queued = await answerWrite(service, webhooks, c, false, (context) => {
 		const { now, newId } = context;
-		refuseEnded(store, webhook);
+		refuseWithoutRights(store, webhook);
 		const event = appendEvent(context, 'test', fullAudience(context, webhook), webhook);
 		const id = newId('dlv', now);
 		store.deliveries.add(id, webhook.id, event.sequence, now, null);
@@ -185,7 +185,7 @@ function refuseUnreadEvents({ store }: Service, c: Context<Env>, events: string[
 		if (!events.some((pattern) => covers(pattern, type))) continue;
 		requireScope(c, scopeOf(resource.name, 'read'));
 	}
-	// This includes custom objects that do not exist yet, or no longer.
+	// The pattern may match custom objects that do not exist yet or no longer exist.
 	if (events.some((pattern) => pattern.startsWith('custom.'))) {
 		requireScope(c, scopeOf(customObjects.name, 'read'));
 	}

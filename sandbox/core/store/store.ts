@@ -26,7 +26,7 @@ import { WriteClock } from './write-clock.ts';
 /** Each table holds about 60 prepared statements, and accounts may keep defining and deleting custom objects. */
 const maxCustomTables = 200;
 
-/** The database of the service: one SQLite file, one table per resource. */
+/** The database of the service: one SQLite file with one table per resource. */
 export class Store {
 	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
@@ -127,8 +127,8 @@ export class Store {
 	}
 
 	/**
-	 * Moves what was written from the log of SQLite into the file, on another thread. SQLite does it by itself,
-	 * within a transaction, only if that has not succeeded for long.
+	 * Checkpoints the write-ahead log on another thread. SQLite does so itself, within a transaction, only if
+	 * this has not succeeded for a long time.
 	 */
 	async checkpoint(): Promise<void> {
 		await this.reader.checkpoint();
@@ -155,7 +155,7 @@ export class Store {
 		if (!definition) return undefined;
 		const cachedTable = this.customTables.get(definition.id);
 		const table = cachedTable ?? new Table(this.database, recordsOf(definition), this.reader);
-		// The least recently used one is first, and is forgotten first.
+		// The least recently used table is first, and is evicted first.
 		this.customTables.delete(definition.id);
 		this.customTables.set(definition.id, table);
 		if (this.customTables.size > maxCustomTables) {

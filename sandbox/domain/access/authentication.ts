@@ -9,7 +9,7 @@ import type { Store } from '../../core/store/store.ts';
 
 /**
  * Identifies the caller and sets their view of the store. It refuses no request. A token has the rights that
- * its user has now: none after the user is deactivated, fewer after a change to a lesser role.
+ * its user has now: none after the user is deactivated, fewer after a change to a lower role.
  */
 export const identifyCaller = (service: Service) =>
 	createMiddleware<Env>(async (c, next) => {
@@ -24,7 +24,7 @@ export const identifyCaller = (service: Service) =>
 
 interface Credentials {
 	authority: Authority;
-	/** Of an access token. */
+	/** Whether an access token has expired. */
 	isExpired?: boolean;
 	key?: ApiKey;
 }
@@ -55,8 +55,8 @@ function setRights(store: Store, c: Context<Env>, authority: Authority): boolean
 }
 
 /**
- * Asks again after a wait, such as for the body of the request, which a client may take its time with. A token that
- * has only expired meanwhile was good when the request came.
+ * Checks the rights again after a wait, such as for the body of the request, which a client may send slowly. A token
+ * that has merely expired meanwhile stays valid, because it was valid when the request arrived.
  *
  * @throws Problem invalid_credentials, insufficient_scope
  */

@@ -12,7 +12,7 @@ export interface Rights {
 	store: StoreView;
 }
 
-/** Why something is no longer allowed; shown to the person who started it. */
+/** The caller may no longer do this; the reason is shown to the person who started it. */
 export class NoRights {
 	readonly reason: string;
 
@@ -22,7 +22,7 @@ export class NoRights {
 }
 
 /**
- * Says whether a caller may do something now, and what they see. Nothing of the answer lasts: ask again
+ * Says whether a caller may do something now, and what they see. The answer holds only at that moment: ask again
  * at each step of a job, each attempt of a delivery, and after each wait, because keys and grants are
  * revoked, and users deactivated and demoted, while work is under way.
  *
@@ -46,11 +46,11 @@ export function rightsOf(store: Store, authority: Authority, ...needed: string[]
 }
 
 /**
- * Asks for what a caller may do again only where users have changed: nothing else that a transaction writes
- * changes it.
+ * Asks again for what a caller may do only if users have changed: nothing else that a transaction writes
+ * affects it.
  *
- * @param ask throws, or gives it
- * @returns a function for the time of a transaction
+ * @param ask returns what the caller may do, or throws
+ * @returns a function to call during one transaction
  */
 export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
 	const { cache: people } = store.table(users.name)!.source;
@@ -61,7 +61,7 @@ export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
 	};
 }
 
-/** The authority that a job or a subscription was begun with. */
+/** The authority with which a job or a subscription was created. */
 export const authorityOf = (store: Store, record: StoredRecord): Authority => ({
 	caller: record['created_by'] as Caller,
 	application: (record['application_id'] as string | null | undefined) ?? undefined,

@@ -11,7 +11,7 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /**
  * Queues an event for every active subscription that matches it and may read it. A subscription
- * receives no events about itself, or else its own activation would be its first event.
+ * receives no events about itself; otherwise its own activation would be its first event.
  *
  * @param about the id of the event's record
  */
@@ -44,14 +44,13 @@ function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean 
 }
 
 /**
- * Explains why an event may not be sent to a subscription now, although it was one for it when it
- * happened; undefined if it may. A record that is no longer visible is no longer reported, except that it is
- * gone.
+ * Explains why an event may no longer be sent to a subscription, although it was queued for it;
+ * undefined if it may. If a record is no longer visible, only its deletion is still reported.
  */
 export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {
 	const rights = rightsToRead(store, webhook, event);
 	if (rights instanceof NoRights) return rights.reason;
-	// A test belongs to no pattern.
+	// No pattern matches a test event.
 	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
 	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
 	const isFarewell = event.type.endsWith('.deleted');

@@ -6,7 +6,7 @@ import type { Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** One kind of event: `deal.won`. */
+/** A type of event: `deal.won`. */
 export interface EventType {
 	type: string;
 	description: string;

@@ -24,7 +24,7 @@ interface Recipients {
  *
  * A change can alter who sees the record. Users who keep seeing it receive `updated`. Users who lose
  * sight of it receive `deleted`, with the record as they last saw it. Users who gain sight of it
- * receive `created`, without its earlier values. The same goes for what they see through it.
+ * receive `created`, without its earlier values. The same applies to the records that they see through it.
  *
  * @param stored the record before the change; undefined for a new record
  */
@@ -48,12 +48,12 @@ export function publishChange(
 }
 
 const idOrder = [{ column: 'id', descending: false }];
-/** A record may have a megabyte. */
+/** Number of records that are read at once; each may have a megabyte. */
 const recordsAtOnce = 20;
 
 /**
- * Tells users of what comes into their sight through a record that changes hands, and of what leaves it:
- * the messages of a contact.
+ * Tells users about records, such as the messages of a contact, that become visible or invisible to them
+ * because the record through which they see them has a new owner.
  */
 function publishSeenThrough(context: WriteContext, record: StoredRecord, stored: StoredRecord): void {
 	const { noLongerSee, nowSee } = audiences(context, record, stored);

@@ -72,7 +72,7 @@ export function deleteRecord(context: WriteContext, id: string, ifMatch: string 
  * Updates the record whose field `matchOn` has the value in the body, or creates a record.
  *
  * @param ifMatch the value of the header If-Match, if there is one
- * @throws Problem version_mismatch, also if the condition asks for a record and there is none
+ * @throws Problem version_mismatch, also if there is a condition but no record
  */
 export function upsertRecord(
 	context: WriteContext,
@@ -141,8 +141,8 @@ function save(context: WriteContext, stored: StoredRecord | undefined, record: S
 }
 
 /**
- * Saves a record. Another one with the same unique value is found by the table's unique indexes, and
- * looked for only then.
+ * Saves a record. The table's unique indexes detect another record with the same unique value, which is
+ * looked up only then.
  *
  * @throws Problem duplicate
  */

@@ -54,7 +54,7 @@ export class EventLog extends EventReader {
 		return new EventReader(this.database, this.reader, conditions);
 	}
 
-	/** Call it in the transaction of the change. */
+	/** Appends an event. Call it in the transaction of the change. */
 	add(event: NewEvent): StoredEvent {
 		const { id, type, timestamp, resource, recordId, actor, data, isForAccount, request } = event;
 		const about = [id, type, timestamp, resource, recordId, audienceText(event.audience)];

@@ -9,9 +9,9 @@ import { WordIndex } from './word-index.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
 
-/** A record as it is written. */
+/** The row of a record. */
 interface Written {
-	/** Of the columns, in their order. */
+	/** The values of the columns, in their order. */
 	values: Cell[];
 	search: string;
 	/** 0 if the record is deleted. */
@@ -23,7 +23,7 @@ export class Rows {
 	private readonly resource: Resource;
 	private readonly columns: Column[];
 	private readonly statements: Record<Statement, StatementSync>;
-	/** If the table has one. */
+	/** The index of words, if the table has one. */
 	readonly words: WordIndex | undefined;
 	private readonly customValues: ValueIndex | undefined;
 
@@ -57,7 +57,7 @@ export class Rows {
 	/**
 	 * Adds the record, or replaces the one with its id.
 	 *
-	 * @param since the instant of the change, which the next timed transition is counted from
+	 * @param since the instant of the change, from which the next timed transition is counted
 	 */
 	save(record: StoredRecord, since: string): void {
 		const { stored, update, addToTotals } = this.statements;
@@ -71,7 +71,7 @@ export class Rows {
 		if (before['is_live'] !== isLive) addToTotals.run(isLive - Number(before['is_live']), 0);
 	}
 
-	/** Adds a record with a new id, which need not be looked for. */
+	/** Adds a record with a new id, without a lookup. */
 	add(record: StoredRecord, since: string): void {
 		const { insert, addToTotals } = this.statements;
 		const { values, isLive } = this.rowOf(record, since);
