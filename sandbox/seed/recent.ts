@@ -22,8 +22,8 @@ const pace = 2;
 const replies = ['Asked for a call back', 'Interested in the service contract', 'New contact person for orders'];
 
 /**
- * Lets the team work in the days before an instant, so that the event log begins with deals that were
- * won, contacts that were edited and tickets that came in. Nothing happens in an account without deals.
+ * Simulates the team's work in the days before an instant, so that the event log begins with deals that were
+ * won, contacts that were edited and tickets that arrived. Nothing happens in an account without deals.
  *
  * @param team the users who work
  * @param end Unix epoch milliseconds

@@ -33,8 +33,8 @@ const linksTo = (contact: StoredRecord, withCompany: boolean) => [
 /**
  * The tasks, notes and activities of the team.
  *
- * @param end the instant the data ends at; open tasks are due about then
- * @returns for each kind of record, a function that creates the values of the next one
+ * @param end the instant at which the data ends; open tasks are due about then
+ * @returns for each record type, a function that creates the values of the next one
  */
 export function workSeeds(random: Random, people: StoredRecord[], team: StoredRecord[], end: number) {
 	return {

@@ -46,8 +46,8 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 }
 
 /**
- * A CSP cannot express IPv6 addresses, so for them it names only the scheme; likewise for hosts that
- * would not be one source, which an older database may hold.
+ * A CSP cannot express IPv6 addresses, so for them only the scheme is named. The same applies to hosts with
+ * other characters, which an older database may contain.
  */
 const formTarget = ({ protocol, hostname, origin }: URL): string =>
 	hostname.startsWith('[') || !isPlainHost(hostname) ? protocol : origin;

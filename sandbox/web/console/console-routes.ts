@@ -37,14 +37,14 @@ interface RecordRequest {
 	resource: Resource;
 }
 
-/** A form as it was refused. */
+/** What was typed into a form, and why it was refused. */
 interface Refusal {
 	fields: FormField[];
 	submittedTexts: FormTexts;
 	problem: ProblemBody;
 }
 
-/** Shows records and their forms, and does what the forms ask for. */
+/** Shows records and their forms, and handles the forms. */
 class RecordPages {
 	private readonly service: Service;
 	private readonly notices: Notices;
@@ -64,12 +64,12 @@ class RecordPages {
 		const record = this.recordOf(request);
 		const notice = resource.name === webhooks.name ? this.notices.take(visitor.session) : undefined;
 		const body = await recordBody(this.service, visitor, resource, record, notice);
-		// It may have changed hands while what belongs to it was counted.
+		// Its owner may have changed while the related records were counted.
 		this.recordOf(request);
 		return visitor.show(titleOf(resource, record), body, 200, notice && copyScript);
 	}
 
-	/** The form of a new record or of a stored one, as it begins or as it was refused. */
+	/** Shows the form of a new or a stored record, either fresh or after it was refused. */
 	async showForm({ c, visitor, resource }: RecordRequest, stored?: StoredRecord, refusal?: Refusal): Promise<Response> {
 		writeContextOf(this.service, c, resource, stored ? 'change' : 'create');
 		const fields = refusal?.fields ?? (await formFields(visitor.store, resource, stored));
@@ -159,7 +159,7 @@ class RecordPages {
 		};
 	}
 
-	/** What cannot be done is said on the page of the record. */
+	/** Shows on the page of the record why something cannot be done. */
 	private async showRefusal(
 		{ visitor, resource }: RecordRequest,
 		record: StoredRecord,
@@ -215,5 +215,5 @@ export const homeHandler = (service: Service): Route['handler'] =>
 		visitor.show('Home', await homeBody(service, visitor, new URL(c.req.url).origin)),
 	);
 
-/** A form changes the version that it shows; without one it changes none. */
+/** The version that the form shows, as an If-Match; without one, no version matches. */
 const versionIn = (form: FormTexts): string => `"${form.get('version') ?? ''}"`;

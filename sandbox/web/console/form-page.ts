@@ -16,9 +16,9 @@ interface RecordForm {
 	title: string;
 	fields: FormField[];
 	state: FormState;
-	/** What is wrong beside the fields. */
+	/** The error that does not belong to a field. */
 	message: string | undefined;
-	/** Where the form is sent. */
+	/** The address to which the form is sent. */
 	to: string;
 	/** The version of the record that the form shows; undefined for a new one. */
 	version: string | undefined;
@@ -51,18 +51,18 @@ export async function recordForm({ session }: Visitor, form: RecordForm): Promis
 		</form>`;
 }
 
-/** What a submitted form is about, and what follows. */
+/** What a submitted form changes, and how its result is shown. */
 export interface Submission {
 	resource: Resource;
 	verb: WriteVerb;
 	/** @returns where to redirect */
 	effect(context: WriteContext, form: FormTexts): string;
-	/** Shows what is wrong, with what was typed. */
+	/** Shows the errors and what was typed. */
 	onRefused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
 }
 
 /**
- * Does what a form asks for, once and in one transaction, as the API does.
+ * Performs the change of a form once and in one transaction, as the API does.
  *
  * @param submissionOf is not called for a form that was handled before, whose record may be gone
  */
@@ -84,7 +84,7 @@ export const submitForm = (
 		}
 	});
 
-/** What is wrong with a form: by the name of the input, and as a whole. */
+/** The errors of a form: those of inputs by name, and one for the form. */
 export function formErrors(resource: Resource, fields: FormField[], problem: ProblemBody) {
 	const errors = new Map<string, string[]>();
 	const others: string[] = [];

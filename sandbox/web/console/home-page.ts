@@ -9,9 +9,9 @@ import { resourceLabels } from './titles.ts';
 import type { Visitor } from './visitor.ts';
 
 /**
- * The number of records of each kind, and the latest events.
+ * The number of records of each type, and the latest events.
  *
- * @param origin of the API
+ * @param origin the origin of the API
  */
 export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
 	const { session, store } = visitor;

@@ -19,7 +19,7 @@ import type { WriteContext } from '../../core/store/write-context.ts';
 /** A signed-in user, with the records and events that the API would show them. */
 export interface Visitor {
 	session: Session;
-	/** As they currently see it, because a page may wait for slow reads. */
+	/** The store as they currently see it, because a page may wait for slow reads. */
 	readonly store: StoreView;
 	/** Shows a page with the navigation beside it. */
 	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status'], script?: string): Response | Promise<Response>;
@@ -77,20 +77,20 @@ export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
 
 export type WriteVerb = 'create' | 'change' | 'delete';
 
-/** Allowed through the API only: reactivating a webhook also recovers missed events, and a job needs its lines. */
+/** Writes that only the API allows: a webhook that is reactivated also needs its missed events, and a job its lines. */
 const throughApi: Record<string, WriteVerb[]> = {
 	[webhooks.name]: ['change'],
 	[jobs.name]: ['create', 'change', 'delete'],
 };
 
-/** Whether the visitor may do this to these records here; a role permits the same as it does for a token. */
+/** Whether the visitor may do this with these records here; the role permits the same as with a token. */
 export const may = ({ session }: Pick<Visitor, 'session'>, verb: WriteVerb, { name }: Resource): boolean =>
 	!(memberNamed(throughApi, name) ?? []).includes(verb) &&
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
 
 /** @throws Problem insufficient_scope if the visitor may not write these records */
 export function writeContextOf(service: Service, c: Context<Env>, resource: Resource, verb: WriteVerb): WriteContext {
-	// A form may take its time to arrive, so the session is looked at again.
+	// A form may arrive slowly, so the session is checked again.
 	const session = sessionOf(service, c);
 	if (!session || !may({ session }, verb, resource)) {
 		throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);

@@ -112,7 +112,7 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 	</section>`;
 }
 
-/** A button with a confirmation, without a script. */
+/** A button that asks for confirmation, without a script. */
 const confirmed = (session: Session, action: string, id: string, name: string, verb: string, effect: string) =>
 	html`<details class="menu">
 		<summary class="danger" aria-label="${verb} ${name}">${verb}</summary>

@@ -50,7 +50,7 @@ export function settingsRoutes(service: Service): Route[] {
 				const action = actions.get(form.get('action') ?? '');
 				try {
 					return doOnce(() => {
-						// While a large form is read, others take turns, one of which may demote the user.
+						// While a large form is read, other requests are answered, and one of them may demote the user.
 						if (sessionOf(service, c)?.member.role !== 'admin') {
 							throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
 						}

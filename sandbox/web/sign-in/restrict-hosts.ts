@@ -19,7 +19,7 @@ export const restrictHosts = (names: readonly string[]): MiddlewareHandler<Env> 
 		return foreignHost(c, hostname);
 	});
 
-/** RFC 6761, 6.3. */
+/** Whether a name always resolves to this machine (RFC 6761, 6.3). */
 const isLocalName = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost');
 
 const foreignHost = (c: Context<Env>, hostname: string) =>
