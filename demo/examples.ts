@@ -12,7 +12,7 @@ export function listExamples(): string[] {
 		.sort();
 }
 
-/** Reads an example, and gives its CRM Platform nodes the credential. */
+/** Reads an example and sets the credential of its CRM Platform nodes. */
 export function readExample(
 	name: string,
 	credential: { type: string; id: string; name: string },

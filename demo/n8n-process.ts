@@ -6,7 +6,7 @@ import { hasEnded, startGroup, stopGroup } from '../tools/child.mjs';
 import { Failure } from '../tools/failure.mjs';
 import { n8nEnvironment, type N8nPlace, n8nUrl } from './n8n-environment.ts';
 
-/** Far above the 8 to 18 seconds it takes: the first start also creates the database. */
+/** Far longer than the usual 8 to 18 seconds, because the first start also creates the database. */
 const startTimeoutMs = 180_000;
 const pollMs = 250;
 const answerTimeoutMs = 5_000;
@@ -16,13 +16,13 @@ const shownLogLines = 20;
 export interface N8nProcess {
 	url: string;
 	pid: number;
-	/** Settles when n8n answers. Rejects with the end of its log when it ends or takes too long. */
+	/** Resolves when n8n answers. Rejects with the end of its log if it ends or takes too long. */
 	ready: Promise<void>;
-	/** Settles when n8n has ended, for whatever reason. */
+	/** Resolves when n8n has ended, for whatever reason. */
 	ended: Promise<void>;
-	/** Ends n8n and all it started. */
+	/** Ends n8n and its child processes. */
 	stop(): Promise<void>;
-	/** Ends it as a crash does (SIGKILL): it cannot finish or save anything. */
+	/** Kills n8n (SIGKILL), as in a crash: it cannot finish or save anything. */
 	kill(): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export interface N8nProcess {
  * Starts a real n8n.
  *
  * @param installation the folder whose node_modules hold n8n
- * @param log the file its output goes to
- * @param command of n8n, such as `worker`
+ * @param log the file to which its output is written
+ * @param command n8n's command, such as `worker`
  */
 export function startN8n(
 	installation: string,
@@ -69,7 +69,10 @@ export function startN8n(
 	};
 }
 
-/** /healthz alone answers before n8n has loaded its nodes, readiness of n8n 2.11 before the editor's API. */
+/**
+ * The paths that answer once n8n is ready: /healthz answers before n8n has loaded its nodes, and the readiness of
+ * n8n 2.11 before the editor's API.
+ */
 function readyPaths([command]: string[]): string[] {
 	const readiness = '/healthz/readiness';
 	// Workers and webhook processes have no editor.

@@ -22,10 +22,10 @@ const dataFolder = resolve('.demo');
 const stateFile = join(dataFolder, 'state.json');
 const logFile = join(dataFolder, 'n8n.log');
 const userFolder = join(dataFolder, 'n8n');
-/** Beside the data, which --fresh deletes. */
+/** The lock, which is outside the data folder because --fresh deletes that. */
 const lockFile = resolve('.tmp', 'demo.lock');
 
-/** Enough for several pages and a useful search. */
+/** Enough contacts for several pages and a useful search. */
 const sandboxContacts = 500;
 
 async function main(): Promise<void> {
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
 			name: 'n8n',
 			redirectUri: signInCallback(state.n8nPort),
 		},
-		// n8n listens on this machine.
+		// The webhooks' receiver, n8n, is on this machine.
 		allowPrivateWebhooks: true,
 	}).catch(explainOtherVersion);
 	onStopSignal(() => sandbox.close());
@@ -96,7 +96,7 @@ function explainOtherVersion(error: unknown): never {
 	);
 }
 
-/** Two instances of n8n on one database destroy it. */
+/** Takes the lock of the demo: two instances of n8n would destroy their common database. */
 function lockOrFail(): void {
 	const lock = takeLock(lockFile);
 	if ('holder' in lock) {

@@ -2,7 +2,7 @@ import { demoMembers } from '../sandbox/seed/demo-members.ts';
 import type { State } from './state.ts';
 import { oauth2CredentialName, ownerEmail, type Workspace } from './workspace.ts';
 
-/** What a user needs to know once everything runs, in a box. */
+/** The addresses and passwords that a user needs once everything runs, in a box. */
 export function welcome(demo: {
 	n8nUrl: string;
 	sandboxUrl: string;
@@ -14,7 +14,7 @@ export function welcome(demo: {
 		'The CRM Platform node is ready in n8n.',
 		'',
 		`Open       ${n8nUrl}`,
-		`E-mail     ${ownerEmail}`,
+		`Email      ${ownerEmail}`,
 		...(workspace === 'ready'
 			? [`Password   ${state.password}`, 'Try        the workflow "List contacts"']
 			: [

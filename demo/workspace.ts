@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listExamples, readExample } from './examples.ts';
 import { type Credential, N8nClient } from './n8n-client.ts';
-import { N8nRequestError } from './n8n-request-error.ts';
+import { N8nRequestError } from './n8n-answers.ts';
 import { type State, writeState } from './state.ts';
 
 export const ownerEmail = 'demo@crm-platform.example';
@@ -14,12 +14,12 @@ const apiKeyCredentialName = 'CRM Platform (sandbox)';
 const oauth2CredentialType = 'crmPlatformOAuth2Api';
 export const oauth2CredentialName = 'CRM Platform (sandbox, sign in)';
 
-/** The result of fillWorkspace. */
+/** Whether the workspace is ready, or the user has changed the owner's password. */
 export type Workspace = 'ready' | 'password changed';
 
 /**
  * Adds to a running n8n what is missing: the owner's account, the credentials for the sandbox, the
- * example workflows. Whatever the user has changed stays.
+ * example workflows. Nothing that the user has changed is overwritten.
  *
  * @param state is updated and written to stateFile
  */
@@ -75,7 +75,7 @@ async function ensureCredential(
 /** Updates the credentials with the sandbox's old address, after its port has changed. */
 async function moveCredentials(n8n: N8nClient, from: string, to: string): Promise<void> {
 	const all = await n8n.listCredentials();
-	// In the order in which they are created: n8n's editor preselects the one that was saved last.
+	// In the order of their creation, because n8n's editor preselects the credential that was saved last.
 	const ours = [oauth2CredentialType, apiKeyCredentialType].flatMap((credentialType) =>
 		all.filter(({ type }) => type === credentialType),
 	);

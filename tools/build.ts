@@ -8,7 +8,7 @@ import { linkPackage, modulesFolder } from './link.ts';
 import { withLock } from './lock.mjs';
 import { type Contract, type Menu, outputSchemas } from './output-schemas.ts';
 
-/** What n8n reads beside the compiled code: icons and codex files. */
+/** Files that n8n reads besides the compiled code: icons and codex files. */
 const copiedPatterns = ['icons/*.svg', '{nodes,credentials}/**/*.svg', 'nodes/**/*.node.json'];
 
 /** Everything a build depends on, besides installed packages. */
@@ -22,18 +22,18 @@ const stampFile = resolve('.tmp', 'build.sha256');
  * Builds the package into an empty dist. The clone must be the current folder. If several processes build at once,
  * one does and the others wait; they build again only if the sources have changed.
  *
- * @throws {Failure} when the sources do not compile; the compiler has said why
+ * @throws {Failure} if the sources do not compile; the compiler has printed the errors
  */
 export async function buildPackage(): Promise<void> {
 	await withBuiltPackage(async () => {});
 }
 
 /**
- * Builds the package and works with it. No other process builds meanwhile, since a build first removes the
+ * Builds the package and runs `work` with it. No other process builds meanwhile, since a build first removes the
  * previous one.
  *
- * @param reuse whether an existing build of the same sources will do
- * @throws {Failure} when the sources do not compile
+ * @param reuse whether an existing build of the same sources is used
+ * @throws {Failure} if the sources do not compile
  */
 export async function withBuiltPackage<T>(work: () => Promise<T>, reuse = false): Promise<T> {
 	let hasWaited = false;
@@ -77,7 +77,7 @@ async function buildAnew(): Promise<void> {
 	writeFileSync(stampFile, hash);
 }
 
-/** Writes the contract as the node reads it: without the examples, which are half of it. */
+/** Writes the contract as the node reads it: without its examples, which are half of it. */
 function writeContract(path: string): void {
 	const isExample = (name: string) => name === 'example' || name === 'examples';
 	const contract: unknown = JSON.parse(readFileSync('contract/openapi.json', 'utf8'));
@@ -87,7 +87,7 @@ function writeContract(path: string): void {
 	writeFileSync(path, text);
 }
 
-/** Writes what n8n shows of the node's output before it has run. */
+/** Writes the schemas with which n8n previews the node's output before it has run. */
 function writeOutputSchemas(node: string): void {
 	const { everydayMenu, adminMenu } = createRequire(import.meta.url)(join(modulesFolder, 'nodes', 'CrmPlatform', 'resources', 'index.js')) as Record<
 		string,

@@ -11,7 +11,7 @@ const renameAttempts = 60;
 const renamePauseMs = 500;
 
 /**
- * The folder for what this project installs once per machine, outside the clone: the system's place
+ * The folder of what this project installs once per machine, outside the clone: in the system's folder
  * for caches (on Linux, the XDG Base Directory Specification).
  *
  * @param {NodeJS.Platform} [platform]
@@ -46,8 +46,8 @@ export function logFile(subject) {
 
 /**
  * Fills a folder exactly once. `install` works in a temporary folder beside it, which is renamed
- * when it is complete, so that an interrupted installation is never taken for a complete one. If
- * several processes install at once, one does and the others wait for it.
+ * when it is complete, so that an interrupted installation never looks complete. If
+ * several processes install at once, one of them does so and the others wait for it.
  *
  * @param {string} folder the folder that will exist afterwards
  * @param {(temporary: string) => Promise<void>} install fills the temporary folder, or throws

@@ -10,8 +10,8 @@ const parentPollMs = 500;
 /** @typedef {import('node:child_process').SpawnOptions} SpawnOptions */
 
 /**
- * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches only us
- * and we decide when the program and its children end (stopGroup). It never outlives us.
+ * Starts a program in its own process group, so that a Ctrl-C in the terminal reaches only this process,
+ * which decides when the program and its children end (stopGroup). The program never outlives this process.
  *
  * @param {string} command
  * @param {string[]} args
@@ -33,7 +33,7 @@ export function startGroup(command, args, options) {
  * Ends a program started by startGroup, and its children. Returns when it has ended.
  *
  * @param {ChildProcess} child
- * @param {number} graceMs how long it may take to end by itself before it is killed
+ * @param {number} graceMs how long the program may take to end before it is killed
  */
 export async function stopGroup(child, graceMs) {
 	if (!hasEnded(child)) {
@@ -43,7 +43,7 @@ export async function stopGroup(child, graceMs) {
 		signalGroup(child, 'SIGKILL');
 		await ended;
 	}
-	// Its children may outlive a clean end.
+	// Its children may still run after a clean end.
 	signalGroup(child, 'SIGKILL');
 }
 
@@ -71,7 +71,7 @@ function signalGroup(child, signal) {
 }
 
 /**
- * Runs a program to its end in a process group of its own. A stop signal to us ends it too.
+ * Runs a program in its own process group until it ends. A stop signal to this process ends it, too.
  *
  * @param {string} command
  * @param {string[]} args
@@ -90,13 +90,13 @@ export async function runGroup(command, args, options) {
 }
 
 /**
- * Runs a program in our place: same terminal, and every stop signal to us ends it too.
+ * Runs a program in place of this process: in the same terminal, and a stop signal to this process ends it, too.
  *
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
  * @returns {Promise<number>} its exit code, or 128 + the number of the signal that ended it, as
- * shells put it
+ * in shells
  */
 export async function runInPlace(command, args, options) {
 	const child = spawn(command, args, { ...options, stdio: 'inherit' });
@@ -116,7 +116,7 @@ export async function runInPlace(command, args, options) {
 }
 
 /**
- * Whether a stop signal has to be forwarded to a program that shares our console. Windows notifies
+ * Whether a stop signal has to be forwarded to a program in the same console. Windows notifies
  * every program of a console of Ctrl-C and of its closing, and its `kill` ends a program at once,
  * whatever the signal, before it can clean up.
  *
@@ -128,8 +128,8 @@ export function mustForward(signal, platform) {
 }
 
 /**
- * A SIGTERM to npm ends npm and its shell, and never reaches us. We notice it because another
- * process becomes our parent.
+ * A SIGTERM to npm ends npm and its shell, but does not reach this process. It is noticed because this process
+ * gets another parent.
  *
  * @param {() => void} onGone
  */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const heartbeatMs = 5_000;
-/** Six missed heartbeats: by now the process number may belong to another program. */
+/** Age of an abandoned lock: after six missed heartbeats, the process number may belong to another program. */
 const abandonedMs = 30_000;
 const pollMs = 500;
 
@@ -11,7 +11,7 @@ const pollMs = 500;
  * Takes a lock that lasts until it is released or this process ends, however it ends.
  *
  * @param {string} file the lock file; holds the number of the process that has the lock
- * @returns {{ release: () => void } | { holder: number }} the lock, or who has it
+ * @returns {{ release: () => void } | { holder: number }} the lock, or the process that has it
  */
 export function takeLock(file) {
 	mkdirSync(dirname(file), { recursive: true });
@@ -35,7 +35,7 @@ export function takeLock(file) {
 }
 
 /**
- * Works under a lock, after waiting for it as long as it takes.
+ * Runs `work` under a lock, after waiting for the lock without a time limit.
  *
  * @template T
  * @param {string} file
@@ -66,7 +66,7 @@ function holderOf(file) {
 		const holder = Number(readFileSync(file, 'utf8'));
 		const age = Date.now() - statSync(file).mtimeMs;
 		if (age > abandonedMs) return undefined;
-		// Empty: created this instant by a process that has not written its number yet.
+		// The file is empty: a process has just created it and has not written its number yet.
 		if (holder === 0) return holder;
 		return isAlive(holder) ? holder : undefined;
 	} catch (error) {

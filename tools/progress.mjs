@@ -1,7 +1,7 @@
 import { isStopping } from './stop.mjs';
 
 const terminalEveryMs = 1_000;
-/** Without a terminal, each report is a line in a log. */
+/** Interval without a terminal, where each report is a line in a log. */
 const logEveryMs = 30_000;
 
 /** @typedef {{ name: string, startedAt: number, step: string }} Work */
@@ -13,7 +13,7 @@ const activeWork = new Set();
 let timer;
 
 /**
- * Prints what is being done and, meanwhile, for how long.
+ * Prints the title of the work and how long it has taken so far.
  *
  * @template T
  * @param {string} title what is done, and in parentheses how long it usually takes
@@ -66,7 +66,7 @@ function writeLine(line = '') {
 }
 
 /**
- * A length of time as people say it: "4 s", "2 min 05 s".
+ * A duration for people: "4 s", "2 min 05 s".
  *
  * @param {number} ms
  */

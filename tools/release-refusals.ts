@@ -6,9 +6,9 @@ export interface ReleaseState {
 	version: string;
 	/** The two versions in package-lock.json. */
 	lockedVersions: string[];
-	/** The branch that is checked out; empty if there is none. */
+	/** The current branch; empty if there is none. */
 	branch: string;
-	/** The tag that is released; undefined before there is one. */
+	/** The tag to release; undefined if it does not exist yet. */
 	tag: string | undefined;
 	/** The tags of HEAD and of every other commit. */
 	tags: { head: string[]; others: string[] };

@@ -90,7 +90,7 @@ async function packVerified(): Promise<string> {
 	await buildPackage();
 	const { ok } = await runJest('gate', ['test/gate']);
 	if (!ok) throw new Failure("Not released: n8n's verification would refuse the package, see above.");
-	// Under a name without the version, which the workflow can rely on.
+	// The name has no version, so that the workflow knows it.
 	const tarball = join(outputFolder, 'package.tgz');
 	copyFileSync(await packPackage(outputFolder), tarball);
 	return tarball;

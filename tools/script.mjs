@@ -40,7 +40,7 @@ export function parseArguments(args) {
 
 /**
  * Runs one of the project's TypeScript files under Node 24, in the clone's root, after installing
- * missing packages. Our process ends with its exit code.
+ * missing packages. This process ends with its exit code.
  *
  * @param {string[]} launcherArguments the launcher's options, the file relative to the root, its arguments
  */

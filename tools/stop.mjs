@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 /** The signals by which a terminal, a supervisor or a user ends a program. */
 export const stopSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
-/** One Ctrl-C can reach us twice: from the terminal, and from the npm that started us. */
+/** One Ctrl-C can reach this process twice: from the terminal, and from the npm that started it. */
 const sameKeystrokeMs = 1_000;
 
 /** @type {Array<() => void | Promise<void>>} */
@@ -11,8 +11,8 @@ const actions = [];
 let stoppingSince = 0;
 
 /**
- * Registers work to do before a stop signal ends this process: last registered, first done, one after
- * another. A second Ctrl-C ends the process without waiting.
+ * Registers an action to run before a stop signal ends this process. Actions run one after another, the last
+ * registered first. A second Ctrl-C ends the process without waiting.
  *
  * @param {() => void | Promise<void>} action
  * @returns {() => void} removes it

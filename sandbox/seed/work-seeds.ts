@@ -11,7 +11,7 @@ const chores = [
 ] as const;
 const remarks = [
 	'Wants an offer before the end of the quarter.',
-	'Prefers e-mail; hard to reach by phone.',
+	'Prefers email; hard to reach by phone.',
 	'Decides together with the finance department.',
 	'Moves to a new office in autumn, so no deliveries in September.',
 	'Was very happy with the last project.',

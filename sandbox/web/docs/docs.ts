@@ -103,8 +103,7 @@ export function docsRoutes(scriptFile: string | undefined, service: Service): Ro
 						method: 'GET',
 						path: scriptPath,
 						handler(c) {
-							// The script has some megabytes, so it is read on first use and not at
-							// every start.
+							// The script has some megabytes, so it is read on first use and not at every start.
 							script ??= readFileSync(scriptFile, 'utf8').replace('title:`Curl`', 'title:`cURL`');
 							const type = 'text/javascript; charset=utf-8';
 							return c.body(script, 200, { 'Content-Type': type, 'Cache-Control': 'max-age=3600' });

@@ -105,7 +105,7 @@ const signInPage = (c: Context<Env>, returnTo: string, email: string, status: 20
 				<h1>Sign in</h1>
 				<p class="quiet">with your CRM Platform account.</p>
 				<input type="hidden" name="return_to" value="${returnTo}" />
-				<label for="email">E-mail</label>
+				<label for="email">Email</label>
 				<input id="email" name="email" type="email" autocomplete="username" required
 					autofocus value="${email}" />
 				<label for="password">Password</label>
