@@ -16,7 +16,7 @@ export interface SyncedPerson {
 export const readPeople = async (server: Server) =>
 	(await bareContacts(server, `limit=500&fields=${compared.join(',')}`)) as SyncedPerson[];
 
-/** The same people as items of another system. */
+/** The people of the contacts, as items of another system. */
 export const itemsOf = (source: SyncedPerson[]) => source.map(({ id: _, ...values }) => ({ ...values }));
 
 /** Reads with one cursor, compares by a hash of the key, and writes the differences. */
@@ -33,7 +33,7 @@ export async function bareSync(server: Server, source: SyncedPerson[]): Promise<
 	return updates.length;
 }
 
-/** In batches. */
+/** Writes the differences in batches. */
 export async function update(server: Server, items: object[]): Promise<void> {
 	for (let from = 0; from < items.length; from += 100) {
 		const body = JSON.stringify({ items: items.slice(from, from + 100) });

@@ -16,7 +16,7 @@ const atLeastMs = 500;
 export async function beside(server: ServerProcess, activity: string): Promise<Row[]> {
 	const other = otherClient(server, activity);
 	try {
-		// The first time reads indexes and pages of the database.
+		// The first run reads indexes and pages of the database.
 		other.begin();
 		await other.pause();
 		const measured: Pair[] = [];
@@ -45,7 +45,7 @@ export async function timesOfGets({ ask }: ServerProcess): Promise<number[]> {
 	return times;
 }
 
-/** Beside it, a get takes at most five times as long as alone. */
+/** The target: beside the activity, a get takes at most five times as long as alone. */
 export function rowsOf(label: string, measured: Pair[]): Row[] {
 	const row = (share: number): Row => {
 		const figures = measured.map(({ ours, bare }) => ({ ours: percentile(ours, share), bare: percentile(bare, share) }));

@@ -97,7 +97,7 @@ export function connectorTo(baseUrl: string): Connector {
 	};
 }
 
-/** Compiles the package, once before it is measured. */
+/** Compiles the package once, before it is measured. */
 export const buildConnector = buildPackage;
 
 async function useEngine(engine: ExpressionEngine): Promise<void> {

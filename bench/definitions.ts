@@ -23,7 +23,7 @@ export async function benchDefinitions(): Promise<void> {
 	const files = [...ours.map((name) => resolve('dist', 'nodes', 'CrmPlatform', name)), ...others.map((name) => join(base, name))];
 	const rows = files.map((file) => {
 		const description = descriptionIn(require(`${file}.node.js`) as Record<string, unknown>);
-		// As n8n's catalogue does (synthesize-type-def.js, 2.41).
+		// As n8n's catalog does (synthesize-type-def.js, 2.41).
 		const properties = description.properties.filter(({ type }) => type !== 'hidden');
 		const definition = generateNodeTypeFile({ ...description, properties });
 		return [description.displayName, definition.length, Buffer.byteLength(JSON.stringify(description))].map((cell) => cell.toLocaleString('en'));

@@ -7,7 +7,7 @@ import { type Parts, runIn } from '../tools/node-context.ts';
 import { automatic, connectorParts, connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
 
-/** Its only argument, as JSON. */
+/** The only argument of the process, as JSON. */
 export interface FileTask {
 	url: string;
 	/** `extract` is what n8n has without our node: Extract from File, then batches of Create. */
@@ -19,7 +19,7 @@ export interface FileTask {
 	n8n?: string;
 }
 
-/** Its output, as JSON. */
+/** The output of the process, as JSON. */
 export interface FileWork {
 	/** Records written or exported. */
 	count: number;

@@ -2,7 +2,7 @@ import { bareContacts } from './bare-loop.ts';
 import { connectorTo, type Reading } from './connector.ts';
 import { serverAt } from './server-process.ts';
 
-/** Its only argument, as JSON. */
+/** The only argument of the process, as JSON. */
 export interface MemoryTask {
 	url: string;
 	reading: Reading;
@@ -10,7 +10,7 @@ export interface MemoryTask {
 	query?: string;
 }
 
-/** Its output, as JSON: how many MB the process grew by. */
+/** The output of the process, as JSON: by how many MB it grew. */
 export interface MemoryGrowth {
 	/** Records read. */
 	count: number;

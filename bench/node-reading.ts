@@ -24,7 +24,7 @@ export async function reads(sandbox: Server, count: number): Promise<Row[]> {
 	];
 }
 
-/** The same, from a distant service. */
+/** How long it takes to read all records from a distant service. */
 export async function readsFar(sandbox: Server, count: number): Promise<Row[]> {
 	return [
 		{ ...(await reading(sandbox, byOne(simplified), count)), max: { ratio: 1.05 } },
@@ -52,7 +52,7 @@ async function reading(sandbox: Server, readOptions: Reading, count: number): Pr
 const records = (count: number, { simplify = true }: Reading) =>
 	`${count.toLocaleString('en')} records, ${simplify ? 'simplified' : 'raw'}`;
 
-/** In separate processes, since a process keeps memory it will use again. */
+/** Measured in separate processes, since a process keeps memory that it may use again. */
 async function memoryGrowth(sandbox: Server, reading: Reading, count: number): Promise<[Row, Row]> {
 	const run = (task: MemoryTask) => {
 		const args = ['--expose-gc', resolve('bench', 'memory.ts'), JSON.stringify(task)];

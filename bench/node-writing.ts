@@ -15,12 +15,12 @@ export async function writes(sandbox: Server): Promise<Row[]> {
 	return [{ ...rowOf(label, 'ms', await create(sandbox, automatic)), max: { ratio: 3 } }];
 }
 
-/** The same, to a distant service. */
+/** Many records written in batches to a distant service. */
 export async function writesFar(sandbox: Server): Promise<Row[]> {
 	return [{ ...rowOf(label, 'ms', await create(sandbox, automatic)), max: { ratio: 1.3 } }];
 }
 
-/** The same creates to a server with nothing behind it, which leaves the node's own work. */
+/** The creates, sent to a server with nothing behind it, so that only the node's own work is measured. */
 export async function mappings(sandbox: Server): Promise<Row[]> {
 	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
 	const answers = join(folder, 'answers.json');

@@ -1,10 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beside, rowsOf, timesOfGets } from './beside.ts';
 import { type Pair, type Row, rowOf } from './measure.ts';
 import { growthOf } from './peak-memory.ts';
-import { startSandbox } from './sandbox-server.ts';
+import { withFilledSandbox } from './sandbox-server.ts';
 import type { ServerProcess } from './server-process.ts';
 import { listOfLargeMessages, slowThings } from './slow-things.ts';
 
@@ -15,20 +12,16 @@ const roundsOfDueMessages = 3;
 
 /** How long one client waits for a single record while another does something slow. */
 export async function benchBeside(): Promise<Row[]> {
-	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-	console.log(`A sandbox with ${contacts.toLocaleString('en')} contacts is being filled.`);
-	const server = await startSandbox(folder, 'beside', contacts, ['--faults']);
-	try {
-		await addLargeMessages(server);
-		const rows: Row[] = [];
-		for (const activity of Object.keys(slowThings)) rows.push(...(await beside(server, activity)));
-		rows.push(...(await besideDueMessages(server)));
-		rows.push(await memoryOfLargeLists(server));
-		return rows;
-	} finally {
-		await server.stop();
-		rmSync(folder, { recursive: true });
-	}
+	return await withFilledSandbox(contacts, measureBeside, ['--faults']);
+}
+
+async function measureBeside(server: ServerProcess): Promise<Row[]> {
+	await addLargeMessages(server);
+	const rows: Row[] = [];
+	for (const activity of Object.keys(slowThings)) rows.push(...(await beside(server, activity)));
+	rows.push(...(await besideDueMessages(server)));
+	rows.push(await memoryOfLargeLists(server));
+	return rows;
 }
 
 /** 10,000 messages that become due at once. */

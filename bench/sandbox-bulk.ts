@@ -10,7 +10,7 @@ const perBatch = 100;
 const inBatches = 2000;
 const perJob = 10_000;
 const alreadyThere = 1000;
-/** Some percent of what the job takes. */
+/** Interval of the polls: a small part of the time of the job. */
 const pollEveryMs = 50;
 
 /** Creates records, given as JSON texts, on a server. */
@@ -50,7 +50,7 @@ async function beside(
 	return { ...rowOf(label, 'µs', values), max: { ratio: 2 } };
 }
 
-/** One batch after another. */
+/** Creates the records in one batch after another. */
 const inTurn: Create = async (server, items) => {
 	// The server has closed the connections that were idle during the other's turn.
 	server.leave();
@@ -60,7 +60,7 @@ const inTurn: Create = async (server, items) => {
 	}
 };
 
-/** Until the job has ended. */
+/** Creates the records in a job, and waits until it has ended. */
 const inJob: Create = async (server, items) => {
 	server.leave();
 	const path = '/v1/jobs?resource=contacts&operation=create';

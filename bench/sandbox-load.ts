@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beside } from './beside.ts';
 import type { Row } from './measure.ts';
-import { startSandbox } from './sandbox-server.ts';
+import { withFilledSandbox } from './sandbox-server.ts';
 import { searches } from './searches.ts';
 
 const contacts = 100_000;
@@ -13,15 +10,9 @@ const contacts = 100_000;
  * it waits alone.
  */
 export async function benchLoad(): Promise<Row[]> {
-	const folder = mkdtempSync(join(tmpdir(), 'bench-'));
-	console.log(`A sandbox with ${contacts.toLocaleString('en')} contacts is being filled.`);
-	const server = await startSandbox(folder, 'load', contacts);
-	try {
+	return await withFilledSandbox(contacts, async (server) => {
 		const rows: Row[] = [];
 		for (const activity of Object.keys(searches)) rows.push(...(await beside(server, activity)));
 		return rows;
-	} finally {
-		await server.stop();
-		rmSync(folder, { recursive: true });
-	}
+	});
 }

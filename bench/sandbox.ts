@@ -63,7 +63,7 @@ async function pages({ ours, bare }: Servers, limit: number, count: number): Pro
 	);
 }
 
-/** The same page, each time after a record has changed. */
+/** One page again and again, each time after a record has changed. */
 async function pagesAfterChanges({ ours, bare }: Servers): Promise<Row[]> {
 	const first = JSON.parse(await ours.ask('GET', '/v1/contacts?limit=1')) as {
 		data: Array<{ id: string }>;

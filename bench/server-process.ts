@@ -5,7 +5,7 @@ import { residentMemory } from './peak-memory.ts';
 
 /** A server that is called over a few kept-alive connections. */
 export interface Server {
-	/** Where it listens, such as `http://127.0.0.1:4010`. */
+	/** The address at which it listens, such as `http://127.0.0.1:4010`. */
 	url: string;
 	/** @returns the body of the response, which must be a success */
 	ask(

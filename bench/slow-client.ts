@@ -10,7 +10,7 @@ const slow = { ...slowThings, ...searches }[activity]!;
 let isPaused = false;
 let round = 0;
 
-/** At least once. */
+/** Repeats the activity until it is told to pause, at least once. */
 async function repeat(): Promise<void> {
 	isPaused = false;
 	do await slow(server, round++);

@@ -9,7 +9,7 @@ const linesOfImport = 2000;
 export const listOfLargeMessages = '/v1/messages?channel=other&limit=500';
 
 export const slowThings: Record<string, Slow> = {
-	// First, because it fills the event log for the others.
+	// It is first, because it fills the event log for the others.
 	'imports records': async (server) => {
 		const lines = Array.from({ length: linesOfImport }, () => JSON.stringify(person())).join('\n');
 		const type = { 'Content-Type': 'application/x-ndjson' };

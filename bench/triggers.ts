@@ -13,7 +13,7 @@ const events = 100;
 const atOnce = 5;
 const senders = 10;
 const rounds = 3;
-/** At least 0.9 times as many per second. */
+/** The target: at least 0.9 times as many per second. */
 const max = { ratio: 1 / 0.9 };
 
 /**
@@ -73,7 +73,7 @@ async function publish(client: RealN8n['client'], trigger: INode): Promise<strin
 	return id;
 }
 
-/** Signed deliveries to the CRM Platform Trigger, and the same to others. */
+/** Signed deliveries to the CRM Platform Trigger and to the other triggers. */
 async function measureDeliveries(bench: Bench): Promise<Row[]> {
 	const { n8n, sandbox, server, credentialId } = bench;
 	const type = 'n8n-nodes-crm-platform.crmPlatformTrigger';

@@ -4,7 +4,7 @@ import { connectorTo } from './connector.ts';
 import { peakGrowth } from './peak-memory.ts';
 import { serverAt } from './server-process.ts';
 
-/** Its standard input, as JSON. */
+/** The standard input of the process, as JSON. */
 export interface UndoTask {
 	url: string;
 	which: 'ours' | 'bare';

@@ -73,7 +73,7 @@ async function all(near: Server, far: Server, before: FormerValues[]): Promise<R
 		await expectUndone(near, before);
 		return milliseconds;
 	};
-	// The import has warmed the sandbox up.
+	// The import has warmed up the sandbox.
 	const label = `${(before.length * rounds).toLocaleString('en')} changes of ${before.length.toLocaleString('en')} contacts, at ${distance} ms`;
 	return { label, unit: 'ms', ours: await measureTime('ours'), bare: await measureTime('bare'), max: { ratio: 1.5 } };
 }

@@ -10,9 +10,9 @@ const Manifest = z.object({ dependencies: z.record(z.string(), z.string()) });
  * Installs a packed node package into an n8n that is not running, as n8n installs community nodes.
  * Does nothing if the same tarball is already installed.
  *
- * @param userFolder that n8n's N8N_USER_FOLDER
+ * @param userFolder the N8N_USER_FOLDER of that n8n
  * @param packageName the name in the tarball's package.json
- * @param tarball its path
+ * @param tarball the path of the package
  */
 export async function installCommunityPackage(
 	userFolder: string,
@@ -28,7 +28,7 @@ export async function installCommunityPackage(
 			JSON.stringify({ name: 'installed-nodes', private: true, dependencies: {} }),
 		);
 	}
-	// npm would take a changed tarball of the same name for a damaged one.
+	// npm would treat a changed tarball of the same name as damaged.
 	const digest = createHash('sha256').update(readFileSync(tarball)).digest('hex').slice(0, 16);
 	const file = `${packageName}-${digest}.tgz`;
 	const { dependencies } = Manifest.parse(JSON.parse(readFileSync(manifest, 'utf8')));
@@ -36,7 +36,7 @@ export async function installCommunityPackage(
 	if (installed === `file:${file}`) return;
 
 	cpSync(tarball, join(folder, file));
-	// Legacy peer dependencies: n8n-workflow is n8n's own and must not be installed a second time.
+	// Legacy peer dependencies, because n8n provides n8n-workflow, which must not be installed twice.
 	await npm(['install', '--legacy-peer-deps', '--ignore-scripts', `./${file}`], {
 		subject: 'community-package',
 		cwd: folder,

@@ -1,8 +1,8 @@
 import { z } from 'zod/v4';
 
-/* The parts of n8n's answers that we read. */
+/* The parts of n8n's answers that the demo reads, and its errors. */
 
-/** n8n wraps every answer. */
+/** The envelope of every answer of n8n. */
 export const Answer = z.object({ data: z.unknown() });
 export const WithId = z.object({ id: z.string() });
 export const Settings = z.object({
@@ -22,9 +22,20 @@ export const Publication = z.object({
 export const Listening = z.object({ waitingForWebhook: z.literal(true) });
 export const Stopped = z.object({ status: z.string() });
 export const Started = z.object({ executionId: z.string() });
-/** The data is JSON as the package flatted writes it. */
+/** An execution, whose data is serialized by the package flatted. */
 export const ExecutionRecord = z.object({ status: z.string(), data: z.string() });
 export const ExecutionList = z.object({
 	results: z.array(WithId),
 	nextCursor: z.string().nullish(),
 });
+
+/** n8n answered a request with an error. */
+export class N8nRequestError extends Error {
+	override name = 'N8nRequestError';
+	readonly status: number;
+
+	constructor(request: string, status: number, answer: string) {
+		super(`n8n answered ${request} with ${status}: ${answer}`);
+		this.status = status;
+	}
+}

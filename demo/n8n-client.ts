@@ -4,12 +4,12 @@ import { parse as parseFlatted } from 'flatted';
 import type { IRunExecutionData, IWorkflowBase } from 'n8n-workflow';
 import type { z } from 'zod/v4';
 import * as answers from './n8n-answers.ts';
-import { N8nRequestError } from './n8n-request-error.ts';
+import { N8nRequestError } from './n8n-answers.ts';
 
-const POLL_MS = 100;
+const pollMs = 100;
 
-/** Far above what an execution or a publish takes on a busy machine. */
-const MAX_WAIT_MS = 600_000;
+/** Far longer than an execution or a publish takes on a busy machine. */
+const maxWaitMs = 600_000;
 
 export interface Owner {
 	email: string;
@@ -30,7 +30,7 @@ export interface Execution {
 	data: IRunExecutionData;
 }
 
-/** A user's session. n8n binds it to one browser, also the request that opens it. */
+/** A user's session, which n8n binds to the browser that opened it. */
 export interface Session {
 	browserId: string;
 	cookie: string;
@@ -41,7 +41,7 @@ export class N8nClient {
 	readonly url: string;
 	readonly session: Session;
 
-	/** @param session of an earlier signIn: n8n refuses more than five in a minute */
+	/** @param session the session of an earlier sign-in: n8n refuses more than five a minute */
 	constructor(url: string, session: Session = { browserId: randomUUID(), cookie: '' }) {
 		this.url = url;
 		this.session = session;
@@ -119,7 +119,7 @@ export class N8nClient {
 		return await this.waitForExecution(retry.id);
 	}
 
-	/** The same for a trigger that waits for an event: it listens when this returns. */
+	/** Runs a workflow whose trigger waits for an event: the trigger listens when this returns. */
 	async listenForTest(id: string, trigger: string): Promise<void> {
 		const body = { triggerToStartFrom: { name: trigger } };
 		await this.request('POST', `/rest/workflows/${id}/run`, answers.Listening, body);
@@ -155,10 +155,10 @@ export class N8nClient {
 	/**
 	 * The ids of a workflow's executions, oldest first.
 	 *
-	 * @param status of the executions, such as `error`; by default any
+	 * @param status the status of the executions, such as `error`; any by default
 	 */
 	async listExecutions(workflowId: string, status?: string[]): Promise<string[]> {
-		// n8n lists running executions before ended ones: one that ends meanwhile is in both lists.
+		// n8n lists running executions before ended ones; an execution that ends meanwhile is in both lists.
 		const ids = new Set<string>();
 		const query = new URLSearchParams({ filter: JSON.stringify({ workflowId, status }), limit: '100' });
 		for (;;) {
@@ -170,7 +170,7 @@ export class N8nClient {
 		}
 	}
 
-	/** The executions of a workflow, oldest first, once there are that many and all have ended. */
+	/** The executions of a workflow, oldest first, once there are `count` of them and all have ended. */
 	async executionsOf(workflowId: string, count: number): Promise<Execution[]> {
 		const ids = await until(`${count} executions of the workflow ${workflowId}`, async () => {
 			const found = await this.listExecutions(workflowId);
@@ -207,7 +207,7 @@ export class N8nClient {
 		const response = await fetch(this.url + path, {
 			method,
 			headers: {
-				// A kept-alive connection may be closed: n8n was killed, or closes it just as it is used.
+				// n8n may close a kept-alive connection just as it is used, or may have been killed.
 				connection: 'close',
 				'browser-id': this.session.browserId,
 				cookie: this.session.cookie,
@@ -227,10 +227,10 @@ export class N8nClient {
 /**
  * Polls n8n until it has a result.
  *
- * @throws {Error} if that takes too long
+ * @throws {Error} if this takes too long
  */
 async function until<T>(description: string, ask: () => Promise<T | undefined>): Promise<T> {
-	for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+	for (const deadline = Date.now() + maxWaitMs; Date.now() < deadline; await sleep(pollMs)) {
 		const found = await ask();
 		if (found !== undefined) return found;
 	}

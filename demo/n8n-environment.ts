@@ -1,10 +1,10 @@
 import { withNodeFirst } from '../tools/environment.mjs';
 
 export interface N8nPlace {
-	/** n8n keeps everything in `.n8n` in this folder: database, key, community packages. */
+	/** The folder in which n8n stores its database, key and community packages, below `.n8n`. */
 	userFolder: string;
 	port: number;
-	/** Where n8n's Code node runs its JavaScript: a second port, only for n8n itself. */
+	/** The port of the task broker, which runs the JavaScript of Code nodes; only n8n itself uses it. */
 	brokerPort: number;
 	encryptionKey: string;
 	/** Further settings, by n8n's names. They override ours. */
@@ -12,11 +12,11 @@ export interface N8nPlace {
 }
 
 /** Settings of a user's own n8n on this machine, which must not leak into ours. */
-const N8N_SETTINGS =
+const n8nSettings =
 	/^(N8N|DB|EXECUTIONS|QUEUE|GENERIC|NODES|CREDENTIALS|WORKFLOWS|WEBHOOK|CODE|E2E)_/;
 
 /** Settings that npm passes to the processes it starts; n8n must not inherit them. */
-const NPM_SETTINGS = /^(npm_|INIT_CWD$|NODE_OPTIONS$)/i;
+const npmSettings = /^(npm_|INIT_CWD$|NODE_OPTIONS$)/i;
 
 /**
  * The environment of an n8n that is reachable from this machine only and makes no calls to others.
@@ -27,7 +27,7 @@ export function n8nEnvironment(place: N8nPlace, env: NodeJS.ProcessEnv): NodeJS.
 	const url = n8nUrl(place.port);
 	const noProxy = [env['NO_PROXY'], '127.0.0.1', 'localhost'].filter(Boolean).join(',');
 	const inherited = Object.entries(withNodeFirst(env, process.execPath)).filter(
-		([name]) => !N8N_SETTINGS.test(name) && !NPM_SETTINGS.test(name),
+		([name]) => !n8nSettings.test(name) && !npmSettings.test(name),
 	);
 	return {
 		...Object.fromEntries(inherited),
@@ -57,12 +57,12 @@ export function n8nEnvironment(place: N8nPlace, env: NodeJS.ProcessEnv): NodeJS.
 	};
 }
 
-/** Where a service redirects users after they have signed in to it. */
+/** The address to which a service redirects users after they have signed in to it. */
 export function signInCallback(port: number): string {
 	return `${n8nUrl(port)}/rest/oauth2-credential/callback`;
 }
 
-/** The address of an n8n on this machine, without a slash at its end. */
+/** The address of an n8n on this machine, without a trailing slash. */
 export function n8nUrl(port: number): string {
 	return `http://127.0.0.1:${port}`;
 }

@@ -6,23 +6,23 @@ import { hasEnded, startGroup, stopGroup } from '../tools/child.mjs';
 import { Failure } from '../tools/failure.mjs';
 import { n8nEnvironment, type N8nPlace, n8nUrl } from './n8n-environment.ts';
 
-/** Far above the 8 to 18 seconds it takes: the first start also creates the database. */
-const START_TIMEOUT_MS = 180_000;
-const POLL_MS = 250;
-const ANSWER_TIMEOUT_MS = 5_000;
-const STOP_GRACE_MS = 10_000;
-const SHOWN_LOG_LINES = 20;
+/** Far longer than the usual 8 to 18 seconds, because the first start also creates the database. */
+const startTimeoutMs = 180_000;
+const pollMs = 250;
+const answerTimeoutMs = 5_000;
+const stopGraceMs = 10_000;
+const shownLogLines = 20;
 
 export interface N8nProcess {
 	url: string;
 	pid: number;
-	/** Settles when n8n answers. Rejects with the end of its log when it ends or takes too long. */
+	/** Resolves when n8n answers. Rejects with the end of its log if it ends or takes too long. */
 	ready: Promise<void>;
-	/** Settles when n8n has ended, for whatever reason. */
+	/** Resolves when n8n has ended, for whatever reason. */
 	ended: Promise<void>;
-	/** Ends n8n and all it started. */
+	/** Ends n8n and its child processes. */
 	stop(): Promise<void>;
-	/** Ends it as a crash does (SIGKILL): it cannot finish or save anything. */
+	/** Kills n8n (SIGKILL), as in a crash: it cannot finish or save anything. */
 	kill(): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export interface N8nProcess {
  * Starts a real n8n.
  *
  * @param installation the folder whose node_modules hold n8n
- * @param log the file its output goes to
- * @param command of n8n, such as `worker`
+ * @param log the file to which its output is written
+ * @param command n8n's command, such as `worker`
  */
 export function startN8n(
 	installation: string,
@@ -61,7 +61,7 @@ export function startN8n(
 		pid: child.pid!,
 		ended,
 		ready: waitUntilReady(readyPaths(command).map((path) => url + path), () => hasEnded(child), log),
-		stop: () => stopGroup(child, STOP_GRACE_MS),
+		stop: () => stopGroup(child, stopGraceMs),
 		async kill() {
 			process.kill(-child.pid!, 'SIGKILL');
 			await ended;
@@ -69,7 +69,10 @@ export function startN8n(
 	};
 }
 
-/** /healthz alone answers before n8n has loaded its nodes, readiness of n8n 2.11 before the editor's API. */
+/**
+ * The paths that answer once n8n is ready: /healthz answers before n8n has loaded its nodes, and the readiness of
+ * n8n 2.11 before the editor's API.
+ */
 function readyPaths([command]: string[]): string[] {
 	const readiness = '/healthz/readiness';
 	// Workers and webhook processes have no editor.
@@ -78,20 +81,20 @@ function readyPaths([command]: string[]): string[] {
 
 /** @param urls that answer once n8n is ready */
 async function waitUntilReady(urls: string[], isOver: () => boolean, log: string): Promise<void> {
-	const deadline = Date.now() + START_TIMEOUT_MS;
+	const deadline = Date.now() + startTimeoutMs;
 	while (!isOver()) {
 		if (Date.now() > deadline) {
 			throw new Failure(`n8n did not start within three minutes.\n${endOfLog(log)}`);
 		}
 		if ((await Promise.all(urls.map(answers))).every(Boolean)) return;
-		await sleep(POLL_MS);
+		await sleep(pollMs);
 	}
 	throw new Failure(`n8n ended while it was starting.\n${endOfLog(log)}`);
 }
 
 async function answers(url: string): Promise<boolean> {
 	try {
-		return (await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })).ok;
+		return (await fetch(url, { signal: AbortSignal.timeout(answerTimeoutMs) })).ok;
 	} catch {
 		return false;
 	}
@@ -99,6 +102,6 @@ async function answers(url: string): Promise<boolean> {
 
 /** The last lines of a log and its path, to append to an error message. */
 export function endOfLog(log: string): string {
-	const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-SHOWN_LOG_LINES);
+	const lines = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-shownLogLines);
 	return [...lines.map((line) => `    ${line}`), `  Whole log: ${log}`].join('\n');
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { Failure } from '../tools/failure.mjs';
 
-export const HELP = `Usage: npm start [-- --fresh]
+export const helpText = `Usage: npm start [-- --fresh]
 
 Starts n8n with this package installed, and beside it a sandbox of the CRM service, both reached
 from this machine only. What is missing is installed first. Data is kept in .demo between starts.
@@ -30,6 +30,6 @@ export function parseOptions(args: string[]): Options {
 		});
 		return values;
 	} catch (error) {
-		throw new Failure(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
+		throw new Failure(`${error instanceof Error ? error.message : error}\n\n${helpText}`);
 	}
 }

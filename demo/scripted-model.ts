@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** A tool a model is offered, in the form of OpenAI's chat completions. */
+/** A tool that a model is offered, in the format of OpenAI's chat completions. */
 export interface OfferedTool {
 	name: string;
 	description: string;
 	parameters: { properties: Record<string, { type?: string; description?: string }> };
 }
 
-/** The conversation so far, and the tools on offer. */
+/** The conversation so far, and the available tools. */
 export interface Turn {
 	tools: OfferedTool[];
 	messages: Array<{ role: string; content: unknown }>;
@@ -23,10 +23,10 @@ export interface ToolUse {
 /** The model's next move: it calls one tool or several, or gives its final answer. */
 export type Move = ToolUse | ToolUse[] | { say: string };
 
-/** A model whose replies are scripted, behind OpenAI's interface. */
+/** A model with scripted replies, behind OpenAI's API. */
 export interface ScriptedModel {
 	url: string;
-	/** The requests it got, in order. */
+	/** The requests that it received, in order. */
 	turns: Turn[];
 	close(): Promise<void>;
 }

@@ -12,73 +12,73 @@ import { isStopping, onStopSignal, stopProcess } from '../tools/stop.mjs';
 import { installCommunityPackage } from './community-package.ts';
 import { n8nUrl, signInCallback } from './n8n-environment.ts';
 import { endOfLog, startN8n } from './n8n-process.ts';
-import { HELP, parseOptions } from './options.ts';
+import { helpText, parseOptions } from './options.ts';
 import { freePort } from './ports.ts';
 import { readState, writeState } from './state.ts';
 import { welcome } from './welcome.ts';
-import { fillWorkspace, OAUTH_CLIENT_ID } from './workspace.ts';
+import { fillWorkspace, oauthClientId } from './workspace.ts';
 
-const DATA = resolve('.demo');
-const STATE = join(DATA, 'state.json');
-const LOG = join(DATA, 'n8n.log');
-const USER_FOLDER = join(DATA, 'n8n');
-/** Beside the data, which --fresh deletes. */
-const LOCK = resolve('.tmp', 'demo.lock');
+const dataFolder = resolve('.demo');
+const stateFile = join(dataFolder, 'state.json');
+const logFile = join(dataFolder, 'n8n.log');
+const userFolder = join(dataFolder, 'n8n');
+/** The lock, which is outside the data folder because --fresh deletes that. */
+const lockFile = resolve('.tmp', 'demo.lock');
 
-/** Enough for several pages and a useful search. */
-const SANDBOX_CONTACTS = 500;
+/** Enough contacts for several pages and a useful search. */
+const sandboxContacts = 500;
 
 async function main(): Promise<void> {
 	const options = parseOptions(process.argv.slice(2));
-	if (options.help) return console.log(HELP);
+	if (options.help) return console.log(helpText);
 	lockOrFail();
-	if (options.fresh) rmSync(DATA, { recursive: true, force: true });
+	if (options.fresh) rmSync(dataFolder, { recursive: true, force: true });
 
-	const state = readState(STATE);
+	const state = readState(stateFile);
 	const installation = await installN8n();
 	await showProgress('Building the package', async () => {
-		const tarball = await withBuiltPackage(() => packPackage(join(DATA, 'package')));
-		await installCommunityPackage(USER_FOLDER, 'n8n-nodes-crm-platform', tarball);
+		const tarball = await withBuiltPackage(() => packPackage(join(dataFolder, 'package')));
+		await installCommunityPackage(userFolder, 'n8n-nodes-crm-platform', tarball);
 	});
 
 	state.sandboxPort = await freePort(state.sandboxPort);
 	state.n8nPort = await freePort(state.n8nPort);
-	writeState(STATE, state);
+	writeState(stateFile, state);
 	const sandbox = await startSandbox({
 		port: state.sandboxPort,
-		db: join(DATA, 'sandbox.sqlite'),
+		db: join(dataFolder, 'sandbox.sqlite'),
 		isLively: true,
-		contacts: SANDBOX_CONTACTS,
+		contacts: sandboxContacts,
 		apiKey: state.apiKey,
 		oauthClient: {
-			id: OAUTH_CLIENT_ID,
+			id: oauthClientId,
 			name: 'n8n',
 			redirectUri: signInCallback(state.n8nPort),
 		},
-		// n8n listens on this machine.
+		// The webhooks' receiver, n8n, is on this machine.
 		allowPrivateWebhooks: true,
 	}).catch(explainOtherVersion);
 	onStopSignal(() => sandbox.close());
 	const n8n = startN8n(
 		installation,
 		{
-			userFolder: USER_FOLDER,
+			userFolder,
 			port: state.n8nPort,
 			brokerPort: await freePort(),
 			encryptionKey: state.encryptionKey,
 		},
-		LOG,
+		logFile,
 	);
 	onStopSignal(() => {
 		console.log('\nStopping n8n and the sandbox ...');
 		return n8n.stop();
 	});
 	await showProgress('Starting n8n (about 20 seconds)', () => n8n.ready).catch(suggestFresh);
-	const workspace = await fillWorkspace(n8n.url, sandbox.url, state, STATE);
+	const workspace = await fillWorkspace(n8n.url, sandbox.url, state, stateFile);
 	console.log(welcome({ n8nUrl: n8n.url, sandboxUrl: sandbox.url, state, workspace }));
 
 	await n8n.ended;
-	throw new Failure(`n8n has ended by itself.\n${endOfLog(LOG)}`);
+	throw new Failure(`n8n has ended by itself.\n${endOfLog(logFile)}`);
 }
 
 function suggestFresh(error: unknown): never {
@@ -96,13 +96,13 @@ function explainOtherVersion(error: unknown): never {
 	);
 }
 
-/** Two instances of n8n on one database destroy it. */
+/** Takes the lock of the demo: two instances of n8n would destroy their common database. */
 function lockOrFail(): void {
-	const lock = takeLock(LOCK);
+	const lock = takeLock(lockFile);
 	if ('holder' in lock) {
 		throw new Failure(
 			`npm start is running already (process ${lock.holder}). ` +
-				`n8n is at ${n8nUrl(readState(STATE).n8nPort)} unless it is still starting; ` +
+				`n8n is at ${n8nUrl(readState(stateFile).n8nPort)} unless it is still starting; ` +
 				'stop it with Ctrl-C in its own terminal before you start it here.',
 		);
 	}

@@ -7,7 +7,7 @@ import { Failure } from '../tools/failure.mjs';
 const State = z.object({
 	/** The password of the owner's account in n8n. */
 	password: z.string(),
-	/** n8n encrypts credentials with it, and cannot read them with another. */
+	/** The key with which n8n encrypts credentials; it cannot read them with another one. */
 	encryptionKey: z.string(),
 	/** The sandbox's API key. */
 	apiKey: z.string(),
@@ -23,11 +23,11 @@ const State = z.object({
 	importedExamples: z.array(z.string()),
 });
 
-/** What the demo remembers from one start to the next. */
+/** The state that the demo stores from one start to the next. */
 export type State = z.infer<typeof State>;
 
 /**
- * Reads the state of an earlier start, or creates that of a first one.
+ * Reads the state of an earlier start, or creates the state of a first start.
  *
  * @throws {Failure} if the file is damaged
  */
@@ -40,7 +40,7 @@ export function readState(file: string): State {
 	}
 }
 
-/** Saves the state for the next start; a crash meanwhile leaves the old one. */
+/** Saves the state for the next start; after a crash meanwhile, the old state remains. */
 export function writeState(file: string, state: State): void {
 	mkdirSync(dirname(file), { recursive: true });
 	writeFileSync(`${file}.new`, JSON.stringify(state, undefined, 2), { mode: 0o600 });
@@ -49,7 +49,7 @@ export function writeState(file: string, state: State): void {
 
 function newState(): State {
 	return {
-		// n8n asks for a capital letter and a digit.
+		// n8n requires a capital letter and a digit.
 		password: `Demo-1${randomBytes(4).toString('hex')}`,
 		encryptionKey: randomBytes(24).toString('base64'),
 		apiKey: `demo_${randomBytes(12).toString('hex')}`,

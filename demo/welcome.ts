@@ -1,8 +1,8 @@
 import { demoMembers } from '../sandbox/seed/demo-members.ts';
 import type { State } from './state.ts';
-import { OAUTH2_CREDENTIAL_NAME, OWNER_EMAIL, type Workspace } from './workspace.ts';
+import { oauth2CredentialName, ownerEmail, type Workspace } from './workspace.ts';
 
-/** What a user needs to know once everything runs, in a box. */
+/** The addresses and passwords that a user needs once everything runs, in a box. */
 export function welcome(demo: {
 	n8nUrl: string;
 	sandboxUrl: string;
@@ -14,7 +14,7 @@ export function welcome(demo: {
 		'The CRM Platform node is ready in n8n.',
 		'',
 		`Open       ${n8nUrl}`,
-		`E-mail     ${OWNER_EMAIL}`,
+		`Email      ${ownerEmail}`,
 		...(workspace === 'ready'
 			? [`Password   ${state.password}`, 'Try        the workflow "List contacts"']
 			: [
@@ -24,7 +24,7 @@ export function welcome(demo: {
 		'',
 		`Sandbox    ${sandboxUrl}`,
 		`API key    ${state.apiKey}`,
-		`Sign in    open the credential "${OAUTH2_CREDENTIAL_NAME}" and connect it as`,
+		`Sign in    open the credential "${oauth2CredentialName}" and connect it as`,
 		...demoMembers.map(({ email, password }) => `           ${email} / ${password}`),
 		'',
 		'Data       .demo in this folder (npm start -- --fresh starts over)',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { INode } from 'n8n-workflow';
 
-/** A node of a workflow, with an id of its own unless one is given. */
+/** A node of a workflow; it gets a new id unless `more` has one. */
 export const workflowNode = (name: string, type: string, typeVersion: number, parameters: object, more: Partial<INode> = {}): INode => ({
 	id: randomUUID(),
 	name,

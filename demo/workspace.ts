@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util';
 import { listExamples, readExample } from './examples.ts';
 import { type Credential, N8nClient } from './n8n-client.ts';
-import { N8nRequestError } from './n8n-request-error.ts';
+import { N8nRequestError } from './n8n-answers.ts';
 import { type State, writeState } from './state.ts';
 
-export const OWNER_EMAIL = 'demo@crm-platform.example';
+export const ownerEmail = 'demo@crm-platform.example';
 
 /** n8n's client ID in the sandbox; a public client, so it has no secret. */
-export const OAUTH_CLIENT_ID = 'cli_n8n_demo';
+export const oauthClientId = 'cli_n8n_demo';
 
-const CREDENTIAL_TYPE = 'crmPlatformApi';
-const CREDENTIAL_NAME = 'CRM Platform (sandbox)';
-const OAUTH2_CREDENTIAL_TYPE = 'crmPlatformOAuth2Api';
-export const OAUTH2_CREDENTIAL_NAME = 'CRM Platform (sandbox, sign in)';
+const apiKeyCredentialType = 'crmPlatformApi';
+const apiKeyCredentialName = 'CRM Platform (sandbox)';
+const oauth2CredentialType = 'crmPlatformOAuth2Api';
+export const oauth2CredentialName = 'CRM Platform (sandbox, sign in)';
 
-/** The result of fillWorkspace. */
+/** Whether the workspace is ready, or the user has changed the owner's password. */
 export type Workspace = 'ready' | 'password changed';
 
 /**
  * Adds to a running n8n what is missing: the owner's account, the credentials for the sandbox, the
- * example workflows. Whatever the user has changed stays.
+ * example workflows. Nothing that the user has changed is overwritten.
  *
  * @param state is updated and written to stateFile
  */
@@ -31,7 +31,7 @@ export async function fillWorkspace(
 ): Promise<Workspace> {
 	const n8n = new N8nClient(n8nUrl);
 	try {
-		await n8n.signIn({ email: OWNER_EMAIL, password: state.password });
+		await n8n.signIn({ email: ownerEmail, password: state.password });
 	} catch (error) {
 		if (error instanceof N8nRequestError && error.status === 401) return 'password changed';
 		throw error;
@@ -41,18 +41,18 @@ export async function fillWorkspace(
 	}
 	// n8n's editor preselects the credential that was saved last: the key, which needs no sign-in.
 	state.oauth2CredentialId = await ensureCredential(n8n, state.oauth2CredentialId, {
-		name: OAUTH2_CREDENTIAL_NAME,
-		type: OAUTH2_CREDENTIAL_TYPE,
-		data: { baseUrl: sandboxUrl, clientId: OAUTH_CLIENT_ID, access: 'readWrite' },
+		name: oauth2CredentialName,
+		type: oauth2CredentialType,
+		data: { baseUrl: sandboxUrl, clientId: oauthClientId, access: 'readWrite' },
 	});
 	state.credentialId = await ensureCredential(n8n, state.credentialId, {
-		name: CREDENTIAL_NAME,
-		type: CREDENTIAL_TYPE,
+		name: apiKeyCredentialName,
+		type: apiKeyCredentialType,
 		data: { baseUrl: sandboxUrl, apiKey: state.apiKey, descriptionUrl: '' },
 	});
 	state.sandboxUrl = sandboxUrl;
 	writeState(stateFile, state);
-	const credential = { type: CREDENTIAL_TYPE, id: state.credentialId, name: CREDENTIAL_NAME };
+	const credential = { type: apiKeyCredentialType, id: state.credentialId, name: apiKeyCredentialName };
 	for (const name of listExamples()) {
 		if (state.importedExamples.includes(name)) continue;
 		await n8n.createWorkflow(readExample(name, credential));
@@ -75,8 +75,8 @@ async function ensureCredential(
 /** Updates the credentials with the sandbox's old address, after its port has changed. */
 async function moveCredentials(n8n: N8nClient, from: string, to: string): Promise<void> {
 	const all = await n8n.listCredentials();
-	// In the order in which they are created: n8n's editor preselects the one that was saved last.
-	const ours = [OAUTH2_CREDENTIAL_TYPE, CREDENTIAL_TYPE].flatMap((credentialType) =>
+	// In the order of their creation, because n8n's editor preselects the credential that was saved last.
+	const ours = [oauth2CredentialType, apiKeyCredentialType].flatMap((credentialType) =>
 		all.filter(({ type }) => type === credentialType),
 	);
 	for (const { id } of ours) {

@@ -38,7 +38,7 @@ export function apiRoutes(service: Service, limiter: RateLimiter, dispatcher: Di
 	return routes;
 }
 
-/** The source document names the path without the version as well, to verify credentials with. The documentation does not show it. */
+/** The contract also names this path without the version, to verify credentials. The documentation does not show it. */
 function contactsWithoutVersion(service: Service): ApiRoute {
 	const { list } = readEndpoints(service, contacts);
 	return endpoint({
@@ -47,7 +47,7 @@ function contactsWithoutVersion(service: Service): ApiRoute {
 		id: 'verifyCredentials',
 		summary: 'List contacts, without the version',
 		description: 'Responds like /v1/contacts. Use that instead.',
-		members: () => ({ ...list.members?.(), deprecated: true, 'x-scalar-ignore': true }),
+		extensions: () => ({ ...list.extensions?.(), deprecated: true, 'x-scalar-ignore': true }),
 	});
 }
 
@@ -92,5 +92,5 @@ const discovery = (
 
 let documentText: string | undefined;
 
-/** The document as JSON, built once: the routes differ between services in their handlers only. */
+/** The OpenAPI document as JSON. It is built once, since the routes of two services differ only in their handlers. */
 const openApiText = (routes: ApiRoute[]): string => (documentText ??= JSON.stringify(openApiDocument(routes)));

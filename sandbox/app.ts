@@ -15,13 +15,13 @@ import { OAuthError, oauthErrorOf } from './api/oauth/oauth-error.ts';
 import { oauthPaths } from './api/oauth/server-metadata.ts';
 import { usualLifetimes } from './api/oauth/token-exchange.ts';
 import { consoleRoutes } from './web/console/console-routes.ts';
-import { docsRoutes, findScript } from './web/pages/docs.ts';
+import { docsRoutes, findScript } from './web/docs/docs.ts';
 import { iconRoutes } from './web/pages/icon.ts';
-import { restrictHosts } from './web/pages/restrict-hosts.ts';
-import { limitVisitors } from './web/pages/limit-visitors.ts';
+import { restrictHosts } from './web/sign-in/restrict-hosts.ts';
+import { limitVisitors } from './web/sign-in/limit-visitors.ts';
 import { refusalPage } from './web/pages/page.ts';
 import { settingsRoutes } from './web/settings/settings-routes.ts';
-import { signInRoutes } from './web/pages/sign-in.ts';
+import { signInRoutes } from './web/sign-in/sign-in.ts';
 import { type Plan, plans } from './core/schemas/account.ts';
 import { Problem } from './core/foundation/problem.ts';
 import { mount } from './api/http/route.ts';
@@ -32,7 +32,7 @@ import { startMaintenance } from './core/store/maintenance.ts';
 
 export interface AppOptions {
 	store: Store;
-	/** Starter by default. */
+	/** The plan of the account; `starter` by default. */
 	plan?: Plan;
 	/** Overrides the limit of the plan. */
 	requestsPerMinute?: number;
@@ -44,9 +44,9 @@ export interface AppOptions {
 	faults?: boolean;
 	/** Host names accepted for pages, besides IP addresses and localhost. */
 	hostNames?: string[];
-	/** By default an hour, and ten minutes for a replaced refresh token. */
+	/** Lifetimes of tokens: by default an hour, and ten minutes for a replaced refresh token. */
 	tokenLifetimes?: Partial<TokenLifetimes>;
-	/** Milliseconds since 1970. */
+	/** Returns milliseconds since 1970. */
 	now?: () => number;
 }
 
@@ -112,7 +112,7 @@ export function createApp(options: AppOptions): Hono<Env> {
 	return app;
 }
 
-/** People get a page; programs, and whoever calls the API, get JSON. */
+/** Answers a refused request: people get a page, programs and all callers of the API get JSON. */
 function refuse(c: Context<Env>, problem: Problem): Response | Promise<Response> {
 	const requestId = c.get('requestId');
 	if (!isForPeople(c)) return problem.response(requestId);
@@ -121,7 +121,7 @@ function refuse(c: Context<Env>, problem: Problem): Response | Promise<Response>
 	return refusalPage(c, status as 404, String(problem.body(requestId)['title']), problem.message);
 }
 
-/** Whether a browser shows the answer to somebody; the API has JSON for everyone. */
+/** Whether a browser shows the answer to a person. The API always answers JSON. */
 function isForPeople(c: Context<Env>): boolean {
 	const forPrograms = /^\/(v1|contacts$|openapi\.json$|_sandbox|\.well-known|oauth\/(token|revoke))/;
 	return !forPrograms.test(c.req.path) && Boolean(c.req.header('Accept')?.includes('text/html'));
@@ -143,6 +143,11 @@ const consolePaths = ['/', '/records/*', '/events', '/settings/*'];
 
 /** Pages for browsers, and paths that need no credentials. */
 const pagePaths = [
-	...[...consolePaths, '/docs/*', '/sign-in', '/sign-out'],
-	...[oauthPaths.authorize, oauthPaths.metadata, '/_sandbox/*'],
+	...consolePaths,
+	'/docs/*',
+	'/sign-in',
+	'/sign-out',
+	oauthPaths.authorize,
+	oauthPaths.metadata,
+	'/_sandbox/*',
 ];

@@ -98,8 +98,7 @@ function parseFlags(args: string[]): Record<string, unknown> {
 	try {
 		return parseArgs({ args, options: Object.fromEntries(optionEntries) }).values;
 	} catch (error) {
-		// Node's messages continue with advice about positional arguments, which this command does not
-		// take.
+		// Node's messages continue with advice about positional arguments, which this command does not take.
 		const [sentence] = (error as Error).message.split('. ');
 		throw new UsageError(`${sentence}.`);
 	}

@@ -7,7 +7,7 @@ import { resources } from './core/schemas/index.ts';
 import { webhooks } from './core/schemas/webhooks.ts';
 import { Store } from './core/store/store.ts';
 
-/** Writes the contract to contract/, so that changes of it are reviewed. */
+/** The folder of the contract, which is committed so that its changes are reviewed. */
 const folder = join(import.meta.dirname, '..', 'contract');
 
 const write = (name: string, value: unknown) =>
@@ -18,8 +18,8 @@ const store = new Store(':memory:');
 const document = await createApp({ store }).request('/openapi.json');
 write('openapi.json', await document.json());
 store.close();
-// In a file of their own: n8n needs the scopes as soon as it starts, and the document is large.
+// The scopes have their own file, because n8n needs them as soon as it starts and the document is large.
 write('scopes.json', Object.fromEntries(scopes));
-// Without custom fields: n8n's verification reports their type `url` as a misspelled "URL".
+// Custom fields are omitted, because n8n's verification reports their type `url` as a misspelled "URL".
 const chosen = resources.filter(({ name }) => name !== 'custom-fields');
 write('choices.json', choicesOf([...chosen, webhooks]));

@@ -24,11 +24,11 @@ export function serverFor(app: Hono<Env>): Server {
 		outgoing.once('close', () => answering.delete(socket));
 		void listener(incoming, outgoing);
 	});
-	// A client that does not read its answer would have it kept in memory; one that waits for its answer may wait.
+	// An answer stays in memory until its client reads it. A client that waits for its answer is not disconnected.
 	server.setTimeout(120_000, (socket) => {
 		if (!answering.has(socket) || socket.writableLength > 0) socket.destroy();
 	});
-	// Longer than clients keep connections: one that is closed when it is used again loses a request.
+	// Longer than clients keep idle connections: if the server closes one just as it is reused, a request is lost.
 	server.keepAliveTimeout = 65_000;
 	// The app may ignore expectations (RFC 9110, 10.1.1).
 	server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing));

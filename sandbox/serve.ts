@@ -8,18 +8,18 @@ import { OfAnotherVersion } from './core/store/records/table.ts';
 import { serverFor } from './http-server.ts';
 
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {
-	/** 0, the default, picks a free port. */
+	/** The port; 0, the default, picks a free one. */
 	port?: number;
 	host?: '127.0.0.1';
-	/** A file, or `:memory:`, the default. */
+	/** The path of the database file; `:memory:` by default. */
 	db?: string;
 	/** The number of contacts in a new database; 200 by default. */
 	contacts?: number;
 	/** The day at whose beginning the data of a new database ends (`YYYY-MM-DD`, UTC); today by default. */
 	day?: string;
-	/** Whether the event log of a new database begins with what a team does in some days; not by default. */
+	/** Whether the event log of a new database begins with a few days of a team's work; not by default. */
 	isLively?: boolean;
-	/** By default generated once per database, and the same at every start. */
+	/** The API key; by default, it is generated once per database and is the same at every start. */
 	apiKey?: string;
 	/** A public OAuth client to register, besides those created in the settings. */
 	oauthClient?: { id: string; name: string; redirectUri: string };

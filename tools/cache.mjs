@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join, posix, win32 } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathsOf } from './environment.mjs';
 import { Failure } from './failure.mjs';
 import { withLock } from './lock.mjs';
 
-const RENAME_ATTEMPTS = 60;
-const RENAME_PAUSE_MS = 500;
+const renameAttempts = 60;
+const renamePauseMs = 500;
 
 /**
- * The folder for what this project installs once per machine, outside the clone: the system's place
+ * The folder of what this project installs once per machine, outside the clone: in the system's folder
  * for caches (on Linux, the XDG Base Directory Specification).
  *
  * @param {NodeJS.Platform} [platform]
@@ -18,8 +19,7 @@ const RENAME_PAUSE_MS = 500;
  * @param {string} [home]
  */
 export function cacheFolder(platform = process.platform, env = process.env, home = homedir()) {
-	const { join } = platform === 'win32' ? win32 : posix;
-	return join(userCache(platform, env, home), 'n8n-nodes-crm-platform');
+	return pathsOf(platform).join(userCache(platform, env, home), 'n8n-nodes-crm-platform');
 }
 
 /**
@@ -28,11 +28,11 @@ export function cacheFolder(platform = process.platform, env = process.env, home
  * @param {string} home
  */
 function userCache(platform, env, home) {
-	const { join } = platform === 'win32' ? win32 : posix;
+	const paths = pathsOf(platform);
 	if (env.XDG_CACHE_HOME) return env.XDG_CACHE_HOME;
-	if (platform === 'win32') return env.LOCALAPPDATA || join(home, 'AppData', 'Local');
-	if (platform === 'darwin') return join(home, 'Library', 'Caches');
-	return join(home, '.cache');
+	if (platform === 'win32') return env.LOCALAPPDATA || paths.join(home, 'AppData', 'Local');
+	if (platform === 'darwin') return paths.join(home, 'Library', 'Caches');
+	return paths.join(home, '.cache');
 }
 
 /**
@@ -46,8 +46,8 @@ export function logFile(subject) {
 
 /**
  * Fills a folder exactly once. `install` works in a temporary folder beside it, which is renamed
- * when it is complete, so that an interrupted installation is never taken for a complete one. If
- * several processes install at once, one does and the others wait for it.
+ * when it is complete, so that an interrupted installation never looks complete. If
+ * several processes install at once, one of them does so and the others wait for it.
  *
  * @param {string} folder the folder that will exist afterwards
  * @param {(temporary: string) => Promise<void>} install fills the temporary folder, or throws
@@ -118,8 +118,8 @@ async function renamePatiently(from, to) {
 		} catch (error) {
 			const code = error instanceof Error && 'code' in error ? String(error.code) : '';
 			const mayPass = process.platform === 'win32' && ['EPERM', 'EACCES', 'EBUSY'].includes(code);
-			if (!mayPass || attempt === RENAME_ATTEMPTS) throw error;
-			await sleep(RENAME_PAUSE_MS);
+			if (!mayPass || attempt === renameAttempts) throw error;
+			await sleep(renamePauseMs);
 		}
 	}
 }

@@ -8,18 +8,18 @@ export interface ChangelogEntry {
 	notes: string;
 }
 
-const HEADING = /^## \[(?<version>[^\]]+)\](?: - (?<date>\d{4}-\d{2}-\d{2}))?[ \t\r]*$/gm;
-const LINK_DEFINITION = /^\[[^\]]+\]: \S+\r?$/gm;
+const headingPattern = /^## \[(?<version>[^\]]+)\](?: - (?<date>\d{4}-\d{2}-\d{2}))?[ \t\r]*$/gm;
+const linkDefinitionPattern = /^\[[^\]]+\]: \S+\r?$/gm;
 
 /** Reads the entries of a changelog, in their order. */
 export function parseChangelog(text: string): ChangelogEntry[] {
-	const headings = [...text.matchAll(HEADING)];
+	const headings = [...text.matchAll(headingPattern)];
 	return headings.map(({ index, 0: heading, groups }, i) => ({
 		version: groups?.['version'] ?? '',
 		date: groups?.['date'],
 		notes: text
 			.slice(index + heading.length, headings[i + 1]?.index)
-			.replace(LINK_DEFINITION, '')
+			.replace(linkDefinitionPattern, '')
 			.trim(),
 	}));
 }

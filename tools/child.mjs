@@ -2,16 +2,16 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onStopSignal, STOP_SIGNALS } from './stop.mjs';
+import { onStopSignal, stopSignals } from './stop.mjs';
 
-const PARENT_POLL_MS = 500;
+const parentPollMs = 500;
 
 /** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 /** @typedef {import('node:child_process').SpawnOptions} SpawnOptions */
 
 /**
- * Starts a program in a process group of its own, so that a Ctrl-C in the terminal reaches only us
- * and we decide when the program and its children end (stopGroup). It never outlives us.
+ * Starts a program in its own process group, so that a Ctrl-C in the terminal reaches only this process,
+ * which decides when the program and its children end (stopGroup). The program never outlives this process.
  *
  * @param {string} command
  * @param {string[]} args
@@ -33,7 +33,7 @@ export function startGroup(command, args, options) {
  * Ends a program started by startGroup, and its children. Returns when it has ended.
  *
  * @param {ChildProcess} child
- * @param {number} graceMs how long it may take to end by itself before it is killed
+ * @param {number} graceMs how long the program may take to end before it is killed
  */
 export async function stopGroup(child, graceMs) {
 	if (!hasEnded(child)) {
@@ -43,7 +43,7 @@ export async function stopGroup(child, graceMs) {
 		signalGroup(child, 'SIGKILL');
 		await ended;
 	}
-	// Its children may outlive a clean end.
+	// Its children may still run after a clean end.
 	signalGroup(child, 'SIGKILL');
 }
 
@@ -71,7 +71,7 @@ function signalGroup(child, signal) {
 }
 
 /**
- * Runs a program to its end in a process group of its own. A stop signal to us ends it too.
+ * Runs a program in its own process group until it ends. A stop signal to this process ends it, too.
  *
  * @param {string} command
  * @param {string[]} args
@@ -90,13 +90,13 @@ export async function runGroup(command, args, options) {
 }
 
 /**
- * Runs a program in our place: same terminal, and every stop signal to us ends it too.
+ * Runs a program in place of this process: in the same terminal, and a stop signal to this process ends it, too.
  *
  * @param {string} command
  * @param {string[]} args
  * @param {SpawnOptions} options
  * @returns {Promise<number>} its exit code, or 128 + the number of the signal that ended it, as
- * shells put it
+ * in shells
  */
 export async function runInPlace(command, args, options) {
 	const child = spawn(command, args, { ...options, stdio: 'inherit' });
@@ -104,19 +104,19 @@ export async function runInPlace(command, args, options) {
 	const forward = (signal) => {
 		if (mustForward(signal, process.platform)) child.kill(signal);
 	};
-	for (const signal of STOP_SIGNALS) process.on(signal, forward);
+	for (const signal of stopSignals) process.on(signal, forward);
 	const watch = watchParent(() => forward('SIGTERM'));
 	try {
 		const [code, signal] = await once(child, 'exit');
 		return code ?? 128 + constants.signals[/** @type {NodeJS.Signals} */ (signal)];
 	} finally {
 		clearInterval(watch);
-		for (const signal of STOP_SIGNALS) process.off(signal, forward);
+		for (const signal of stopSignals) process.off(signal, forward);
 	}
 }
 
 /**
- * Whether a stop signal has to be forwarded to a program that shares our console. Windows notifies
+ * Whether a stop signal has to be forwarded to a program in the same console. Windows notifies
  * every program of a console of Ctrl-C and of its closing, and its `kill` ends a program at once,
  * whatever the signal, before it can clean up.
  *
@@ -128,8 +128,8 @@ export function mustForward(signal, platform) {
 }
 
 /**
- * A SIGTERM to npm ends npm and its shell, and never reaches us. We notice it because another
- * process becomes our parent.
+ * A SIGTERM to npm ends npm and its shell, but does not reach this process. It is noticed because this process
+ * gets another parent.
  *
  * @param {() => void} onGone
  */
@@ -139,6 +139,6 @@ function watchParent(onGone) {
 		if (process.ppid === parent) return;
 		clearInterval(watch);
 		onGone();
-	}, PARENT_POLL_MS);
+	}, parentPollMs);
 	return watch;
 }

@@ -6,10 +6,10 @@ import { npm } from './npm.mjs';
 import { showProgress } from './progress.mjs';
 
 /**
- * Not `npm ci`, which refuses a lock file that lacks the optional packages of other systems. The kinds
- * are named because a machine set up for production would leave out the ones we need.
+ * Not `npm ci`, which refuses a lock file that lacks the optional packages of other systems. The types of
+ * dependencies are listed because a machine that is set up for production would omit development dependencies.
  */
-const INSTALL = [
+const installArguments = [
 	'install',
 	'--no-save',
 	'--ignore-scripts',
@@ -18,7 +18,7 @@ const INSTALL = [
 ];
 
 /** Leaves out the packages of test/package.json, the one workspace. */
-const WITHOUT_TESTS = '--workspaces=false';
+const withoutTests = '--workspaces=false';
 
 /**
  * Installs the clone's packages if they are missing or differ from package-lock.json.
@@ -34,7 +34,7 @@ export async function installDependencies(root, node, tests) {
 		async () => {
 			if (areDependenciesCurrent(root, tests)) return;
 			await showProgress("Installing the project's packages (about a minute, once)", () =>
-				npm(tests ? INSTALL : [...INSTALL, WITHOUT_TESTS], {
+				npm(tests ? installArguments : [...installArguments, withoutTests], {
 					subject: 'dependencies',
 					cwd: root,
 					node,
@@ -47,11 +47,11 @@ export async function installDependencies(root, node, tests) {
 }
 
 /**
- * Whether node_modules matches package-lock.json: either we stamped it with that file's hash, or npm,
- * run by hand, finished after that file was last written.
+ * Whether node_modules matches package-lock.json: either this program stamped it with that file's hash,
+ * or npm, run by hand, finished after that file was last written.
  *
  * @param {string} root the clone
- * @param {boolean} tests whether the packages of the tests have to be there too
+ * @param {boolean} tests whether the packages of the tests are required, too
  */
 export function areDependenciesCurrent(root, tests) {
 	// npm writes this file last: without it, an installation was interrupted.
@@ -64,7 +64,7 @@ export function areDependenciesCurrent(root, tests) {
 }
 
 /**
- * An installation for `npm start` passes the other checks, but lacks these.
+ * Whether the packages of the tests are installed: an installation for `npm start` passes the other checks without them.
  *
  * @param {string} root
  */

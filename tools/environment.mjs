@@ -24,8 +24,12 @@ export function searchPath(env = process.env, platform = process.platform) {
 	return (env[pathVariable(env)] ?? '').split(pathsOf(platform).delimiter).filter(Boolean);
 }
 
-/** @param {NodeJS.Platform} platform */
-function pathsOf(platform) {
+/**
+ * The module `node:path` as it is on a platform.
+ *
+ * @param {NodeJS.Platform} platform
+ */
+export function pathsOf(platform) {
 	return platform === 'win32' ? win32 : posix;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Something went wrong that the user can act on. The message says what happened and what to do;
- * it is shown as it is, without a stack.
+ * An error that the user can correct. The message says what happened and what to do; it is shown without
+ * a stack.
  */
 export class Failure extends Error {
 	/** @override */
@@ -8,7 +8,7 @@ export class Failure extends Error {
 }
 
 /**
- * Shows an error on stderr and makes the process end with code 1 once nothing is left to do.
+ * Shows an error on stderr and sets the exit code of the process to 1.
  *
  * @param {unknown} error a Failure is shown as its message, anything else with its stack
  */

@@ -4,7 +4,7 @@ import { z } from 'zod/v4';
 import { runNode } from './run-node.ts';
 import type { StepResult, TestCounts } from './steps.ts';
 
-/** The part we use of what jest writes with --json. */
+/** The part of jest's JSON report that is used here. */
 const Report = z.object({
 	numPassedTests: z.number(),
 	numFailedTests: z.number(),
@@ -20,9 +20,9 @@ const Report = z.object({
 /**
  * Runs jest.
  *
- * @param name of the report's file
+ * @param name the name of the report's file
  * @param args jest's arguments: which tests, and how
- * @param env its environment; by default ours
+ * @param env its environment; by default that of this process
  */
 export async function runJest(
 	name: string,
@@ -39,7 +39,7 @@ export async function runJest(
 	return { ok, tests: countTests(readFileSync(report, 'utf8')) };
 }
 
-/** @param report what jest wrote with --json */
+/** @param report jest's JSON report */
 export function countTests(report: string): TestCounts {
 	const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, testResults } = Report.parse(
 		JSON.parse(report),

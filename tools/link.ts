@@ -7,7 +7,7 @@ import { Failure } from './failure.mjs';
 export const modulesFolder = resolve('.tmp', 'modules');
 
 /**
- * The file each module is bundled into, by the start of its path: loading 300 files took longer than running them.
+ * The file into which each module is bundled, by the start of its path: loading 300 files took longer than running them.
  * Modules that only one node needs are bundled separately.
  */
 const parts: ReadonlyArray<[path: string, file: string]> = [
@@ -19,8 +19,8 @@ const parts: ReadonlyArray<[path: string, file: string]> = [
 ];
 
 /**
- * Bundles compiled modules into the files that n8n loads: one for each node and credential, and the parts they
- * share, which a process loads once.
+ * Bundles compiled modules into the files that n8n loads: one for each node and credential, and the parts that
+ * they share, which a process loads only once.
  *
  * @param compiled the folder of the modules, with `import` and `export`
  * @throws {Failure} if imports form a cycle or a module is missing

@@ -2,16 +2,16 @@ import { mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } 
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const HEARTBEAT_MS = 5_000;
-/** Six missed heartbeats: by now the process number may belong to another program. */
-const ABANDONED_MS = 30_000;
-const POLL_MS = 500;
+const heartbeatMs = 5_000;
+/** Age of an abandoned lock: after six missed heartbeats, the process number may belong to another program. */
+const abandonedMs = 30_000;
+const pollMs = 500;
 
 /**
  * Takes a lock that lasts until it is released or this process ends, however it ends.
  *
  * @param {string} file the lock file; holds the number of the process that has the lock
- * @returns {{ release: () => void } | { holder: number }} the lock, or who has it
+ * @returns {{ release: () => void } | { holder: number }} the lock, or the process that has it
  */
 export function takeLock(file) {
 	mkdirSync(dirname(file), { recursive: true });
@@ -24,7 +24,7 @@ export function takeLock(file) {
 		rmSync(file, { force: true });
 		return takeLock(file);
 	}
-	const heartbeat = setInterval(() => touch(file), HEARTBEAT_MS);
+	const heartbeat = setInterval(() => touch(file), heartbeatMs);
 	heartbeat.unref();
 	return {
 		release() {
@@ -35,7 +35,7 @@ export function takeLock(file) {
 }
 
 /**
- * Works under a lock, after waiting for it as long as it takes.
+ * Runs `work` under a lock, after waiting for the lock without a time limit.
  *
  * @template T
  * @param {string} file
@@ -47,7 +47,7 @@ export async function withLock(file, work, onWait) {
 	let lock = takeLock(file);
 	if ('holder' in lock) onWait?.(lock.holder);
 	while ('holder' in lock) {
-		await sleep(POLL_MS);
+		await sleep(pollMs);
 		lock = takeLock(file);
 	}
 	try {
@@ -65,8 +65,8 @@ function holderOf(file) {
 	try {
 		const holder = Number(readFileSync(file, 'utf8'));
 		const age = Date.now() - statSync(file).mtimeMs;
-		if (age > ABANDONED_MS) return undefined;
-		// Empty: created this instant by a process that has not written its number yet.
+		if (age > abandonedMs) return undefined;
+		// The file is empty: a process has just created it and has not written its number yet.
 		if (holder === 0) return holder;
 		return isAlive(holder) ? holder : undefined;
 	} catch (error) {

@@ -12,20 +12,20 @@ import { showProgress } from './progress.mjs';
  * The package.json and package-lock.json of the n8n that `npm start` runs. This file is plain JavaScript
  * without dependencies, since the launcher installs n8n while it installs the project's packages.
  */
-const DEMO_N8N = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
+const demoN8n = resolve(dirname(fileURLToPath(import.meta.url)), '..', 'demo', 'n8n');
 
-/** The only packages of n8n whose install scripts it needs. */
-const NATIVE_MODULES = ['sqlite3', 'isolated-vm'];
+/** The packages whose install scripts are necessary. */
+const nativeModules = ['sqlite3', 'isolated-vm'];
 
 /**
  * Installs n8n into the machine's cache, unless it is there.
  *
  * @param {string} [manifest] the folder with its package.json and package-lock.json
- * @param {string} [node] the Node that will run it
+ * @param {string} [node] the Node.js that will run it
  * @returns {Promise<string>} the folder whose node_modules hold n8n
  * @throws {Failure} if npm cannot install it, with advice
  */
-export async function installN8n(manifest = DEMO_N8N, node = process.execPath) {
+export async function installN8n(manifest = demoN8n, node = process.execPath) {
 	const folder = join(cacheFolder(), folderName(manifest, node));
 	await installOnce(
 		folder,
@@ -36,7 +36,7 @@ export async function installN8n(manifest = DEMO_N8N, node = process.execPath) {
 }
 
 /**
- * Names everything an installation depends on; native modules are compiled for one version of Node.
+ * A name that includes everything an installation depends on; native modules are compiled for one version of Node.js.
  *
  * @param {string} manifest
  * @param {string} node
@@ -63,7 +63,7 @@ function n8nVersion(manifest) {
 }
 
 /**
- * npm downloads on one core; meanwhile the native modules compile on the other, in a separate folder.
+ * npm downloads on one core; meanwhile, the native modules are compiled on another, in a separate folder.
  *
  * @param {string} manifest
  * @param {string} folder an empty one
@@ -76,7 +76,7 @@ async function install(manifest, folder, node) {
 	const native = join(folder, 'native');
 	const title = `Installing n8n ${n8nVersion(manifest)} (3 to 5 minutes and 3 GB, once per machine)`;
 	await showProgress(title, async (step) => {
-		const pendingSteps = new Set(['downloading its packages', `building ${NATIVE_MODULES.join(' and ')}`]);
+		const pendingSteps = new Set(['downloading its packages', `building ${nativeModules.join(' and ')}`]);
 		/** @param {string} name @param {Promise<void>} work */
 		const track = async (name, work) => {
 			await work;
@@ -89,7 +89,7 @@ async function install(manifest, folder, node) {
 			track(download, downloadPackages(folder, node)),
 			track(build, buildNativeModules(manifest, native, node)),
 		);
-		for (const name of NATIVE_MODULES) {
+		for (const name of nativeModules) {
 			const target = join(folder, 'node_modules', name);
 			rmSync(target, { recursive: true, force: true });
 			cpSync(join(native, 'node_modules', name), target, { recursive: true });
@@ -131,9 +131,9 @@ async function downloadPackages(folder, node) {
 async function buildNativeModules(manifest, folder, node) {
 	const lock = JSON.parse(readFileSync(join(manifest, 'package-lock.json'), 'utf8'));
 	const dependencies = Object.fromEntries(
-		NATIVE_MODULES.map((name) => [name, lock.packages[`node_modules/${name}`].version]),
+		nativeModules.map((name) => [name, lock.packages[`node_modules/${name}`].version]),
 	);
-	const allowScripts = Object.fromEntries(NATIVE_MODULES.map((name) => [name, true]));
+	const allowScripts = Object.fromEntries(nativeModules.map((name) => [name, true]));
 	mkdirSync(folder);
 	writeFileSync(
 		join(folder, 'package.json'),
@@ -153,12 +153,12 @@ async function buildNativeModules(manifest, folder, node) {
  * @param {string} node
  */
 function checkNativeModules(folder, node) {
-	const load = NATIVE_MODULES.map((name) => `require('${name}')`).join(';');
+	const load = nativeModules.map((name) => `require('${name}')`).join(';');
 	try {
 		execFileSync(node, ['--no-node-snapshot', '-e', load], { cwd: folder, stdio: 'pipe' });
 	} catch (error) {
 		throw new Failure(
-			`n8n's native modules (${NATIVE_MODULES.join(', ')}) were installed but do not load: ` +
+			`n8n's native modules (${nativeModules.join(', ')}) were installed but do not load: ` +
 				`${error instanceof Error ? error.message : error}\n  Log: ${logFile('n8n-build')}`,
 		);
 	}

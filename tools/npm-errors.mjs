@@ -1,5 +1,5 @@
 /** What npm's error codes and messages mean for the user. */
-const EXPLANATIONS = [
+const explanations = [
 	{
 		sign: /\bENOSPC\b|no space left on device/i,
 		meaning: 'The disk is full. Free some space (n8n needs 3 GB) and run the command again.',
@@ -33,18 +33,18 @@ const EXPLANATIONS = [
 	},
 ];
 
-/** Enough to see what npm complained of. */
-const SHOWN_LINES = 8;
+/** Enough lines to see npm's error. */
+const shownLines = 8;
 
 /**
  * The message for an npm command that failed.
  *
  * @param {string[]} args npm's arguments
- * @param {string} output of npm
+ * @param {string} output npm's output
  * @param {string} log the file with the complete output
  */
 export function explainNpm(args, output, log) {
-	const explanation = EXPLANATIONS.find(({ sign }) => sign.test(output));
+	const explanation = explanations.find(({ sign }) => sign.test(output));
 	const details = explanation ? [explanation.meaning] : ['It said:', ...complaint(output)];
 	return [`npm ${args[0]} failed. ${details.join('\n    ')}`, `  All it said: ${log}`].join('\n');
 }
@@ -53,5 +53,5 @@ export function explainNpm(args, output, log) {
 function complaint(output) {
 	const lines = output.split('\n').filter((line) => line.trim() && !line.startsWith('npm warn'));
 	const errors = lines.filter((line) => /^npm (error|ERR!) \S/.test(line));
-	return errors.length > 0 ? errors.slice(0, SHOWN_LINES) : lines.slice(-SHOWN_LINES);
+	return errors.length > 0 ? errors.slice(0, shownLines) : lines.slice(-shownLines);
 }

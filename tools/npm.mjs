@@ -34,7 +34,7 @@ export async function npm(args, { subject, cwd, node = process.execPath }) {
 }
 
 /**
- * npm's script, so that it runs under a Node of our choice and without a shell.
+ * The path of npm's script, with which npm runs under a chosen Node.js and without a shell.
  *
  * @returns {string}
  */
@@ -63,7 +63,7 @@ function findNpm() {
  */
 function npmEnvironment(env, node) {
 	const inherited = Object.entries(withNodeFirst(env, node)).filter(
-		// Settings of the npm that started us concern the clone, not the folder we work on.
+		// The settings of the npm that started this process concern the clone, not this folder.
 		([name]) => !/^npm_(package_|lifecycle_|config_local_prefix$)/.test(name),
 	);
 	return { ...Object.fromEntries(inherited), ...headersOf(node) };

@@ -8,14 +8,14 @@ export interface OutputSchema {
 /** The part of a resource that is used here. */
 export interface Menu {
 	value: string;
-	/** Absent where the user picks the kind of record in the form. */
+	/** Absent if the user picks the record type in the form. */
 	path?: string;
 	operations: Array<{ option: { value: unknown }; output?: OutputSchema | null }>;
 }
 
-/** A file that n8n looks for beside the node, and its content. */
+/** A file that n8n reads beside the node, and its content. */
 export interface Preview {
-	/** Relative to the node's folder. */
+	/** The path of the file, relative to the node's folder. */
 	file: string;
 	schema: OutputSchema;
 }
@@ -37,8 +37,8 @@ export interface Contract {
 const maxDepth = 3;
 
 /**
- * The output previews of every operation: the record the contract describes, unless the operation
- * says otherwise.
+ * The output previews of every operation: the record that the contract describes, unless the operation
+ * has another output.
  */
 export function outputSchemas(contract: Contract, menu: Menu[]): Preview[] {
 	return menu.flatMap(({ value, path, operations }) => {
@@ -64,7 +64,7 @@ function recordAt(contract: Contract, path: string): OutputSchema | undefined {
 	if (!schema) return undefined;
 	const record = toOutputSchema(contract, schema, 0);
 	const { error, ...others } = record.properties ?? {};
-	// The node renames a record's `error`, which n8n would take for a failure.
+	// The node renames a record's `error`, because n8n would treat it as a failure.
 	return error ? { ...record, properties: { ...others, error_info: error } } : record;
 }
 

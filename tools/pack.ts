@@ -8,7 +8,7 @@ const Manifest = z.object({ name: z.string(), version: z.string() });
 /**
  * Packs the built package as npm would publish it.
  *
- * @param folder where the tarball goes; created if need be
+ * @param folder the folder of the tarball; created if necessary
  * @returns the tarball's absolute path
  */
 export async function packPackage(folder: string): Promise<string> {

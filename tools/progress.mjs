@@ -1,8 +1,8 @@
 import { isStopping } from './stop.mjs';
 
-const TERMINAL_EVERY_MS = 1_000;
-/** Without a terminal, each report is a line in a log. */
-const LOG_EVERY_MS = 30_000;
+const terminalEveryMs = 1_000;
+/** Interval without a terminal, where each report is a line in a log. */
+const logEveryMs = 30_000;
 
 /** @typedef {{ name: string, startedAt: number, step: string }} Work */
 
@@ -13,7 +13,7 @@ const activeWork = new Set();
 let timer;
 
 /**
- * Prints what is being done and, meanwhile, for how long.
+ * Prints the title of the work and how long it has taken so far.
  *
  * @template T
  * @param {string} title what is done, and in parentheses how long it usually takes
@@ -25,7 +25,7 @@ export async function showProgress(title, work) {
 	writeLine(`${title} ...`);
 	activeWork.add(current);
 	const isAlone = activeWork.size === 1;
-	timer ??= setInterval(report, process.stdout.isTTY ? TERMINAL_EVERY_MS : LOG_EVERY_MS);
+	timer ??= setInterval(report, process.stdout.isTTY ? terminalEveryMs : logEveryMs);
 	try {
 		const result = await work((name) => {
 			current.step = name;
@@ -66,7 +66,7 @@ function writeLine(line = '') {
 }
 
 /**
- * A length of time as people say it: "4 s", "2 min 05 s".
+ * A duration for people: "4 s", "2 min 05 s".
  *
  * @param {number} ms
  */

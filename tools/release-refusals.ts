@@ -6,9 +6,9 @@ export interface ReleaseState {
 	version: string;
 	/** The two versions in package-lock.json. */
 	lockedVersions: string[];
-	/** The branch that is checked out; empty if there is none. */
+	/** The current branch; empty if there is none. */
 	branch: string;
-	/** The tag that is released; undefined before there is one. */
+	/** The tag to release; undefined if it does not exist yet. */
 	tag: string | undefined;
 	/** The tags of HEAD and of every other commit. */
 	tags: { head: string[]; others: string[] };
@@ -17,10 +17,10 @@ export interface ReleaseState {
 	changelog: ChangelogEntry[];
 }
 
-export const RELEASE_BRANCH = 'main';
+export const releaseBranch = 'main';
 
 /** Semantic Versioning 2.0.0, without build metadata, which npm drops. */
-const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
+const versionPattern = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
 
 /** Every reason not to release, with its remedy; empty if there is none. */
 export function refusals(state: ReleaseState): string[] {
@@ -29,7 +29,7 @@ export function refusals(state: ReleaseState): string[] {
 	const entry = changelog.find((candidate) => candidate.version === version);
 	const rules: Array<[boolean, string]> = [
 		[
-			!VERSION.test(version),
+			!versionPattern.test(version),
 			`The version ${version} in package.json is not one of Semantic Versioning, such as 1.2.3.`,
 		],
 		[
@@ -38,8 +38,8 @@ export function refusals(state: ReleaseState): string[] {
 				`${version}. Set both with: npm version --no-git-tag-version <version>`,
 		],
 		[
-			tag === undefined && branch !== RELEASE_BRANCH,
-			`Releases are made from ${RELEASE_BRANCH}, and this is ${branch || 'a commit without a branch'}.`,
+			tag === undefined && branch !== releaseBranch,
+			`Releases are made from ${releaseBranch}, and this is ${branch || 'a commit without a branch'}.`,
 		],
 		[
 			tag !== undefined && tag !== versionTag,

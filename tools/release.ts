@@ -8,9 +8,9 @@ import { parseChangelog } from './changelog.ts';
 import { Failure, reportFailure } from './failure.mjs';
 import { runJest } from './jest.ts';
 import { packPackage } from './pack.ts';
-import { refusals, RELEASE_BRANCH, type ReleaseState } from './release-refusals.ts';
+import { refusals, releaseBranch, type ReleaseState } from './release-refusals.ts';
 
-const HELP = `
+const helpText = `
 npm run release -- --dry-run   Checks that this clone can be released, builds and packs it, runs
                                n8n's verification on the tarball, and says what a release would do.
 npm run release                The same, then tags the commit and pushes the tag: the workflow
@@ -20,7 +20,7 @@ npm run release -- --tag v1.2.3   What that workflow runs: the same for a tag th
 The tarball and the release notes are written to .tmp/release.
 `;
 
-const OUTPUT = resolve('.tmp', 'release');
+const outputFolder = resolve('.tmp', 'release');
 
 const Manifest = z.object({ name: z.string(), version: z.string() });
 const Lock = z.object({
@@ -36,7 +36,7 @@ async function release(): Promise<void> {
 			help: { type: 'boolean', default: false },
 		},
 	});
-	if (values.help) return console.log(HELP);
+	if (values.help) return console.log(helpText);
 	const state = readState(values.tag);
 	const reasons = refusals(state);
 	if (reasons.length > 0) {
@@ -44,14 +44,14 @@ async function release(): Promise<void> {
 	}
 	const tarball = await packVerified();
 	const notes = state.changelog.find(({ version }) => version === state.version)?.notes ?? '';
-	writeFileSync(join(OUTPUT, 'notes.md'), `${notes}\n`);
+	writeFileSync(join(outputFolder, 'notes.md'), `${notes}\n`);
 
 	const tag = `v${state.version}`;
 	console.log(`\n${tag} can be released: ${tarball}\n\n${notes}\n`);
 	if (values.tag !== undefined) return;
 	const commands = [
 		['tag', '--annotate', tag, '--message', tag],
-		['push', 'origin', RELEASE_BRANCH, tag],
+		['push', 'origin', releaseBranch, tag],
 	];
 	for (const args of commands) {
 		if (values['dry-run']) console.log(`Would run: git ${args.join(' ')}`);
@@ -85,14 +85,14 @@ function readState(tag: string | undefined): ReleaseState {
  * @throws {Failure} if the verification finds anything
  */
 async function packVerified(): Promise<string> {
-	rmSync(OUTPUT, { recursive: true, force: true });
-	mkdirSync(OUTPUT, { recursive: true });
+	rmSync(outputFolder, { recursive: true, force: true });
+	mkdirSync(outputFolder, { recursive: true });
 	await buildPackage();
 	const { ok } = await runJest('gate', ['test/gate']);
 	if (!ok) throw new Failure("Not released: n8n's verification would refuse the package, see above.");
-	// Under a name without the version, which the workflow can rely on.
-	const tarball = join(OUTPUT, 'package.tgz');
-	copyFileSync(await packPackage(OUTPUT), tarball);
+	// The name has no version, so that the workflow knows it.
+	const tarball = join(outputFolder, 'package.tgz');
+	copyFileSync(await packPackage(outputFolder), tarball);
 	return tarball;
 }
 

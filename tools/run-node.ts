@@ -1,10 +1,10 @@
 import { runGroup } from './child.mjs';
 
 /**
- * Runs a script under this Node, its output in the same place as ours.
+ * Runs a script under this version of Node.js, with the output of this process.
  *
  * @param args the script and its arguments
- * @param env its environment; by default ours
+ * @param env its environment; by default that of this process
  * @returns whether it succeeded
  */
 export async function runNode(args: string[], env = process.env): Promise<boolean> {

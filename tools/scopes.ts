@@ -22,7 +22,7 @@ const [begin, end] = ['<!-- operations, written by npm run words -->', '<!-- end
 /**
  * Fills docs/scopes.md with the scopes that the contract requires for each operation.
  *
- * @throws Error if the page lacks the markers between which they belong
+ * @throws Error if the page lacks the markers of their place
  */
 export function pageWithScopes(page: string, contract: SecuredContract, resources: SecuredMenu[]): string {
 	const [before, rest = ''] = page.split(begin);
@@ -33,7 +33,7 @@ export function pageWithScopes(page: string, contract: SecuredContract, resource
 
 function scopesTable(contract: SecuredContract, resources: SecuredMenu[]): string {
 	const rows = resources.flatMap(({ name, path, operations }) => {
-		// A custom request needs the scopes of its path.
+		// An API request needs the scopes of its path.
 		if (path === '/') return [`| ${name} | Send | those of the request it sends |`];
 		if (operations.some(({ option }) => option.value === 'undo')) return [`| ${name} | Undo | \`events:read\`, and both scopes of the records |`];
 		const scopesOf = (operation: SecuredOperation) =>
@@ -61,9 +61,9 @@ function scopesAt(contract: SecuredContract, method: string, path: string): stri
 
 type Request = [method: string, path: string];
 
-/** The requests of an operation on the records of a path, those that need scopes of their own. */
+/** The requests of an operation on the records of a path that need different scopes. */
 function requestsOf({ option: { value }, write }: SecuredOperation, path: string): Request[] {
-	// Files use a background job and read its results.
+	// Operations with files use a background job and read its results.
 	const jobs: Request[] = [['post', '/jobs'], ['get', '/jobs/{}/results']];
 	if (value === 'exportFile') return [['get', path], ...jobs];
 	if (value === 'getCurrent') return [['get', `${path}/me`]];
@@ -84,7 +84,7 @@ const writes: Record<string, Request> = {
 	removeTag: ['delete', '/{}/tags/{}'],
 };
 
-/** The write that an operation looks up in the service's description. */
+/** The requests of the write that an operation finds in the API description. */
 function writesOf(write: (description: never) => unknown): Request[] {
 	const found: Request[] = [];
 	const nothing = { fields: [] };

@@ -13,7 +13,7 @@ import { findNode24 } from './node24.mjs';
  * - `--without-tests`: the script does not need the packages of test/package.json.
  * - `--with-n8n`: the script runs n8n, which is then installed while the packages are.
  */
-const OPTIONS = ['--without-tests', '--with-n8n'];
+const knownOptions = ['--without-tests', '--with-n8n'];
 
 /**
  * Splits the launcher's arguments.
@@ -25,9 +25,9 @@ export function parseArguments(args) {
 	const index = args.findIndex((arg) => !arg.startsWith('--'));
 	const options = index < 0 ? args : args.slice(0, index);
 	const file = args[index];
-	if (!file || options.some((option) => !OPTIONS.includes(option))) {
+	if (!file || options.some((option) => !knownOptions.includes(option))) {
 		throw new Failure(
-			`Usage: node tools/launch.mjs [${OPTIONS.join('] [')}] <file.ts> [arguments of the file]`,
+			`Usage: node tools/launch.mjs [${knownOptions.join('] [')}] <file.ts> [arguments of the file]`,
 		);
 	}
 	return {
@@ -40,7 +40,7 @@ export function parseArguments(args) {
 
 /**
  * Runs one of the project's TypeScript files under Node 24, in the clone's root, after installing
- * missing packages. Our process ends with its exit code.
+ * missing packages. This process ends with its exit code.
  *
  * @param {string[]} launcherArguments the launcher's options, the file relative to the root, its arguments
  */

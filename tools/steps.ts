@@ -18,7 +18,7 @@ export interface StepResult {
 /** One part of `npm test` or `npm run check`. */
 export interface Step {
 	name: string;
-	/** Steps that must have passed: otherwise this one would only repeat their failure. */
+	/** Steps that must have passed, because otherwise this step would only repeat their failure. */
 	needs?: string[];
 	run(): Promise<StepResult>;
 }
@@ -30,10 +30,10 @@ interface Outcome extends StepResult {
 }
 
 /**
- * Runs steps one after the other, each under a heading, and sums up. The last line printed is
+ * Runs steps one after the other, each under a heading, and prints a summary. The last line printed is
  * `N passed, N failed`, with `, N skipped` at its end if tests were skipped.
  *
- * @param maySkip whether the run succeeds in spite of skipped tests; not in CI, which must provide
+ * @param maySkip whether the run succeeds despite skipped tests; not in CI, which must provide
  * everything that tests need
  * @returns whether everything passed
  */

@@ -1,28 +1,28 @@
 import { constants } from 'node:os';
 
 /** The signals by which a terminal, a supervisor or a user ends a program. */
-export const STOP_SIGNALS = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
+export const stopSignals = /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']);
 
-/** One Ctrl-C can reach us twice: from the terminal, and from the npm that started us. */
-const SAME_KEYSTROKE_MS = 1_000;
+/** One Ctrl-C can reach this process twice: from the terminal, and from the npm that started it. */
+const sameKeystrokeMs = 1_000;
 
 /** @type {Array<() => void | Promise<void>>} */
 const actions = [];
 let stoppingSince = 0;
 
 /**
- * Registers work to do before a stop signal ends this process: last registered, first done, one after
- * another. A second Ctrl-C ends the process without waiting.
+ * Registers an action to run before a stop signal ends this process. Actions run one after another, the last
+ * registered first. A second Ctrl-C ends the process without waiting.
  *
  * @param {() => void | Promise<void>} action
  * @returns {() => void} removes it
  */
 export function onStopSignal(action) {
-	if (actions.length === 0) for (const signal of STOP_SIGNALS) process.on(signal, stop);
+	if (actions.length === 0) for (const signal of stopSignals) process.on(signal, stop);
 	actions.push(action);
 	return () => {
 		actions.splice(actions.indexOf(action), 1);
-		if (actions.length === 0) for (const signal of STOP_SIGNALS) process.off(signal, stop);
+		if (actions.length === 0) for (const signal of stopSignals) process.off(signal, stop);
 	};
 }
 
@@ -52,5 +52,5 @@ export async function stopProcess(code) {
 function stop(signal) {
 	const code = 128 + constants.signals[signal];
 	if (!isStopping()) return stopProcess(code);
-	if (Date.now() - stoppingSince > SAME_KEYSTROKE_MS) process.exit(code);
+	if (Date.now() - stoppingSince > sameKeystrokeMs) process.exit(code);
 }

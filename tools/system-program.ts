@@ -13,18 +13,18 @@ import { runGroup } from './child.mjs';
 import { searchPath } from './environment.mjs';
 import { showProgress } from './progress.mjs';
 
-/** A program that npm does not bring. */
+/** A program that npm cannot install. */
 interface SystemProgram {
 	/** Its name in messages. */
 	name: string;
 	/** Its command, and other names of it. */
 	commands: string[];
-	/** Where else to look if it is not on the PATH; `*` matches anything but a slash. */
+	/** Paths to try if it is not on the PATH; `*` matches anything but a slash. */
 	otherPaths?: string[];
 	debianPackage: string;
 }
 
-const APT_GET = '/usr/bin/apt-get';
+const aptGetPath = '/usr/bin/apt-get';
 
 export const chromium: SystemProgram = {
 	name: 'Chromium',
@@ -46,7 +46,7 @@ export const redis: SystemProgram = {
 export const postgres: SystemProgram = {
 	name: 'PostgreSQL',
 	commands: ['postgres'],
-	// Debian keeps the programs of a server off the PATH, since it can have several versions.
+	// Debian does not put the server's programs on the PATH, since several versions can be installed.
 	otherPaths: ['/usr/lib/postgresql/*/bin/postgres'],
 	debianPackage: 'postgresql',
 };
@@ -74,7 +74,7 @@ export async function installProgram(program: SystemProgram): Promise<string | u
 	if (findProgram(program)) return undefined;
 	const { name, debianPackage } = program;
 	const advice = `Install it with your system's packages (Debian: apt-get install ${debianPackage}).`;
-	if (!existsSync(APT_GET)) return `${name} is not installed. ${advice}`;
+	if (!existsSync(aptGetPath)) return `${name} is not installed. ${advice}`;
 	if (process.getuid?.() !== 0) return `${name} is not installed, and only root may. ${advice}`;
 
 	const log = logFile(`apt-${debianPackage}`);
@@ -90,8 +90,8 @@ async function aptGet(args: string[], log: string): Promise<void> {
 	const output = openSync(log, 'a');
 	try {
 		// Its exit code says little (`update` fails if one source is unreachable, even an unneeded one),
-		// so we look whether the program is there afterwards.
-		await runGroup(APT_GET, ['-o', 'DPkg::Lock::Timeout=300', ...args], {
+		// so the program is looked for afterwards.
+		await runGroup(aptGetPath, ['-o', 'DPkg::Lock::Timeout=300', ...args], {
 			env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
 			stdio: ['ignore', output, output],
 		});

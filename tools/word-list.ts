@@ -34,7 +34,7 @@ const shownKeys = [
 	'valuesLabel',
 ];
 
-/** Where the list is written, for reading it after a change. */
+/** The file of the list, to be read after a change. */
 export const wordListFile = '.tmp/words.md';
 
 /**

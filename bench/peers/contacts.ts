@@ -1,6 +1,6 @@
 /** A contact of the benchmark; each service shows it in its own shape. */
 export interface Contact {
-	/** From 1; ids are derived from it. */
+	/** The number of the contact, from 1; its ids are derived from it. */
 	number: number;
 	firstName: string;
 	lastName: string;

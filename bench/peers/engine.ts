@@ -136,7 +136,7 @@ async function runNode(parts: Parts, task: PeerTask, items: IDataObject[]): Prom
 	} as INodeTypes;
 	const definition = { id: 'bench', name: 'bench', nodes: [node], connections: {}, settings: {} };
 	const started = new workflow.Workflow({ ...definition, active: false, nodeTypes });
-	// With the defaults of missing parameters.
+	// n8n adds the defaults of missing parameters.
 	const start = started.getNode('Node');
 	const runData = workflow.createRunExecutionData({
 		executionData: {

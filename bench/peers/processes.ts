@@ -32,7 +32,7 @@ export interface Laboratory {
 	/** The version of n8n. */
 	n8n: string;
 	routeOver(network: Network): Route;
-	/** Also resets the counts. */
+	/** Changes the settings of the server, which also resets its counts. */
 	set(settings: ServerSettings): Promise<void>;
 	/** What the hosts have received since. */
 	seen(): Promise<{ connections: number; open: number; hosts: Record<string, Seen | undefined> }>;

@@ -4,13 +4,13 @@ import type { Subject, PeerTask } from './subjects.ts';
 
 /** The cost of one piece of work by one subject: medians. */
 export interface Figure {
-	/** For the whole work; extrapolated where `measured` is less. */
+	/** Milliseconds for the whole work; extrapolated if `measured` is less. */
 	ms: number;
-	/** Of all processors, likewise. */
+	/** Time of all processors for the whole work, extrapolated in the same way. */
 	cpuMs: number;
 	/** The number of records that were measured. */
 	measured: number;
-	/** Of the measured part. */
+	/** The number of requests of the measured part. */
 	requests: number;
 	connections: number;
 }

@@ -50,11 +50,11 @@ export function linePlot(title: string, lines: Line[]): string {
 	].join('\n');
 }
 
-const colours = ['#d6336c', '#4c6ef5', '#868e96', '#2b8a3e', '#e8590c'];
+const colors = ['#d6336c', '#4c6ef5', '#868e96', '#2b8a3e', '#e8590c'];
 const style = `
 text{font:11px system-ui,sans-serif;fill:#24292f}
 .title{font-size:14px;font-weight:600}.tick{text-anchor:middle;fill:#6e7781}.level{text-anchor:end;fill:#6e7781}
 .ground{fill:#fff}.axis{stroke:#d0d7de}polyline{fill:none;stroke-width:2}
-${colours.map((color, i) => `.line${i}{stroke:${color}}.name${i}{fill:${color}}`).join('')}
+${colors.map((color, i) => `.line${i}{stroke:${color}}.name${i}{fill:${color}}`).join('')}
 @media (prefers-color-scheme:dark){text{fill:#e6edf3}.tick,.level{fill:#8b949e}.ground{fill:#0d1117}.axis{stroke:#30363d}}
 `;

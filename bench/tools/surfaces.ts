@@ -15,8 +15,8 @@ export interface Surface {
 }
 
 const langchain = '@n8n/n8n-nodes-langchain';
-const START = 'Start';
-const AGENT = 'AI Agent';
+const startNode = 'Start';
+const agentNode = 'AI Agent';
 
 const sandboxCredential: NonNullable<ToolNode['credential']> = { type: 'crmPlatformApi', data: (baseUrl) => ({ baseUrl, apiKey: 'KEY', descriptionUrl: '' }) };
 
@@ -40,24 +40,24 @@ export async function agentSurface(world: ToolsWorld, toolset: Toolset, version:
 	});
 	const openAi = await client.createCredential({ name: `Model ${randomUUID()}`, type: 'openAiApi', data: { apiKey: 'any', url: model.url } });
 	const tools = await toolNodes(world, toolset);
-	const to = (type: string) => ({ [type]: [[{ node: AGENT, type, index: 0 }]] });
+	const to = (type: string) => ({ [type]: [[{ node: agentNode, type, index: 0 }]] });
 	const id = await client.createWorkflow({
 		name: `${toolset.name} ${version}`,
 		settings: { executionOrder: 'v1' },
 		nodes: [
-			node(START, 'n8n-nodes-base.manualTrigger', 1, {}),
-			node(AGENT, `${langchain}.agent`, version, { promptType: 'define', text: 'Do it.', options: { maxIterations: 30 } }),
+			node(startNode, 'n8n-nodes-base.manualTrigger', 1, {}),
+			node(agentNode, `${langchain}.agent`, version, { promptType: 'define', text: 'Do it.', options: { maxIterations: 30 } }),
 			node('Model', `${langchain}.lmChatOpenAi`, 1.2, { model: { __rl: true, mode: 'id', value: 'scripted' } }, { credentials: { openAiApi: { id: openAi, name: 'Model' } } }),
 			...tools,
 		],
-		connections: { [START]: to('main'), Model: to('ai_languageModel'), ...Object.fromEntries(tools.map(({ name }) => [name, to('ai_tool')])) } as IConnections,
+		connections: { [startNode]: to('main'), Model: to('ai_languageModel'), ...Object.fromEntries(tools.map(({ name }) => [name, to('ai_tool')])) } as IConnections,
 	});
 	return {
 		name: `AI Agent ${version}`,
 		schemas: () => schemas,
 		async run(next) {
 			calls = next;
-			await client.runWorkflow(id, START);
+			await client.runWorkflow(id, startNode);
 			// A workflow that ended early did not request the rest.
 			await next.return();
 		},

@@ -13,7 +13,7 @@ import type { StoredRecord } from '../core/schemas/resource.ts';
 import { users } from '../core/schemas/users.ts';
 import type { StoreView } from '../core/store/visibility/visible-store.ts';
 
-/** The routes that tell a caller whom they act for, and in which account. */
+/** The routes that return the user on whose behalf a caller acts, and the account. */
 export const accountRoutes = (service: Service): ApiRoute[] => [
 	endpoint({
 		method: 'GET',

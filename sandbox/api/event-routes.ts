@@ -102,7 +102,7 @@ const getEvent = (service: Service): ApiRoute =>
 /** The routes of the event log, which holds the events of the last 30 days in sequence. */
 export const eventRoutes = (service: Service): ApiRoute[] => [listEvents(service), getEvent(service)];
 
-/** The log as the caller sees it, with what has become due by now. */
+/** The log as the caller sees it, after the transitions that are due have been applied. */
 function logOf(service: Service, c: Context<Env>): StoreView['events'] {
 	applyDueTransitions(service);
 	service.store.events.expire(service.now());

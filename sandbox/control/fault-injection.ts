@@ -18,7 +18,7 @@ export const injectFaults = (faults: Faults) =>
 			return new Response('{"data":[{"id":', { headers: { 'Content-Type': 'application/json' } });
 		}
 		if (fault.status !== undefined) {
-			// A proxy that still sends the body would take the early end of the connection for a failure.
+			// A proxy that is still sending the body would treat the early end of the connection as a failure.
 			await c.req.arrayBuffer();
 			return failure(fault, fault.status, c.get('requestId'));
 		}

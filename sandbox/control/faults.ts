@@ -9,7 +9,7 @@ const faultSchema = z
 		method: z.string().toUpperCase().optional(),
 		/** How many requests fail; absent means all. */
 		times: z.int().min(1).optional(),
-		/** How many matching requests pass first. */
+		/** How many matching requests are unaffected first. */
 		after: z.int().min(0).default(0),
 		/** Answers with this status instead of doing anything. */
 		status: z.int().min(200).max(599).optional(),

@@ -18,14 +18,14 @@ export interface Service {
 	newId(prefix: string, now: number): string;
 }
 
-/** In milliseconds. */
+/** The lifetimes of tokens in milliseconds. */
 export interface TokenLifetimes {
 	accessToken: number;
 	/** How long a replaced refresh token remains valid. */
 	replacedRefreshToken: number;
 }
 
-/** Who sent a request: the API key it came with, or the user whose access token it came with. */
+/** Who sent a request: an API key, or the user of the access token. */
 export interface Caller {
 	type: 'api_key' | 'user';
 	id: string;

@@ -23,7 +23,7 @@ export const machineFieldSeeds = [
 	customFieldOf(machines, 'number', 'Operating Hours', 'At the latest inspection.'),
 ];
 
-/** The id of the examples belongs to a field of another resource. */
+/** A field of the machines. The id in the examples belongs to a field of another resource. */
 export const machineFieldSeed = (i: number) => ({
 	...(i === machineFieldSeeds.length - 1 && { id: 'cf_01jz8q4t6v9x2b5n7m3k1h0d4g' }),
 	...machineFieldSeeds[i],

@@ -18,7 +18,7 @@ const sources = ['website', 'referral', 'event', 'partner', 'cold_outreach'];
 /**
  * @param pipelines the pipelines of the deals; most deals are in the first one
  * @param people the contacts of the deals
- * @param end the instant the data ends at; open deals are expected to close about then
+ * @param end the instant at which the data ends; open deals are expected to close about then
  * @returns a function that creates the values of the next deal
  */
 export function dealSeeds(random: Random, pipelines: StoredRecord[], people: StoredRecord[], end: number) {

@@ -7,7 +7,7 @@ const dayMs = 24 * 60 * 60 * 1000;
 /** Two and a half years. */
 const historyMs = 912 * dayMs;
 const maxUntilChange = 90 * dayMs;
-/** Part of the records changed within these last days, so that "this week" finds some. */
+/** Some of the records changed within these last days, so that "this week" finds some. */
 const recentMs = 7 * dayMs;
 const recentShare = 0.15;
 const actor = { type: 'system', id: 'sandbox' };

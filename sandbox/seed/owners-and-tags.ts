@@ -4,7 +4,7 @@ import type { Random } from './random.ts';
 /**
  * Assigns owners to records, and tags to some of them.
  *
- * @returns `keep`, which does so, and `usage`, which returns the number of records with a tag
+ * @returns `keep`, which assigns them, and `usage`, which returns the number of records with a tag
  */
 export function ownersAndTags(random: Random, team: StoredRecord[], tags: StoredRecord[]) {
 	const usage = new Map<string, number>();

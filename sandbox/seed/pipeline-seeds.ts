@@ -19,7 +19,7 @@ const seeds: ReadonlyArray<readonly [string, readonly StageSeed[]]> = [
 	],
 	[
 		'Renewals',
-		[['Due', 'open', 70, 30], ['Offer Sent', 'open', 85, 21], ['Renewed', 'won', 100, null], ['Cancelled', 'lost', 0, null]],
+		[['Due', 'open', 70, 30], ['Offer Sent', 'open', 85, 21], ['Renewed', 'won', 100, null], ['Canceled', 'lost', 0, null]],
 	],
 ];
 

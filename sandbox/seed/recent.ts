@@ -22,8 +22,8 @@ const pace = 2;
 const replies = ['Asked for a call back', 'Interested in the service contract', 'New contact person for orders'];
 
 /**
- * Lets the team work in the days before an instant, so that the event log begins with deals that were
- * won, contacts that were edited and tickets that came in. Nothing happens in an account without deals.
+ * Simulates the team's work in the days before an instant, so that the event log begins with deals that were
+ * won, contacts that were edited and tickets that arrived. Nothing happens in an account without deals.
  *
  * @param team the users who work
  * @param end Unix epoch milliseconds
@@ -54,12 +54,12 @@ export function workRecently(store: Store, random: Random, team: StoredRecord[],
 	];
 	for (let at = end - recentDays * 24 * hourMs, i = 0; at < end; at += pace * hourMs, i++) {
 		const actor = { type: 'user', id: random.pick(team).id };
-		const writing = { store, actor, request: null, now: at, newId };
+		const context = { store, actor, request: null, now: at, newId };
 		const [resource, record, change] = changes[i % changes.length]!();
-		if (record) changeRecord({ ...writing, resource }, record, change(record));
+		if (record) changeRecord({ ...context, resource }, record, change(record));
 		if (i % 6 === 5) {
 			const { id } = random.pick(everybody);
-			createRecord({ ...writing, resource: tickets }, { subject: random.pick(replies), contact_id: id, channel: 'email' });
+			createRecord({ ...context, resource: tickets }, { subject: random.pick(replies), contact_id: id, channel: 'email' });
 		}
 	}
 }

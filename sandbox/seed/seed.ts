@@ -32,13 +32,13 @@ import { workSeeds } from './work-seeds.ts';
 interface SeedOptions {
 	/** The date (UTC) at whose beginning the data ends; today unless given. */
 	day?: string | undefined;
-	/** Whether the team has worked in the days before: the log has events then, and nobody can say how many. */
+	/** Whether the team has worked in the days before: the log then has events, whose number may change. */
 	isLively?: boolean | undefined;
 }
 
 type ValuesFor = (i: number, times: Times) => Record<string, unknown>;
 
-/** The most deals, tickets, tasks and so on of each kind. */
+/** Maximum number of deals, of tickets, of tasks and so on. */
 const maxWork = 2000;
 
 /**

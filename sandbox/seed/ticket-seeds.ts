@@ -19,7 +19,7 @@ const statuses = ['new', 'open', 'pending', 'on_hold', 'solved', 'solved', 'clos
 /**
  * @param people the contacts who ask
  * @param team the users who answer
- * @param end the instant the data ends at; tickets that are not solved are due about then
+ * @param end the instant at which the data ends; tickets that are not solved are due about then
  * @returns a function that creates the values of the next ticket
  */
 export function ticketSeeds(random: Random, people: StoredRecord[], team: StoredRecord[], end: number) {

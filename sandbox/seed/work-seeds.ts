@@ -11,7 +11,7 @@ const chores = [
 ] as const;
 const remarks = [
 	'Wants an offer before the end of the quarter.',
-	'Prefers e-mail; hard to reach by phone.',
+	'Prefers email; hard to reach by phone.',
 	'Decides together with the finance department.',
 	'Moves to a new office in autumn, so no deliveries in September.',
 	'Was very happy with the last project.',
@@ -33,8 +33,8 @@ const linksTo = (contact: StoredRecord, withCompany: boolean) => [
 /**
  * The tasks, notes and activities of the team.
  *
- * @param end the instant the data ends at; open tasks are due about then
- * @returns for each kind of record, a function that creates the values of the next one
+ * @param end the instant at which the data ends; open tasks are due about then
+ * @returns for each record type, a function that creates the values of the next one
  */
 export function workSeeds(random: Random, people: StoredRecord[], team: StoredRecord[], end: number) {
 	return {

@@ -20,7 +20,8 @@ const floors: Array<Record<string, string[]>> = [
 	},
 	{ 'api/oauth': ['hono', 'zod', 'node:crypto'] },
 	{ 'api/openapi': ['zod'], 'web/pages': ['hono', 'node:**'] },
-	{ 'web/consent': ['hono'], 'web/console': ['hono'], 'web/settings': ['hono'] },
+	{ 'web/sign-in': ['hono', 'node:**'] },
+	{ 'web/consent': ['hono'], 'web/console': ['hono'], 'web/docs': ['hono', 'node:**'], 'web/settings': ['hono'] },
 ];
 
 const partsOf = (floor: Record<string, string[]>): string[] =>

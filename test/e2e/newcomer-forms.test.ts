@@ -97,7 +97,7 @@ inBrowser.describe('In a form, a newcomer can', () => {
 			for (const [label, value] of Object.entries(values)) await console.getByLabel(label, { exact: true }).fill(value);
 		};
 		await console.goto(`${sandboxUrl}/sign-in`);
-		await fillIn({ 'E-mail': email, Password: password });
+		await fillIn({ Email: email, Password: password });
 		await console.getByRole('button', { name: 'Sign in' }).click();
 		await console.getByRole('heading', { name: 'Welcome' }).waitFor();
 		await console.goto(`${sandboxUrl}/records/custom-objects/new`);

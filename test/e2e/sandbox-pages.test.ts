@@ -18,7 +18,7 @@ beforeAll(async () => {
 	page = await openPage(browser, { bypassCSP: true, permissions: ['clipboard-read', 'clipboard-write'] });
 	const { email, password } = demoMembers[0]!;
 	await page.goto(`${sandbox.url}/sign-in`);
-	await page.getByLabel('E-mail').fill(email);
+	await page.getByLabel('Email').fill(email);
 	await page.getByLabel('Password').fill(password);
 	await page.getByRole('button', { name: 'Sign in' }).click();
 	await page.getByRole('heading', { name: 'Welcome' }).waitFor();

@@ -1,6 +1,6 @@
 import { z } from 'zod/v4';
 import { createApp } from '../../sandbox/app.ts';
-import { csrfToken } from '../../sandbox/web/pages/session.ts';
+import { csrfToken } from '../../sandbox/web/sign-in/session.ts';
 import { resources } from '../../sandbox/core/schemas/index.ts';
 import type { StoredRecord } from '../../sandbox/core/schemas/resource.ts';
 import { demoMembers } from '../../sandbox/seed/demo-members.ts';

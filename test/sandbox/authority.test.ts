@@ -1,4 +1,4 @@
-import { authorityOf, Ended, rightsOf, untilUsersChange } from '../../sandbox/domain/access/authority.ts';
+import { authorityOf, NoRights, rightsOf, untilUsersChange } from '../../sandbox/domain/access/authority.ts';
 import { scopes } from '../../sandbox/domain/access/scopes.ts';
 import type { Authority } from '../../sandbox/core/service.ts';
 import { type TokenSandbox, tokenSandbox } from './harness/access-tokens.ts';
@@ -14,14 +14,14 @@ test('an API key may do everything until it is revoked', () => {
 	sandbox.store.apiKeys.add('key_1', 'secret');
 	const caller = { type: 'api_key', id: 'key_1' } as const;
 	expect(ask({ caller }, 'users:write')).toMatchObject({ scopes: undefined });
-	expect(ask({ caller: { ...caller, id: 'key_2' } })).toEqual(new Ended('The API key was revoked.'));
+	expect(ask({ caller: { ...caller, id: 'key_2' } })).toEqual(new NoRights('The API key was revoked.'));
 });
 
 test('only users sign in: an ID in a request gives nobody else’s rights', () => {
-	const over = new Ended('The user can no longer sign in.');
+	const over = new NoRights('The user can no longer sign in.');
 	expect(ask({ caller: user('usr_nobody') })).toEqual(over);
 	expect(ask({ caller: { type: 'system', id: sandbox.admin } as never })).toEqual(over);
-	expect(ask({ caller: user(sandbox.admin) })).not.toBeInstanceOf(Ended);
+	expect(ask({ caller: user(sandbox.admin) })).not.toBeInstanceOf(NoRights);
 });
 
 test('a user without an application has every scope of their role, and with one the scopes they granted', () => {
@@ -38,9 +38,9 @@ test('a user without an application has every scope of their role, and with one 
 
 test('work needs its scope; work without a scope needs only a user who can sign in', () => {
 	const caller = user(sandbox.sales);
-	expect(ask({ caller }, 'contacts:write')).not.toBeInstanceOf(Ended);
-	expect(ask({ caller }, 'users:write')).toEqual(new Ended('The user no longer has the right to do this (users:write).'));
-	expect(ask({ caller })).not.toBeInstanceOf(Ended);
+	expect(ask({ caller }, 'contacts:write')).not.toBeInstanceOf(NoRights);
+	expect(ask({ caller }, 'users:write')).toEqual(new NoRights('The user no longer has the right to do this (users:write).'));
+	expect(ask({ caller })).not.toBeInstanceOf(NoRights);
 });
 
 test('a user sees their own records, and an administrator all', () => {

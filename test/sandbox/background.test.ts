@@ -27,7 +27,7 @@ test('between two turns of the event loop there is one piece of work, however mu
 	const background = new Background();
 	let done = 0;
 	const work = async () => {
-		for (let i = 0; i < 4; i++) await background.take(() => (done += 1));
+		for (let i = 0; i < 4; i++) await background.run(() => (done += 1));
 	};
 	const all = Promise.all([work(), work(), work()]);
 	for (let before = 0; done < 12; before = done) {
@@ -40,12 +40,12 @@ test('between two turns of the event loop there is one piece of work, however mu
 test('no other piece begins before one has ended, and a failing piece holds up no other', async () => {
 	const background = new Background();
 	const happened: string[] = [];
-	const slow = background.take(async () => {
+	const slow = background.run(async () => {
 		await turn();
 		happened.push('slow');
 		throw new Error('no');
 	});
-	const next = background.take(() => happened.push('next'));
+	const next = background.run(() => happened.push('next'));
 	await expect(slow).rejects.toThrow('no');
 	await next;
 	expect(happened).toEqual(['slow', 'next']);

@@ -1,7 +1,7 @@
 import { Hono } from 'hono';
 import { mount } from '../../sandbox/api/http/route.ts';
 import type { Env, Service } from '../../sandbox/core/service.ts';
-import { docsRoutes } from '../../sandbox/web/pages/docs.ts';
+import { docsRoutes } from '../../sandbox/web/docs/docs.ts';
 import { type Console, startConsole } from './harness/console.ts';
 import type { Json } from './harness/in-process.ts';
 

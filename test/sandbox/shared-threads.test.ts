@@ -33,7 +33,7 @@ test('waiting callers take turns, each with its newest request first and its old
 	const turns = new Turns(1, 2);
 	const refused: string[] = [];
 	const take = (who: string, name: string) =>
-		turns.take(who, work(name)).then((done) => (done === undefined ? refused.push(name) : undefined));
+		turns.run(who, work(name)).then((done) => (done === undefined ? refused.push(name) : undefined));
 	for (const name of ['a1', 'a2', 'a3', 'a4']) void take('a', name);
 	void take('b', 'b1');
 	await turn();
@@ -53,8 +53,8 @@ test('waiting callers take turns, each with its newest request first and its old
 test('failed work frees its place', async () => {
 	const turns = new Turns(1, 2);
 	const fail = async () => await Promise.reject(new Error('no'));
-	await expect(turns.take('a', fail)).rejects.toThrow('no');
-	expect(await turns.take('a', async () => 'done')).toBe('done');
+	await expect(turns.run('a', fail)).rejects.toThrow('no');
+	expect(await turns.run('a', async () => 'done')).toBe('done');
 });
 
 test('a flood of wrong passwords delays no other body, and a sign-in by some of them at most', async () => {

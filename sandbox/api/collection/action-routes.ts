@@ -7,7 +7,7 @@ import { recordAnswer } from '../../domain/records/record-answer.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
 import { answerWrite } from './answer-write.ts';
 
-/** The routes of a resource's actions: what can be done to a record beside setting its fields. */
+/** The routes of a resource's actions: what can be done with a record besides setting its fields. */
 export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
 	const { Singular, singular } = namesOf(resource);
 	return Object.entries(resource.actions ?? {}).map(([name, action]) => endpoint({
@@ -21,11 +21,11 @@ export function actionRoutes(service: Service, resource: Resource): ApiRoute[] {
 		ifMatch: true,
 		answers: { 200: success(`The changed ${singular}.`, Singular, 'ETag') },
 		handle(c) {
-			// An action without required input takes no body either.
+			// The body may be absent if the action requires no input.
 			const hasBody = c.req.header('Content-Type') !== undefined;
-			return answerWrite(service, resource, c, hasBody, (writing, body) => {
+			return answerWrite(service, resource, c, hasBody, (context, body) => {
 				const ifMatch = c.req.header('If-Match');
-				const record = takeAction(writing, c.req.param('id')!, action, body, ifMatch);
+				const record = takeAction(context, c.req.param('id')!, action, body, ifMatch);
 				return recordAnswer(200, record);
 			});
 		},

@@ -11,7 +11,7 @@ import { requireRightsStill } from '../../domain/access/authentication.ts';
 import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
-/** How events name the request that caused them. */
+/** The request as the events that it causes refer to it. */
 export const originOf = (c: Context<Env>): RequestOrigin => ({
 	id: c.get('requestId'),
 	idempotency_key: c.req.header(idempotencyKeyHeader) ?? null,
@@ -30,7 +30,7 @@ export async function answerWrite(
 	resource: Resource,
 	c: Context<Env>,
 	hasBody: boolean,
-	effect: (writing: WriteContext, body: JsonObject) => Answer,
+	effect: (context: WriteContext, body: JsonObject) => Answer,
 ): Promise<Response> {
 	const bytes = hasBody ? await readBytes(c) : new Uint8Array();
 	const body = hasBody ? parseJsonObject(bytes) : {};

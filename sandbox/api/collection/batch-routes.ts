@@ -40,9 +40,9 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 			handle(c, { match_on: matchOn }: { match_on?: string }) {
 				const bulk = { operation, matchOn };
 				const requestId = c.get('requestId');
-				return answerWrite(service, resource, c, true, (writing, body) =>
+				return answerWrite(service, resource, c, true, (context, body) =>
 					batchAnswer(
-						writing,
+						context,
 						bulk,
 						body,
 						requestId,
@@ -60,22 +60,22 @@ export function batchRoutes(service: Service, resource: Resource): ApiRoute[] {
 /**
  * Processes a batch item by item and reports a status for each (RFC 4918, 11.1).
  *
- * @param storeNow the store as the caller sees it at an item, because one that changes users can change
- * what the caller may do; throws if they may do nothing more
+ * @param storeNow returns the store as the caller currently sees it, because an item that changes users can change
+ * what the caller may do; throws if the caller may do nothing any more
  * @throws Problem validation_failed, invalid_parameter, if the batch as a whole is invalid
  */
 function batchAnswer(
-	writing: WriteContext,
+	context: WriteContext,
 	bulk: Bulk,
 	body: JsonObject,
 	requestId: string,
 	storeNow: () => StoreView,
 ): Answer {
-	const { store, resource } = writing;
+	const { store, resource } = context;
 	if (bulk.matchOn !== undefined) requireUniqueMatchOn(store, resource, bulk.matchOn);
 	const detail = `Send items, a list of 1 to ${maxBatchSize}, and optionally atomic, true or false.`;
 	const { items, atomic } = parseInput(batchSchema, body, detail);
-	const writingNow = () => ({ ...writing, store: storeNow() });
+	const writingNow = () => ({ ...context, store: storeNow() });
 	const results = store.unrestricted.transactionOfParts(
 		(part) => items.map((item, index) => writeItem(writingNow, part, bulk, item, index, requestId)),
 		(tried) => !atomic || tried.every(isSuccess),

@@ -7,7 +7,7 @@ import type { Resource } from '../../core/schemas/resource.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** A resource that every account has, or the records of one of this account's custom objects. */
+/** The resource with this name: one that every account has, or the records of a custom object of this account. */
 export function resourceNamed(store: StoreView, name: string): Resource | undefined {
 	if (objectKeyOf(name) !== undefined) return store.table(name)?.resource;
 	return resources.find((resource) => resource.name === name);
@@ -15,9 +15,9 @@ export function resourceNamed(store: StoreView, name: string): Resource | undefi
 
 /**
  * The routes of the records of custom objects. Objects are known only at run time, so each request
- * is passed to the route of the resource that the object's definition makes.
+ * is passed to the route of the resource that is derived from the object's definition.
  *
- * @param routesOf makes the routes of one resource, the same ones in the same order for every object
+ * @param routesOf creates the routes of one resource; they are in the same order for every object
  */
 export function customObjectRoutes(
 	service: Service,

@@ -33,14 +33,14 @@ import { customObjectRoutes } from './custom-object-routes.ts';
 import { answerWrite } from './answer-write.ts';
 import { tagRoutes } from './tag-routes.ts';
 
-/** Every route of every resource, the records of custom objects included. */
+/** Every route of every resource, including the records of custom objects. */
 export const collectionRoutes = (service: Service): ApiRoute[] =>
 	[recordRoutes, actionRoutes, tagRoutes, batchRoutes].flatMap((routesOf) => [
 		...resources.flatMap((resource) => routesOf(service, resource)),
 		...customObjectRoutes(service, routesOf),
 	]);
 
-/** How to read the records of one resource. */
+/** The endpoints that read the records of one resource. */
 export const readEndpoints = (service: Service, resource: Resource) => ({
 	list: listEndpoint(service, resource),
 	get: getEndpoint(service, resource),
@@ -67,7 +67,7 @@ function listEndpoint(service: Service, resource: Resource): Endpoint {
 				: ''),
 		filters: () => [...queryParametersOf(listQueryOf(resource)), ...filtersOf(resource).map(filterParameter)],
 		answers: { 200: pageResponse(`A page of ${plural}.`, `${Singular}List`, `list${Plural}`) },
-		members: () =>
+		extensions: () =>
 			isOpen
 				? {
 						'x-custom-fields': 'custom_fields.{key}',
@@ -110,7 +110,7 @@ function getEndpoint(service: Service, resource: Resource): Endpoint<z.ZodObject
 	};
 }
 
-/** How to write the records of one resource, one at a time. */
+/** The endpoints that write the records of one resource, one at a time. */
 export function writeEndpoints(service: Service, resource: Resource) {
 	const { Singular, singular, withArticle } = namesOf(resource);
 	const tag = resource.name;
@@ -141,8 +141,8 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		ifMatch: true,
 		answers: { ...updated, ...created },
 		handle: (c, { match_on: matchOn }) =>
-			answerWrite(service, resource, c, true, (writing, body) =>
-				upsertRecord(writing, matchOn, body, c.req.header('If-Match')),
+			answerWrite(service, resource, c, true, (context, body) =>
+				upsertRecord(context, matchOn, body, c.req.header('If-Match')),
 			),
 	};
 
@@ -156,8 +156,8 @@ export function writeEndpoints(service: Service, resource: Resource) {
 		ifMatch: true,
 		answers: updated,
 		handle: (c) =>
-			answerWrite(service, resource, c, true, (writing, body) =>
-				updateRecord(writing, c.req.param('id')!, body, c.req.header('If-Match')),
+			answerWrite(service, resource, c, true, (context, body) =>
+				updateRecord(context, c.req.param('id')!, body, c.req.header('If-Match')),
 			),
 	};
 
@@ -175,8 +175,8 @@ function deleteEndpoint(service: Service, resource: Resource): Endpoint {
 		ifMatch: true,
 		answers: { 204: noContent(`The ${singular} is deleted.`) },
 		handle: (c) =>
-			answerWrite(service, resource, c, false, (writing) =>
-				deleteRecord(writing, c.req.param('id')!, c.req.header('If-Match')),
+			answerWrite(service, resource, c, false, (context) =>
+				deleteRecord(context, c.req.param('id')!, c.req.header('If-Match')),
 			),
 	};
 }
@@ -190,21 +190,21 @@ function recordRoutes(service: Service, resource: Resource): ApiRoute[] {
 		'x-limits': { custom_fields: maxCustomFields },
 	};
 	return [
-		endpoint({ ...list, members: () => ({ ...list.members?.(), ...inJob(resource, 'export') }) }),
-		endpoint({ ...create, members: () => ({ ...limits, ...inBulk(resource, 'create') }) }),
-		endpoint({ ...upsert, members: () => inBulk(resource, 'upsert') }),
+		endpoint({ ...list, extensions: () => ({ ...list.extensions?.(), ...inJob(resource, 'export') }) }),
+		endpoint({ ...create, extensions: () => ({ ...limits, ...inBulk(resource, 'create') }) }),
+		endpoint({ ...upsert, extensions: () => inBulk(resource, 'upsert') }),
 		endpoint(get),
-		endpoint({ ...update, members: () => inBulk(resource, 'update') }),
-		endpoint({ ...remove, members: () => inBulk(resource, 'delete') }),
+		endpoint({ ...update, extensions: () => inBulk(resource, 'update') }),
+		endpoint({ ...remove, extensions: () => inBulk(resource, 'delete') }),
 	];
 }
 
-/** The job that does the same in the background, referred to as a Link Object does. */
+/** Refers to the job that does the same in the background, in the form of a Link Object. */
 const inJob = (resource: Resource, operation: (typeof jobOperations)[number]) => ({
 	'x-job': { operationId: 'createJob', parameters: { resource: resource.name, operation } },
 });
 
-/** The batch and the job that do the same to many records. */
+/** Refers to the batch and the job that do the same with many records. */
 const inBulk = (resource: Resource, operation: BulkOperation) => ({
 	'x-batch': batchOperationId(operation, resource),
 	...inJob(resource, operation),

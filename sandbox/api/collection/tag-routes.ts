@@ -23,13 +23,13 @@ export function tagRoutes(service: Service, resource: Resource): ApiRoute[] {
 			ifMatch: true,
 			answers: { 200: success(`The ${singular} with its tags.`, Singular, 'ETag') },
 			handle: (c) =>
-				answerWrite(service, resource, c, false, (writing) => {
-					const { store } = writing;
+				answerWrite(service, resource, c, false, (context) => {
+					const { store } = context;
 					const id = c.req.param('id')!;
 					const ids = tagIdsOf(existingRecord(store, resource, id));
 					const tag = existingRecord(store, tags, c.req.param('tag_id')!);
 					const change = { tag_ids: retag(ids, tag.id) };
-					return updateRecord(writing, id, change, c.req.header('If-Match'));
+					return updateRecord(context, id, change, c.req.header('If-Match'));
 				}),
 		});
 	return [

@@ -21,19 +21,19 @@ export interface Endpoint<Q extends z.ZodObject = z.ZodObject> extends Pick<Rout
 	description?: string;
 	/** The query parameters. Others are refused. */
 	query?: Q;
-	/** Further query parameters; `handle` checks all texts that are none of `query`. */
+	/** Further query parameters; `handle` checks every text that `query` does not name. */
 	filters?: () => Parameter[];
 	/** The JSON body as a schema or the name of one, or a body of another form. */
 	body?: z.ZodObject | string | object;
 	/** Whether `If-Match` may name the expected version. */
 	ifMatch?: true;
 	answers: Record<number, ResponseDescription>;
-	/** The statuses of its errors, besides those that follow from the rest. */
+	/** The statuses of errors that do not follow from the other properties. */
 	errors?: number[];
-	/** The credentials, where they do not follow from the path: then the query is not checked either. */
+	/** The credentials, if they do not follow from the path; then the query is not checked either. */
 	security?: Operation['security'];
-	/** Further members of the Operation Object. */
-	members?: () => Partial<Operation>;
+	/** The specification extensions (`x-`) of the Operation Object. */
+	extensions?: () => Partial<Operation>;
 	handle(c: Context<Env>, query: z.output<Q>, texts: Map<string, string>): Response | Promise<Response>;
 }
 
@@ -65,7 +65,7 @@ export function endpoint<Q extends z.ZodObject>(about: Endpoint<Q>): ApiRoute {
 const noQuery = z.object({});
 
 function operationOf(about: Endpoint): Operation {
-	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, members } = about;
+	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, extensions: members } = about;
 	const { errors: others = [], security, answers } = about;
 	const isWrite = !safeMethods.includes(method);
 	const isOpen = scopeFor(method, path) === undefined;
@@ -103,7 +103,7 @@ function operationOf(about: Endpoint): Operation {
 	};
 }
 
-/** Nothing to describe if it has no fields. */
+/** The request body; absent if it has no fields. */
 function bodyOf({ body, summary }: Endpoint): Pick<Operation, 'requestBody'> {
 	if (typeof body === 'string') return { requestBody: jsonBody(componentRef(body)) };
 	if (!(body instanceof z.ZodObject)) return { requestBody: body! };

@@ -32,7 +32,7 @@ const headed = (head: JsonSchema, { schema, ...parameter }: Parameter): Paramete
 	schema: { ...head, ...schema },
 });
 
-/** Says whether equality ignores case; empty for values that have only one case. */
+/** The sentence that says whether equality ignores case; empty for values that have only one case. */
 function caseWords({ operator, schema, type }: Filter): string {
 	if (operator !== '=' || !isFreeText(schema)) return '';
 	const [example] = schema.examples ?? [];

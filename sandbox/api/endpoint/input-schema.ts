@@ -1,6 +1,6 @@
 import { type JsonSchema, typesOf } from '../../core/schemas/json-schema.ts';
 
-/** The schema of what a client sends: these fields and no others. */
+/** The schema of an input: these fields and no others. */
 export const inputSchema = (
 	description: string,
 	fields: Array<[string, JsonSchema]>,
@@ -16,7 +16,7 @@ export const inputSchema = (
 });
 
 /**
- * A value that fits the schema: its first example, otherwise built from its members, otherwise null.
+ * A value that fits the schema: its first example, otherwise an object or a list of such values, otherwise null.
  */
 export function exampleValue(schema: JsonSchema): unknown {
 	if (schema.examples?.length) return schema.examples[0];

@@ -28,11 +28,11 @@ export interface Operation {
 	tags: string[];
 	summary: string;
 	description?: string;
-	/** Without those of the path. */
+	/** The parameters, except those of the path. */
 	parameters: Parameter[];
 	requestBody?: object;
 	responses: Record<number, ResponseDescription>;
-	/** Only for endpoints without scopes; for all others it follows from the path. */
+	/** Set only for endpoints without scopes; for all others, the credentials follow from the path. */
 	security?: Array<Record<string, string[]>>;
 	deprecated?: true;
 	/** An extension of this API. */

@@ -3,7 +3,7 @@ import { idempotencyKeyHeader } from '../http/idempotency.ts';
 import type { Parameter } from './operation.ts';
 import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 
-/** An example for readers. The documentation's request tester does not send it unless told to. */
+/** An example for readers. The documentation's request tester sends it only if the reader enables it. */
 export const documentationExample = (value: unknown) => ({ examples: { example: { value, 'x-disabled': true } } });
 
 export const queryParameter = (name: string, description: string, schema: JsonSchema): Parameter => ({
@@ -13,11 +13,11 @@ export const queryParameter = (name: string, description: string, schema: JsonSc
 	schema,
 });
 
-/** The parameters of a query, as its schema describes them. */
+/** The parameters that the schema of a query describes. */
 export function queryParametersOf(query: z.ZodObject): Parameter[] {
 	const { properties = {}, required = [] } = jsonSchema(query, 'input');
 	return Object.entries(properties).map(([name, { description, examples, 'x-custom-fields': customFields, ...schema }]) => {
-		// What applies if the parameter is absent.
+		// A default applies if the parameter is absent.
 		const type = query.shape[name] as z.ZodType;
 		const { data: standard } = type.safeParse(undefined);
 		return {

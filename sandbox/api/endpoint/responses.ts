@@ -19,7 +19,7 @@ export const noContent = (description: string, ...extraHeaders: string[]) => ({
 /**
  * A successful response with a JSON body.
  *
- * @param schema one with an id, or the name of one that is made of a resource
+ * @param schema a schema with an id, or the name of a schema that is derived from a resource
  */
 export const success = (description: string, schema: z.ZodType | string, ...extraHeaders: string[]) => ({
 	...noContent(description, ...extraHeaders),

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { Env } from '../../core/service.ts';
 
 /**
- * Returns the client address that unauthenticated requests are counted by. For IPv6 it is the /64
+ * Returns the client address by which unauthenticated requests are counted. For IPv6 it is the /64
  * network, because one client has a whole network (RFC 6177). Forwarding headers are not trusted.
  */
 export function addressOf(c: Context<Env>): string {

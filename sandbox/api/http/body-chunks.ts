@@ -14,10 +14,10 @@ export function isCompressed(c: Context): boolean {
 }
 
 /**
- * Reads a body without its compression: a small one can unfold to a very large one. Other requests are
- * answered between its parts.
+ * Reads and decompresses a body in parts, because a small one can expand to a very large one. Other requests
+ * are answered between the parts.
  *
- * @throws Problem malformed_json if the body breaks off, or is not compressed as it says
+ * @throws Problem malformed_json if the body is truncated, or is not compressed as its header says
  */
 export async function* bodyChunks(c: Context): AsyncGenerator<Uint8Array> {
 	for await (const chunk of isCompressed(c) ? unfolded(received(c)) : received(c)) {
@@ -37,11 +37,11 @@ async function* received(c: Context): AsyncGenerator<Uint8Array> {
 	}
 }
 
-/** A compressed body may be this much (bytes) larger than twice its content. */
+/** By how many bytes a compressed body may be larger than twice its content. */
 const overhead = 1024 * 1024;
 
 /**
- * A file may have several members, one after the other (RFC 1952, 2.2). Anything after them is refused: zlib would
+ * Decompresses a body. It may consist of several gzip members (RFC 1952, 2.2). Anything after them is refused: zlib would
  * ignore whatever follows a zero byte. A body with almost no content is refused, too, because nothing else limits
  * its size.
  */

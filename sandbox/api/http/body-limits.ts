@@ -1,6 +1,6 @@
 import { Problem } from '../../core/foundation/problem.ts';
 
-/** In a body or a line; more than a batch of a hundred full records has. */
+/** Maximum number of values in a body or a line, more than a batch of a hundred full records has. */
 const maxValues = 100_000;
 const maxLevels = 40;
 /** Maximum number of members of one list or object, twice what any field takes. */
@@ -11,8 +11,8 @@ const opening = new Set([0x5b, 0x7b]);
 const closing = new Set([0x5d, 0x7d]);
 
 /**
- * Refuses JSON that no record or batch looks like, before it is parsed: parsing and validating it would
- * take long.
+ * Refuses JSON that has far more values than any record or batch, before it is parsed: parsing and validating
+ * it would take long.
  *
  * @throws Problem validation_failed
  */
@@ -40,7 +40,7 @@ export function refuseTooManyValues(json: string): void {
 	}
 }
 
-/** The place of the quotation mark that ends a string. */
+/** The index of the quotation mark that ends a string. */
 function endOfString(json: string, start: number): number {
 	for (let i = start + 1; i < json.length; i++) {
 		const code = json.charCodeAt(i);

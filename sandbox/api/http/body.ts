@@ -40,8 +40,8 @@ function limitTo(maxSize: number, detail: string): MiddlewareHandler<Env> {
 }
 
 /**
- * Receives what a refusal has left unread, which the limit of the size has looked at: otherwise the connection would
- * be destroyed under the client's next request, or under the answer.
+ * Receives the rest of a refused body, whose size has been checked. Otherwise the connection would be destroyed
+ * during the client's next request, or before the client has the answer.
  */
 async function receiveRest(c: Context<Env>): Promise<void> {
 	if (c.env?.incoming?.complete !== false || c.req.raw.bodyUsed) return;
@@ -91,7 +91,7 @@ export function parseJson(bytes: Uint8Array): unknown {
 
 /**
  * @param subject `The body`, or a part of it
- * @throws Problem malformed_json, validation_failed for a body that would take long to read and is not a record
+ * @throws Problem malformed_json, validation_failed for a body with too many values
  */
 export function parseText(subject: string, text: string): unknown {
 	refuseTooManyValues(text);

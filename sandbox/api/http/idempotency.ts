@@ -37,7 +37,7 @@ export function refuseConcurrentKeys() {
 }
 
 interface KeyedRequest {
-	/** Undefined if the request has none. */
+	/** The idempotency key; undefined if the request has none. */
 	key: string | undefined;
 	fingerprint: string;
 }
@@ -69,13 +69,13 @@ export function runOnce({ store, now }: Service, request: KeyedRequest, effect: 
 	});
 }
 
-/** One caller's keys do not affect another's: they are kept by API key, or by user and application. */
+/** Keys are stored by API key, or by user and application, so that one caller's keys do not affect another's. */
 function ownKey(c: Context<Env>, key: string): string {
 	const { caller, application } = c.get('authority')!;
 	return [caller.type, caller.id, application ?? '', key].join('\n');
 }
 
-/** A request as `runOnce` knows it: its key, and a hash of what makes two requests equal. */
+/** The key of a request, and a hash that is equal for equal requests. */
 export function keyedRequest(c: Context<Env>, body: Uint8Array): KeyedRequest {
 	const key = c.req.header(idempotencyKeyHeader);
 	const { pathname, search } = new URL(c.req.url);

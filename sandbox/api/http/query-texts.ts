@@ -9,7 +9,7 @@ export function singleQueryValues(c: Context): Map<string, string> {
 	throw invalidParameter(repeated, `${repeated} is repeated. Send it once.`);
 }
 
-/** The names that occur several times, found in one pass. */
+/** The names of repeated parameters, found in one pass. */
 export function repeatedNames(query: URLSearchParams): string[] {
 	const seen = new Set<string>();
 	const repeated = new Set<string>();

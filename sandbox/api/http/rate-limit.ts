@@ -29,7 +29,7 @@ export const rateLimit = (service: Service, limiter: RateLimiter) =>
 export function spendRequest(service: Service, limiter: RateLimiter, c: Context<Env>): void {
 	const now = service.now();
 	const window = windowOf(c);
-	if (limiter.take(window, now)) return;
+	if (limiter.count(window, now)) return;
 	const seconds = Math.max(1, Math.ceil((limiter.state(window, now).endsAt - now) / 1000));
 	throw new Problem(
 		'rate_limited',
@@ -39,7 +39,7 @@ export function spendRequest(service: Service, limiter: RateLimiter, c: Context<
 }
 
 /**
- * Authenticated requests share the account's window. Unauthenticated requests have one per address,
+ * Authenticated requests share the account's window. Unauthenticated requests share one per address,
  * so that they exhaust neither the account's window nor each other's.
  */
 const windowOf = (c: Context<Env>): string =>

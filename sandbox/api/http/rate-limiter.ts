@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 
 const windowMs = 60_000;
 
-/** They take about 15 MB. With more callers per minute, those that were idle longest start over. */
+/** So many windows take about 15 MB. With more callers per minute, the windows that were idle longest start over. */
 const maxWindows = 100_000;
 
 /**
  * Counts requests in fixed windows of a minute, each beginning with its first request. Callers choose
- * their names, so a name is held as a hash, and no longer than its window.
+ * their names, so a name is stored as a hash, and only as long as its window.
  */
 export class RateLimiter {
 	private readonly limit: number;
-	/** The least recently used one is first. */
+	/** The windows by hash; the least recently used one is first. */
 	private readonly windows = new Map<string, { endsAt: number; used: number }>();
 
 	constructor(requestsPerMinute: number) {
@@ -24,7 +24,7 @@ export class RateLimiter {
 	}
 
 	/** Counts one request; false if it exceeds the limit. */
-	take(caller: string, now: number): boolean {
+	count(caller: string, now: number): boolean {
 		const key = keyOf(caller);
 		const storedWindow = this.windows.get(key);
 		const isOpen = storedWindow !== undefined && now < storedWindow.endsAt;

@@ -26,13 +26,13 @@ export async function countExportedRecords(store: StoreView, about: Export): Pro
 /** What the next step of an export stores, read before its transaction. */
 export interface Exported {
 	records: Array<{ id: string; text: string }>;
-	/** The ids of records that follow, as JSON lists: all of them at first, later the rest of a list. */
+	/** The ids of the records that follow, as JSON lists: at first those of all records, later the rest of one list. */
 	follow: string[];
 }
 
 /**
- * Reads the next records of an export without blocking requests: few of many records may match. At its
- * first step it reads which records there are, in their order, so that they are sorted once.
+ * Reads the next records of an export without blocking requests, since few of many records may match. The
+ * first step reads the ids of all records in their order, so that they are sorted only once.
  */
 export async function readNextRecords(store: StoreView, job: Job): Promise<Exported> {
 	const { table, query } = exportedList(store, job);

@@ -39,11 +39,11 @@ export const exportParameter: Parameter = {
 	explode: true,
 };
 
-/** The job that the query of a request describes; the body holds the lines. */
+/** The job that the query of a request describes; the lines are in the body. */
 export type JobOrder = Pick<Job, 'resource' | 'operation' | 'match_on' | 'query'>;
 
 /**
- * @param texts the whole query; what `orderQuery` does not name is about the list of an export
+ * @param texts the whole query; parameters that `orderQuery` does not name belong to the list of an export
  * @throws Problem invalid_parameter, unknown_parameter
  */
 export function orderOf({ store }: Service, query: z.output<typeof orderQuery>, texts: Map<string, string>): JobOrder {

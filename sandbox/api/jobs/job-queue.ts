@@ -39,7 +39,7 @@ export class JobQueue {
 		if (!store.isOpen) return false;
 		try {
 			const read = await readForStep(this.service, this.table.find(id) as Job);
-			return await background.take(() => store.isOpen && this.runStep(id, read));
+			return await background.run(() => store.isOpen && this.runStep(id, read));
 		} catch (error) {
 			if (!store.isOpen) return false;
 			if (!(error instanceof Problem)) console.error(error);
@@ -92,8 +92,8 @@ export class JobQueue {
 		const saved = { ...job, ...change, version: job.version + 1, updated_at: at };
 		this.table.save(saved);
 		const { created_by: actor, request } = job;
-		const writing = { ...service, resource: jobs, actor, request, now: service.now() };
-		publishDomainEvents(writing, saved, job);
+		const context = { ...service, resource: jobs, actor, request, now: service.now() };
+		publishDomainEvents(context, saved, job);
 		return saved;
 	}
 

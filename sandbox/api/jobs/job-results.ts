@@ -6,7 +6,7 @@ import type { Job } from '../../core/schemas/jobs.ts';
 import type { Service } from '../../core/service.ts';
 import { hasEnded } from './job-queue.ts';
 
-/** Fewer if they are large. */
+/** Maximum number of lines that are read at once; fewer if they are large. */
 const linesAtOnce = 200;
 
 /** The requested results: how many to skip, and how many to return at most. */
@@ -19,7 +19,7 @@ export interface Range {
  * Streams the results of a job as newline-delimited JSON, in the order of its lines.
  *
  * @param hasRecords whether results hold the written records, or only their ids and versions
- * @param mayGoOn throws if the caller may read no more; then the connection breaks
+ * @param mayGoOn throws if the caller may no longer read; then the connection is closed
  * @throws Problem job_not_finished, results_expired
  */
 export function resultLines(
@@ -44,10 +44,10 @@ export function resultLines(
 	let remaining = limit;
 	return new ReadableStream({
 		async pull(controller) {
-			// A quick client would have the whole file at once, and hold up everybody else.
+			// Otherwise a fast client would receive the whole file at once, and all others would wait.
 			await nextTurn();
 			if (!store.isOpen) return controller.error(new Problem('unavailable', 'The service is shutting down.'));
-			// A client may take hours to read, and what is thrown here ends the stream.
+			// A client may take hours to read; an error here ends the stream.
 			mayGoOn();
 			const lines = store.jobResults.page(job.id, after, Math.min(remaining, linesAtOnce));
 			if (lines.length === 0) return controller.close();

@@ -74,7 +74,7 @@ const createJob = (service: Service, wake: () => void): ApiRoute =>
 				links: { job: jobLink('getJob'), results: jobLink('getJobResults'), cancel: jobLink('cancelJob') },
 			},
 		},
-		members: () => ({ 'x-limits': jobLimits }),
+		extensions: () => ({ 'x-limits': jobLimits }),
 		handle: async (c, query, texts) => await startJob(service, c, orderOf(service, query, texts), wake),
 	});
 

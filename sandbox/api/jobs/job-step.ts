@@ -8,38 +8,38 @@ import type { Service } from '../../core/service.ts';
 import type { Line } from '../../core/store/job-lines.ts';
 import type { Part } from '../../core/store/transactions.ts';
 import { type Exported, readNextRecords, storeRecords } from './export.ts';
-import { authorityOf, Ended, type Rights, rightsOf, untilUsersChange } from '../../domain/access/authority.ts';
+import { authorityOf, NoRights, type Rights, rightsOf, untilUsersChange } from '../../domain/access/authority.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** Maximum number of lines per step. A step also ends with its piece of background work. */
+/** Maximum number of lines per step. A step also ends when its piece of background work does. */
 const linesPerStep = 100;
 
 interface JobStep {
 	progress: Pick<Job, 'total' | 'processed' | 'succeeded' | 'failed'>;
 	isLast: boolean;
-	/** Why the job goes no further, if its creator may no longer do this. */
+	/** Why the job cannot continue, if its creator may no longer do this. */
 	ended?: string | undefined;
 }
 
-/** Reads what the next step of a job stores, before its transaction; undefined if that is nothing. */
+/** Reads what the next step of a job will store, before its transaction; undefined if it stores no records. */
 export async function readForStep(service: Service, job: Job): Promise<Exported | undefined> {
 	if (job.operation !== 'export') return undefined;
 	const rights = rightsFor(service, job);
-	return rights instanceof Ended ? undefined : await readNextRecords(rights.store, job);
+	return rights instanceof NoRights ? undefined : await readNextRecords(rights.store, job);
 }
 
-const rightsFor = ({ store }: Service, job: Job): Rights | Ended =>
+const rightsFor = ({ store }: Service, job: Job): Rights | NoRights =>
 	rightsOf(store, authorityOf(store, job), scopeForRecordsOf(job), 'jobs:write');
 
 /**
- * Processes the next lines of a job and stores their results, as far as the job's creator may do this
- * and with what they see now. Call it in a transaction.
+ * Processes the next lines of a job and stores their results, with the rights that the job's creator has
+ * at each line. Call it in a transaction.
  */
 export function runJobStep(service: Service, job: Job, part: Part, exported: Exported | undefined): JobStep {
 	if (job.operation !== 'export') return writeSome(service, () => rightsFor(service, job), job, part);
 	const rights = rightsFor(service, job);
-	if (rights instanceof Ended) return { progress: progressOf(job), isLast: false, ended: rights.reason };
+	if (rights instanceof NoRights) return { progress: progressOf(job), isLast: false, ended: rights.reason };
 	return exported ? storeSome(rights.store, job, exported) : { progress: progressOf(job), isLast: false };
 }
 
@@ -50,20 +50,20 @@ const progressOf = ({ total, processed, succeeded, failed }: Job): JobStep['prog
 	failed,
 });
 
-function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job, part: Part): JobStep {
+function writeSome(service: Service, rightsNow: () => Rights | NoRights, job: Job, part: Part): JobStep {
 	const { jobLines, jobResults } = service.store;
 	const resource = resourceNamed(service.store, job.resource);
 	if (!resource) throw new Problem('not_found', `The resource ${job.resource} no longer exists.`);
 	const { created_by: actor, request } = job;
-	const writing = { ...service, resource, actor, request, now: service.now() };
+	const context = { ...service, resource, actor, request, now: service.now() };
 	const bulk = { operation: job.operation, matchOn: job.match_on ?? undefined } as Bulk;
 	const rightsOfLine = untilUsersChange(service.store, rightsNow);
 	const results: ItemResult[] = [];
 	const end = service.background.endOfPiece();
 	for (const line of jobLines.first(job.id, linesPerStep)) {
 		const rights = rightsOfLine();
-		if (rights instanceof Ended || (results.length > 0 && performance.now() > end)) break;
-		results.push(writeLine({ ...writing, store: rights.store }, part, bulk, line, request.id));
+		if (rights instanceof NoRights || (results.length > 0 && performance.now() > end)) break;
+		results.push(writeLine({ ...context, store: rights.store }, part, bulk, line, request.id));
 	}
 	jobLines.dropUntil(job.id, results.at(-1)?.index ?? -1);
 	for (const [i, result] of results.entries()) {
@@ -81,11 +81,11 @@ function writeSome(service: Service, rightsNow: () => Rights | Ended, job: Job, 
 			failed: job.failed + failed,
 		},
 		isLast,
-		ended: rights instanceof Ended && !isLast ? rights.reason : undefined,
+		ended: rights instanceof NoRights && !isLast ? rights.reason : undefined,
 	};
 }
 
-function writeLine(writing: WriteContext, part: Part, bulk: Bulk, line: Line, requestId: string): ItemResult {
+function writeLine(context: WriteContext, part: Part, bulk: Bulk, line: Line, requestId: string): ItemResult {
 	let item: unknown;
 	try {
 		item = parseText('The line', line.text);
@@ -93,7 +93,7 @@ function writeLine(writing: WriteContext, part: Part, bulk: Bulk, line: Line, re
 		if (!(error instanceof Problem)) throw error;
 		return { index: line.position, status: error.status, id: null, error: error.body(requestId) };
 	}
-	return writeItem(() => writing, part, bulk, item, line.position, requestId);
+	return writeItem(() => context, part, bulk, item, line.position, requestId);
 }
 
 function storeSome(store: StoreView, job: Job, exported: Exported): JobStep {

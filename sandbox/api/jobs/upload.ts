@@ -13,7 +13,7 @@ export interface Upload {
 }
 
 const lineFeed = 0x0a;
-/** What JSON may have around values, so that lines of it are blank. */
+/** JSON's white space, except the line feed: a line that has nothing else is blank. */
 const blanks = new Set([0x09, 0x0d, 0x20]);
 
 /**
@@ -67,7 +67,7 @@ export async function receiveLines(c: Context, keep: (lines: Line[]) => void): P
 }
 
 const startOfFile = new TextDecoder('utf-8', { fatal: true });
-/** A byte order mark is text everywhere but at the start of a file. */
+/** Decodes the lines after the first: a byte order mark is text except at the start of a file. */
 const laterLine = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 function decode(bytes: Uint8Array, isFirst: boolean): string {

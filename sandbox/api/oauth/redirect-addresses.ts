@@ -24,7 +24,7 @@ export function parseRedirectAddresses(text: string): string[] {
 	return addresses;
 }
 
-/** A name as DNS has it, an IPv4 or an IPv6 address. */
+/** Whether a host is a DNS name, an IPv4 or an IPv6 address. */
 export const isPlainHost = (hostname: string): boolean => /^([\w.-]+|\[[\da-f:.]+\])$/i.test(hostname);
 
 function explainAddress(address: string): string | undefined {
@@ -36,7 +36,7 @@ function explainAddress(address: string): string | undefined {
 	if (protocol !== 'https:' && !isLocal) {
 		return 'it must begin with https://, or with http:// on your own machine.';
 	}
-	// URLs allow more in a host than DNS, and a Content Security Policy would take `;` or `*` as its own.
+	// URLs allow more characters in a host than DNS, and `;` or `*` has a meaning in a Content Security Policy.
 	if (!isPlainHost(hostname)) return 'its host is not a name or an IP address.';
 	if (address.includes('#')) return 'it must not have a part after #.';
 	return username || password ? 'it must not have a user name or password.' : undefined;

@@ -4,7 +4,7 @@ import { scopes } from '../../domain/access/scopes.ts';
 import { grantTypes } from './token-exchange.ts';
 import type { Context } from 'hono';
 
-/** The paths of the endpoints. RFC 8414, section 3, sets that of the metadata. */
+/** The paths of the endpoints. RFC 8414, section 3, prescribes that of the metadata. */
 export const oauthPaths = {
 	authorize: '/oauth/authorize',
 	token: '/oauth/token',

@@ -70,7 +70,7 @@ const exchangeCode: Exchange = (service, client, parameters) => {
 };
 
 /**
- * Exchanges a refresh token for new tokens. The old one stays valid for a while and gives the same
+ * Exchanges a refresh token for new tokens. The old one stays valid for a while and yields the same
  * successor; later use indicates theft, so the whole grant is revoked (RFC 9700, 4.14.2).
  *
  * @throws OAuthError invalid_grant, invalid_request, invalid_scope

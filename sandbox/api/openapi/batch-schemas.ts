@@ -9,7 +9,7 @@ import { problemExample } from './error-responses.ts';
 /**
  * The schemas of batches by operation, and of their results.
  *
- * @param schemas the schemas of the resource's own operations, which the items are made of
+ * @param schemas the schemas of the resource's operations, from which the schemas of the items are built
  */
 export function batchSchemas(resource: Resource, schemas: Record<string, JsonSchema>): Record<string, JsonSchema> {
 	const { Singular, plural } = namesOf(resource);

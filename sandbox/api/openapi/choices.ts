@@ -4,7 +4,7 @@ import type { Resource } from '../../core/schemas/resource.ts';
 /** The fields that people fill in first or choose from a list, with the options of those that have some. */
 export type Choices = Record<string, string[]>;
 
-/** These of the writable fields, by the path of the collection without the version. */
+/** The choices of the writable fields, by the path of the collection without the version. */
 export function choicesOf(resources: readonly Resource[]): Record<string, Choices> {
 	const choices = resources.map(({ name, properties }): [string, Choices] => {
 		const fields = Object.entries(properties)

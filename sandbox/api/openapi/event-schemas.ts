@@ -27,7 +27,7 @@ export function eventSchemas(): Record<string, JsonSchema> {
 				},
 			],
 		},
-		...Object.fromEntries(ofResources) as Record<string, JsonSchema>,
+		...(Object.fromEntries(ofResources) as Record<string, JsonSchema>),
 	};
 }
 

@@ -33,7 +33,7 @@ function deliveryOperation(event: EventType) {
 			required: true,
 			content: {
 				'application/json': {
-					// Beside the schema, because the documentation omits read-only fields from the
+					// The example is beside the schema, because the documentation omits read-only fields from the
 					// example of a request.
 					schema: {
 						...componentRef(`${namesOf(resource).Singular}Event`),

@@ -1,4 +1,4 @@
-/** What a reader needs to know before the first operation, as the documentation shows it (CommonMark). */
+/** The introduction of the documentation, in CommonMark. */
 export const introduction = `
 Read and change the records of a CRM account, and get notified when they change.
 

@@ -36,7 +36,7 @@ function credentials(method: string, path: string, { responses }: Operation): Pa
 
 const identified: Record<string, string> = { tag_id: 'tag', delivery_id: 'delivery' };
 
-/** Its example is in the sample data, so that the documentation's requests can be sent as they stand. */
+/** A parameter whose example is in the sample data, so that the documentation's requests can be sent unchanged. */
 function pathParameter(path: string, name: string): Parameter {
 	const resource = [...resources, anyRecords].find((candidate) => path.startsWith(`/v1/${candidate.name}/{id}`));
 	const kind = identified[name] ?? (path.startsWith('/v1/events') ? 'event' : 'record');

@@ -21,7 +21,7 @@ export function resourceSchemas(resource: Resource): Record<string, JsonSchema> 
 			description: `${capital(withArticle)}.`,
 			type: 'object',
 			properties: resource.properties,
-			// With a token that may write but not read, the answer has only id and version.
+			// A token that may write but not read gets only the id and the version.
 			required: ['id'],
 			example: exampleOf(Object.entries(resource.properties)),
 		},

@@ -28,7 +28,7 @@ export function webhookSchemas(): Record<string, JsonSchema> {
 	};
 }
 
-/** The same schema, with the patterns of events to subscribe to. */
+/** A copy of a schema with the patterns of events to subscribe to. */
 const withEventPatterns = (schema: JsonSchema): JsonSchema => {
 	const { events, ...others } = schema.properties!;
 	const properties = { url: others['url']!, events: { ...events, items: componentRef('EventPattern') }, ...others };

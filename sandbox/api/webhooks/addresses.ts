@@ -36,7 +36,7 @@ function isPublic(address: string): boolean {
 	return parsed.kind() === 'ipv4' || parsed.match(globalUnicast);
 }
 
-/** Whether an address is of this machine or of a network that it is in: these may have public addresses, too. */
+/** Whether an address belongs to this machine or to one of its networks, which may have public addresses, too. */
 function isNear(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 	const interfaces = Object.values(networkInterfaces()).flatMap((all = []) => all);
 	const networks = interfaces.flatMap(({ cidr }) => (cidr === null ? [] : [ipaddr.parseCIDR(cidr)]));
@@ -45,10 +45,10 @@ function isNear(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 
 const globalUnicast = ipaddr.parseCIDR('2000::/3');
 
-/** It queries name servers without using a thread, so that slow ones delay nothing else. */
+/** Queries name servers without using a thread, so that slow servers delay nothing else. */
 const nameServers = new Resolver({ timeout: 3000, tries: 2 });
 
-/** A host that is an address: it needs no look-up. */
+/** The address, if the host is one and needs no lookup. */
 function literalAddress(host: string): Address | undefined {
 	const family = isIP(host) as 4 | 6 | 0;
 	return family === 0 ? undefined : { address: host, family };
@@ -58,7 +58,7 @@ async function resolve(host: string): Promise<Address[]> {
 	const name = bare(host);
 	const literal = literalAddress(name);
 	if (literal) return [literal];
-	// Name servers know nothing of it (RFC 6761, 6.3).
+	// Name servers do not know localhost (RFC 6761, 6.3).
 	if (/(^|\.)localhost\.?$/i.test(name)) return [{ address: '127.0.0.1', family: 4 }];
 	const found = await Promise.all([
 		nameServers.resolve4(name).then((all) => all.map((address): Address => ({ address, family: 4 })), none),
@@ -68,15 +68,15 @@ async function resolve(host: string): Promise<Address[]> {
 	throw new Error(`The host ${host} is unknown.`);
 }
 
-/** Names of this machine and its network are looked up in threads that passwords and gzip need as well. */
+/** Limits the lookups of local names, which use threads that passwords and gzip also need. */
 const localLookups = new Turns(2, 10_000);
 
-/** Resolves a host as this machine does, to any address. */
+/** Resolves a host with this machine's resolver, to any address. */
 export async function anyAddress(host: string): Promise<Address[]> {
-	// It does not wait for the names of others.
+	// An address does not wait for lookups.
 	const literal = literalAddress(bare(host));
 	if (literal) return [literal];
-	const found = await localLookups.take(host, () => lookup(bare(host), { all: true }).catch(none));
+	const found = await localLookups.run(host, () => lookup(bare(host), { all: true }).catch(none));
 	if (found && found.length > 0) return found as Address[];
 	throw new Error(`The host ${host} is unknown.`);
 }

@@ -8,29 +8,29 @@ import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.t
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /**
- * Makes a subscription with a new secret.
+ * Creates a subscription with a new secret.
  *
- * @param application that it belongs to; null if people or programs with a key made it
+ * @param application the application that it belongs to; null if a user in the console or an API key creates it
  * @throws Problem validation_failed
  */
 export function createWebhook(
-	writing: WriteContext,
+	context: WriteContext,
 	body: Record<string, unknown>,
 	application: string | null,
 ): { answer: Answer; webhook: Webhook; secret: string } {
 	const secret = newWebhookSecret();
-	const answer = createRecord(writing, body, { secret_hint: hintOf(secret), application_id: application });
+	const answer = createRecord(context, body, { secret_hint: hintOf(secret), application_id: application });
 	const webhook = JSON.parse(answer.body!) as Webhook;
-	const { unrestricted } = writing.store;
+	const { unrestricted } = context.store;
 	refuseUnknownEvents(unrestricted, webhook.events);
-	const secretId = unrestricted.webhookSecrets.set(webhook.id, secret, writing.now);
+	const secretId = unrestricted.webhookSecrets.set(webhook.id, secret, context.now);
 	return { answer: { ...answer, secretId }, webhook, secret };
 }
 
 export const hintOf = (secret: string): string => secret.slice(-4);
 
 /**
- * @param stored the events before the change; the custom object of one may have been deleted since
+ * @param stored the events before the change, whose custom objects may have been deleted since
  * @throws Problem validation_failed
  */
 export function refuseUnknownEvents(store: Store, events: string[], stored: string[] = []): void {

@@ -11,7 +11,7 @@ import { type Delivery, deliveryAnswer, deliverySchema, deliveryStatuses } from 
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { Store } from '../../core/store/store.ts';
-import { authorityOf, Ended, rightsOf } from '../../domain/access/authority.ts';
+import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { jsonAnswer, pageAnswer } from '../../core/foundation/answer.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
@@ -39,7 +39,7 @@ export function deliveryRoutes(service: Service): ApiRoute[] {
 				const fingerprint = listFingerprint('deliveries', webhook.id, status);
 				const [before] = cursor === undefined ? [] : decodeCursor(accountKey, cursor, fingerprint);
 				const { deliveries: page, hasMore, total } = await deliveries.list(webhook.id, status, before as string, limit);
-				// Rights may have ended meanwhile.
+				// The caller may have lost their rights meanwhile.
 				requireRightsStill(service, c);
 				webhookOf(c.get('store'), c);
 				const next = hasMore ? encodeCursor(accountKey, [page.at(-1)!.id], fingerprint) : null;
@@ -94,13 +94,14 @@ export function refuseInactive({ status }: Webhook): void {
 }
 
 /**
- * While nothing may be sent to its user, deliveries wait: a webhook that was active would end them, unsent.
+ * Refuses to activate or to test a webhook whose user may not receive anything. While it is inactive, its deliveries
+ * wait; an active webhook would fail them without an attempt.
  *
  * @throws Problem webhook_not_active
  */
-export function refuseEnded(store: Store, webhook: Webhook): void {
+export function refuseWithoutRights(store: Store, webhook: Webhook): void {
 	const rights = rightsOf(store, authorityOf(store, webhook));
-	if (!(rights instanceof Ended)) return;
+	if (!(rights instanceof NoRights)) return;
 	const detail = `${rights.reason} Nothing can be sent until the user can sign in and whoever created the webhook sets it to active.`;
 	throw new Problem('webhook_not_active', detail);
 }

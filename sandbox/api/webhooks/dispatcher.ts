@@ -9,8 +9,11 @@ import { activeWebhooks, explainRefusal } from '../../domain/events/delivery-que
 import { nextDelay, disableAfterMs } from './schedule.ts';
 import { signedHeaders } from './sign.ts';
 
+/** Maximum number of deliveries to one webhook at the same time. */
 const atOncePerWebhook = 10;
+/** How often to look for retries that have become due. */
 const lookEveryMs = 1000;
+/** The service itself, as the actor of its changes of webhooks. */
 const actor = { type: 'system', id: 'webhooks' };
 
 /**
@@ -53,8 +56,7 @@ export class Dispatcher {
 		const event = store.events.find(delivery.sequence);
 		const body = eventJson(event);
 		const secrets = store.webhookSecrets.list(webhook.id, startedAt);
-		// Real time, because receivers compare it with their own clock; the service's may have been
-		// advanced.
+		// Real time, because receivers compare it with their own clock; the service's clock may have been advanced.
 		const headers = signedHeaders(event.id, body, secrets, Date.now());
 		const { isPrivateAllowed } = this;
 		const outcome = await post(webhook.url, body, headers, isPrivateAllowed, store.closed);
@@ -117,14 +119,14 @@ export class Dispatcher {
 		if (!store.isOpen) return;
 		store.transaction(() => {
 			const current = store.table(webhooks.name)!.find(webhook.id) as Webhook | undefined;
-			// Deleted in the meantime, together with its deliveries.
+			// The webhook was deleted in the meantime, together with its deliveries.
 			if (!current) return;
 			if (outcome.error === null) this.succeed(current, attempted);
 			else this.fail(current, attempted, outcome);
 		});
 	}
 
-	/** Ends a delivery that its receiver may no longer get, without an attempt. */
+	/** Fails a delivery that its receiver may no longer get, without an attempt. */
 	private refuse(webhook: Webhook, delivery: Delivery): boolean {
 		const { store, now } = this.service;
 		const error = explainRefusal(store, webhook, store.events.find(delivery.sequence));
@@ -156,8 +158,8 @@ export class Dispatcher {
 		store.table(webhooks.name)!.save(failing);
 		if (webhook.status === 'disabled' || !(isGone || isHopeless)) return;
 		const change = { status: 'disabled', disabled_reason: isGone ? 'gone' : 'failures' };
-		const writing = { ...this.service, resource: webhooks, actor, request: null, now };
-		changeRecord(writing, failing, change, true);
+		const context = { ...this.service, resource: webhooks, actor, request: null, now };
+		changeRecord(context, failing, change, true);
 		store.deliveries.failPending(webhook.id);
 	}
 }

@@ -1,4 +1,4 @@
-import { authorityOf, Ended, rightsOf } from '../../domain/access/authority.ts';
+import { authorityOf, NoRights, rightsOf } from '../../domain/access/authority.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { readableWith, typeCondition } from '../../domain/events/event-conditions.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
@@ -15,7 +15,7 @@ const eventsAtOnce = 5000;
  */
 export function recover({ store, newId, now }: WriteContext, webhook: Webhook, since: string): number {
 	const rights = rightsOf(store.unrestricted, authorityOf(store.unrestricted, webhook));
-	if (rights instanceof Ended) return 0;
+	if (rights instanceof NoRights) return 0;
 	const { events } = rights.store;
 	const conditions = [
 		...readableWith(rights.scopes),

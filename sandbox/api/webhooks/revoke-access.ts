@@ -8,9 +8,9 @@ import type { Service } from '../../core/service.ts';
 const actor = { type: 'system', id: 'oauth' };
 
 /** Deletes a subscription, with its deliveries and secrets. */
-export function deleteWebhook(writing: WriteContext, id: string, ifMatch?: string): Answer {
-	const answer = deleteRecord(writing, id, ifMatch);
-	const { deliveries, creationGrants, webhookSecrets } = writing.store.unrestricted;
+export function deleteWebhook(context: WriteContext, id: string, ifMatch?: string): Answer {
+	const answer = deleteRecord(context, id, ifMatch);
+	const { deliveries, creationGrants, webhookSecrets } = context.store.unrestricted;
 	deliveries.drop(id);
 	webhookSecrets.drop(id);
 	creationGrants.drop(id);
@@ -18,8 +18,8 @@ export function deleteWebhook(writing: WriteContext, id: string, ifMatch?: strin
 }
 
 /**
- * Revokes a grant: its codes, its tokens, and the subscriptions made with them, also those that have outlived an
- * earlier grant of the same user to the same client. Its jobs notice at their next line.
+ * Revokes a grant: its codes, its tokens, and the subscriptions created with it, including those that have outlived an
+ * earlier grant of the same user to the same client. Its jobs stop at their next line.
  */
 export function revokeGrant(service: Service, grantId: string): void {
 	const { store } = service;
@@ -35,7 +35,7 @@ export function revokeGrant(service: Service, grantId: string): void {
 	});
 }
 
-/** Revokes an API key, and the subscriptions made with it. Its jobs notice at their next line. */
+/** Revokes an API key and deletes the subscriptions created with it. Its jobs stop at their next line. */
 export function revokeKey(service: Service, id: string): void {
 	const { store } = service;
 	store.transaction(() => {
@@ -49,7 +49,7 @@ export function deleteClient(service: Service, clientId: string): void {
 	const { store } = service;
 	store.transaction(() => {
 		for (const grantId of store.grants.ofClient(clientId)) revokeGrant(service, grantId);
-		// Those of users who were deactivated have outlived their grants, paused.
+		// The subscriptions of deactivated users are paused and have outlived their grants.
 		deleteWebhooks(service, idsOf(createdBy(service, '$.application_id', clientId)));
 		store.clients.delete(clientId);
 	});
@@ -63,6 +63,6 @@ function createdBy({ store }: Service, path: string, id: string): StoredRecord[]
 }
 
 function deleteWebhooks(service: Service, ids: string[]): void {
-	const writing = { ...service, resource: webhooks, actor, request: null, now: service.now() };
-	for (const id of ids) deleteWebhook(writing, id);
+	const context = { ...service, resource: webhooks, actor, request: null, now: service.now() };
+	for (const id of ids) deleteWebhook(context, id);
 }

@@ -18,12 +18,12 @@ import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { newWebhookSecret } from '../../core/store/credentials/webhook-secrets.ts';
 import { createWebhook, hintOf, refuseUnknownEvents } from './create-webhook.ts';
-import { deliveryRoutes, refuseEnded, refuseInactive, webhookOf } from './delivery-routes.ts';
+import { deliveryRoutes, refuseWithoutRights, refuseInactive, webhookOf } from './delivery-routes.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { deleteWebhook } from './revoke-access.ts';
 import { recover } from './recovery.ts';
 
-/** How long a replaced secret still signs, so that receivers have time to change it. */
+/** How long deliveries are also signed with a replaced secret, so that receivers have time to change it. */
 const replacedSecretLastsMs = 24 * 60 * 60 * 1000;
 
 const webhookPath = `/v1/${webhooks.name}/{id}`;
@@ -40,8 +40,8 @@ const createRoute = (service: Service, dispatcher: Dispatcher, create: Endpoint)
 			'read scope of every resource that the events are about.',
 		answers: { 201: withSecret('The new webhook with its secret.', 'Location') },
 		handle: (c) =>
-			answerWrite(service, webhooks, c, true, (writing, body) => {
-				const { answer, webhook } = createWebhook(writing, body, c.get('authority')!.application ?? null);
+			answerWrite(service, webhooks, c, true, (context, body) => {
+				const { answer, webhook } = createWebhook(context, body, c.get('authority')!.application ?? null);
 				refuseUnreadEvents(service, c, webhook.events);
 				adopt(service, c, webhook.id);
 				dispatcher.wake();
@@ -53,14 +53,14 @@ const updateRoute = (service: Service, dispatcher: Dispatcher, update: Endpoint)
 	endpoint({
 		...update,
 		handle: (c) =>
-			answerWrite(service, webhooks, c, true, (writing, body) => {
-				const { id, events: storedEvents } = webhookOf(writing.store, c);
-				const answer = updateRecord(writing, id, body, c.req.header('If-Match'));
+			answerWrite(service, webhooks, c, true, (context, body) => {
+				const { id, events: storedEvents } = webhookOf(context.store, c);
+				const answer = updateRecord(context, id, body, c.req.header('If-Match'));
 				const webhook = JSON.parse(answer.body!) as Webhook;
 				refuseUnknownEvents(service.store, webhook.events, storedEvents);
 				refuseUnreadEvents(service, c, webhook.events);
 				adopt(service, c, id);
-				if (webhook.status === 'active') refuseEnded(service.store, webhook);
+				if (webhook.status === 'active') refuseWithoutRights(service.store, webhook);
 				dispatcher.wake();
 				return answer;
 			}),
@@ -70,8 +70,8 @@ const deleteRoute = (service: Service, remove: Endpoint): ApiRoute =>
 	endpoint({
 		...remove,
 		handle: (c) =>
-			answerWrite(service, webhooks, c, false, (writing) =>
-				deleteWebhook(writing, c.req.param('id')!, c.req.header('If-Match')),
+			answerWrite(service, webhooks, c, false, (context) =>
+				deleteWebhook(context, c.req.param('id')!, c.req.header('If-Match')),
 			),
 	});
 
@@ -85,12 +85,12 @@ const rotateRoute = (service: Service): ApiRoute =>
 		description: 'Generates a new secret. For 24 hours, the previous secret signs as well.',
 		answers: { 200: withSecret('The webhook with its secret.') },
 		handle: (c) =>
-			answerWrite(service, webhooks, c, false, (writing) => {
+			answerWrite(service, webhooks, c, false, (context) => {
 				const secret = newWebhookSecret();
 				const change = { secret_hint: hintOf(secret) };
-				const webhook = changeRecord(writing, webhookOf(writing.store, c), change, true);
-				const until = writing.now + replacedSecretLastsMs;
-				const secretId = service.store.webhookSecrets.set(webhook.id, secret, writing.now, until);
+				const webhook = changeRecord(context, webhookOf(context.store, c), change, true);
+				const until = context.now + replacedSecretLastsMs;
+				const secretId = service.store.webhookSecrets.set(webhook.id, secret, context.now, until);
 				return { ...recordAnswer(200, webhook), secretId };
 			}),
 	});
@@ -109,11 +109,11 @@ const recoverRoute = (service: Service): ApiRoute =>
 		body: recoverSchema,
 		answers: { 202: success('The number of queued events.', recoveredSchema) },
 		handle: (c) =>
-			answerWrite(service, webhooks, c, true, (writing, body) => {
-				const webhook = webhookOf(writing.store, c);
+			answerWrite(service, webhooks, c, true, (context, body) => {
+				const webhook = webhookOf(context.store, c);
 				refuseInactive(webhook);
 				const { since } = parseInput(recoverSchema, body);
-				return jsonAnswer(202, { recovered: recover(writing, webhook, since) });
+				return jsonAnswer(202, { recovered: recover(context, webhook, since) });
 			}),
 	});
 
@@ -150,10 +150,10 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 	const { store } = service;
 	const webhook = webhookOf(c.get('store'), c);
 	// The stored answer holds only the delivery's id, because its outcome is not known yet.
-	const queued = await answerWrite(service, webhooks, c, false, (writing) => {
-		const { now, newId } = writing;
-		refuseEnded(store, webhook);
-		const event = appendEvent(writing, 'test', fullAudience(writing, webhook), webhook);
+	const queued = await answerWrite(service, webhooks, c, false, (context) => {
+		const { now, newId } = context;
+		refuseWithoutRights(store, webhook);
+		const event = appendEvent(context, 'test', fullAudience(context, webhook), webhook);
 		const id = newId('dlv', now);
 		store.deliveries.add(id, webhook.id, event.sequence, now, null);
 		return jsonAnswer(200, { id });
@@ -185,7 +185,7 @@ function refuseUnreadEvents({ store }: Service, c: Context<Env>, events: string[
 		if (!events.some((pattern) => covers(pattern, type))) continue;
 		requireScope(c, scopeOf(resource.name, 'read'));
 	}
-	// This includes custom objects that do not exist yet, or no longer.
+	// The pattern may match custom objects that do not exist yet or no longer exist.
 	if (events.some((pattern) => pattern.startsWith('custom.'))) {
 		requireScope(c, scopeOf(customObjects.name, 'read'));
 	}

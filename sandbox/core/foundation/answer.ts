@@ -5,7 +5,7 @@ export interface Answer {
 	status: number;
 	headers: Record<string, string>;
 	body: string | null;
-	/** The webhook secret to add to the body on its way out. The secret is not stored with the answer. */
+	/** The id of the webhook secret that is added to the body when it is sent. Answers are stored without secrets. */
 	secretId?: number;
 	/** The id of the record in the body, if the body is a record. */
 	id?: string;
@@ -20,7 +20,7 @@ export const jsonAnswer = (status: number, body: unknown): Answer => ({
 export const toResponse = (answer: Answer): Response =>
 	new Response(answer.body, { status: answer.status, headers: answer.headers });
 
-/** Characters of a page that are sent at once, which takes a few tenths of a millisecond. */
+/** Number of characters of a page that are sent at once, which takes a few tenths of a millisecond. */
 const sentAtOnce = 64 * 1024;
 
 /**

@@ -2,12 +2,12 @@
 const pieceMs = { besideRequests: 1, alone: 8 };
 
 /**
- * A nearby client sends its next request sooner than this. For a distant client, a longer piece takes less than a
- * round trip. Without this limit, a job that is being polled would run in short pieces only.
+ * After this time without a request, pieces are longer. A nearby client sends its next request sooner, and for a distant
+ * client, a longer piece takes less than a round trip. Without this limit, a job that is being polled would run in short pieces only.
  */
 const isAloneAfterMs = 5;
 
-/** A client that sends its next request within this time, including a wait for a longer piece, is busy, not polling. */
+/** A client that sends its next request within this time (including the wait for a longer piece) is busy; otherwise it polls. */
 const asksAgainWithinMs = 25;
 
 /** Yields to other requests: the next turn of the event loop begins with those that have arrived. */
@@ -59,7 +59,7 @@ export class Background {
 	}
 
 	/** Runs a piece of work after all earlier pieces; no other piece begins before it has ended. */
-	async take<T>(piece: () => T | Promise<T>): Promise<T> {
+	async run<T>(piece: () => T | Promise<T>): Promise<T> {
 		const earlier = this.last;
 		const done = (async () => {
 			await earlier;

@@ -1,10 +1,10 @@
-/** The service's clock, which tests can advance. It continues from there until the service restarts. */
+/** The service's clock, which tests can advance. It stays ahead until the service restarts. */
 export class Clock {
 	private readonly source: () => number;
 	private readonly listeners: Array<() => void> = [];
 	private aheadMs = 0;
 
-	/** @param source gives milliseconds since 1970 */
+	/** @param source returns milliseconds since 1970 */
 	constructor(source: () => number) {
 		this.source = source;
 	}

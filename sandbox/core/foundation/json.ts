@@ -1,7 +1,7 @@
 export type JsonObject = Record<string, unknown>;
 
 /**
- * The member of an object with a name from outside. Inherited members do not count: otherwise a missing
+ * The member of an object by a name that a client chose. Inherited members do not count: otherwise a missing
  * field called `constructor` would have a value.
  */
 export const memberNamed = <T>(object: Readonly<Record<string, T>> | null | undefined, name: string): T | undefined =>

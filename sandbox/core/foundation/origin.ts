@@ -1,4 +1,4 @@
-/** The request that caused a change, in the shape of Stripe's events. */
+/** The request that caused a change, in the format of Stripe's events. */
 export interface RequestOrigin {
 	/** The value of its X-Request-Id. */
 	id: string;

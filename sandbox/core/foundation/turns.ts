@@ -17,7 +17,7 @@ export class Turns {
 	}
 
 	/** @returns undefined, without doing the work, if the caller has queued too many newer pieces */
-	async take<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
+	async run<T>(key: string, work: () => Promise<T>): Promise<T | undefined> {
 		if (this.free > 0) this.free -= 1;
 		else if (!(await this.turnOf(key))) return undefined;
 		try {

@@ -5,7 +5,7 @@ import { users } from './users.ts';
 
 const types = new WeakMap<CustomField, z.ZodType>();
 
-/** The type that parses values of the field, made once for each definition. */
+/** The type that parses values of the field; it is created once for each definition. */
 export function customFieldType(field: CustomField): z.ZodType {
 	let type = types.get(field);
 	if (!type) types.set(field, (type = typeOf(field)));
@@ -44,13 +44,13 @@ function typeOf(field: CustomField): z.ZodType {
 
 const referenceTypes = new Map<string | null, z.ZodType>();
 
-/** Made once for each resource, because zod's registry keeps every schema with metadata. */
+/** The type of a reference, created once for each resource, because zod's registry keeps every schema with metadata. */
 function referenceTo(target: string | null): z.ZodType {
 	let type = referenceTypes.get(target);
 	if (!type) referenceTypes.set(target, (type = z.string().min(1).max(64).meta({ 'x-resource': target })));
 	return type;
 }
 
-/** The type of one choice. */
+/** The type of one option. */
 export const optionOf = ({ options }: CustomField) =>
 	plainText().pipe(z.enum(options.map(({ value }) => value) as [string, ...string[]]));

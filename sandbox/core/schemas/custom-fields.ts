@@ -48,7 +48,7 @@ export const customFieldTypes = [
 	'reference',
 ] as const;
 
-/** The most custom fields of one kind of records. */
+/** Maximum number of custom fields of one record type. */
 export const maxCustomFields = 500;
 
 const option = z.strictObject({

@@ -73,7 +73,7 @@ export const anyRecords: Resource = defineResource({
 		...systemFields('custom_object_record'),
 	},
 	important: ['title', 'external_id', 'owner_id', 'custom_fields'],
-	// Of the machines that the sandbox has.
+	// The examples are those of the machines in the sandbox.
 	examples: {
 		create: { custom_fields: { serial_number: 'M-50001', model: 'standard' } },
 		update: { custom_fields: { operating_hours: 1200 } },
@@ -92,9 +92,9 @@ export const anyRecords: Resource = defineResource({
 export const recordsOf = ({ id, key, primary_field: primaryField }: StoredRecord): Resource => ({
 	...anyRecords,
 	name: recordsName(String(key)),
-	// By id, because an object that reuses the key of a deleted one must not inherit its records.
+	// The table is named by id, because an object that reuses the key of a deleted one must not inherit its records.
 	table: id,
-	// With a prefix, because an object may have the name of a resource of the service.
+	// The prefix distinguishes it from a resource of the service with the same name.
 	eventPrefix: `custom.${String(key)}`,
 
 	complete: ({ custom_fields: values }) => ({

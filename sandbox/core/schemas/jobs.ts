@@ -7,7 +7,7 @@ import { defineResource, type RecordOf } from './resource.ts';
 
 export const jobOperations = [...bulkOperations, 'export'] as const;
 
-/** Of the lines that a job is given. */
+/** The limits of a job's input. */
 export const jobLimits = { lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_576 };
 
 const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;

@@ -17,8 +17,8 @@ export interface JsonSchema extends Record<string, unknown> {
 }
 
 /**
- * Converts a zod schema to regular JSON Schema: `type` lists instead of `anyOf` of different types, no pattern where a
- * format says the same, no bounds that only say what a safe integer is.
+ * Converts a zod schema to simple JSON Schema: `type` lists instead of `anyOf` of different types, no pattern where a
+ * format says the same, no bounds that only exclude unsafe integers.
  *
  * @param io `input` for what a client may send, `output` for what it receives
  */
@@ -34,7 +34,7 @@ export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Readonly<
 /** A reference to a component of the OpenAPI document. */
 export const componentRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** Every schema that has an id is a component of the document, by that name. */
+/** The components of the document: every schema that has an id, by that id. */
 export function namedSchemas(): Record<string, JsonSchema> {
 	const { schemas } = z.toJSONSchema(z.globalRegistry, { io: 'output', uri: (name) => componentRef(name).$ref });
 	return Object.fromEntries(
@@ -46,7 +46,7 @@ const convertedSchemas = { input: new WeakMap<z.ZodType, JsonSchema>(), output: 
 
 export const typesOf = (schema: JsonSchema): string[] => [schema.type ?? []].flat();
 
-/** The same schema, with null allowed. */
+/** A copy of a schema that also allows null. */
 export function nullable(schema: JsonSchema): JsonSchema {
 	const types = typesOf(schema);
 	if (types.includes('null')) return schema;
@@ -54,7 +54,7 @@ export function nullable(schema: JsonSchema): JsonSchema {
 	return { ...schema, type: [...types, 'null'], ...options };
 }
 
-/** The same schema, without null. */
+/** A copy of a schema that does not allow null. */
 export function notNull(schema: JsonSchema): JsonSchema {
 	const types = typesOf(schema).filter((type) => type !== 'null');
 	const options = schema.enum && { enum: schema.enum.filter((option) => option !== null) };
@@ -83,7 +83,7 @@ function tidy(schema: JsonSchema, io: 'input' | 'output'): JsonSchema {
 	}
 	// Later versions may add fields to responses.
 	if (io === 'output' && result.additionalProperties === false) delete result.additionalProperties;
-	// An object whose property names are not known in advance.
+	// The property names of such an object are not known in advance.
 	if (result.properties && Object.keys(result.properties).length === 0) delete result.properties;
 	if (result.properties) {
 		result.properties = Object.fromEntries(

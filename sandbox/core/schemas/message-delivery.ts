@@ -14,7 +14,7 @@ export const deliveryTransitions = {
 /** The states that a message leaves automatically. */
 export const transientStates = ['scheduled', 'queued', 'sending', 'sent'];
 
-/** How long a message stays in a state, in milliseconds; the sandbox has no real carrier. */
+/** How long a message stays in a state, in milliseconds, because the sandbox has no real carrier. */
 const stays: Record<string, number> = { queued: 1000, sending: 1000, sent: 3000 };
 
 interface UnderWay {

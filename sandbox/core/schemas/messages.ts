@@ -9,7 +9,7 @@ import { defineResource } from './resource.ts';
 
 const moment = (title: string, description: string) => instant({ title, description, readOnly: true });
 
-/** The event of a message that enters a state. */
+/** The event that reports that a message enters a state. */
 const becomes = (status: string, description: string) => ({
 	description,
 	when: (message: { status: string }, previous: { status: string } | undefined) =>

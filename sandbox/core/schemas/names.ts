@@ -7,7 +7,7 @@ export interface Names {
 	Singular: string;
 	plural: string;
 	singular: string;
-	/** With its article: `a contact`, `an activity`. */
+	/** The singular with its article: `a contact`, `an activity`. */
 	withArticle: string;
 }
 

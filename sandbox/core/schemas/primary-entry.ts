@@ -7,8 +7,8 @@ export interface Entry {
 
 /**
  * Keeps a single value (`email`) consistent with its list (`emails`). The one that the write changed
- * takes precedence. If it changed both, the single value says which one is primary, and the list keeps all
- * of its entries: only in a list that was not sent does a new value replace the former one.
+ * takes precedence. If it changed both, the single value says which entry is primary, and the list keeps all
+ * of its entries. Only if the list was not sent does a new single value replace the former one in it.
  *
  * @returns the single value and the list, in which exactly that value is primary
  */

@@ -66,7 +66,7 @@ export const sharedFields = {
 		description: 'The ids of the tags on this record.',
 		examples: [['tag_01jz8q4t6v9x2b5n7m3k1h0d4f']],
 	}),
-	// No record: zod refuses one that has a key `constructor`.
+	// Not `z.record`, which refuses the key `constructor`.
 	custom_fields: z.object({}).catchall(customValue).default({}).meta({
 		title: 'Custom Fields',
 		description: 'Values of the custom fields defined for this resource, by key.',
@@ -83,7 +83,7 @@ export const firstVersion = (actor: { type: string; id: string }, at: string) =>
 	updated_by: actor,
 });
 
-/** For resources whose records are visible only to the application that created them. */
+/** The field of resources whose records are visible only to the application that created them. */
 export const applicationId = z.string().nullable().meta({
 	title: 'Application ID',
 	description: 'The OAuth client that created and owns it; null if an API key created it.',

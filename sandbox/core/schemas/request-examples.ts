@@ -2,7 +2,7 @@ import { type JsonSchema, typesOf } from './json-schema.ts';
 import type { Resource } from './resource.ts';
 
 /**
- * The id in every example. The seed gives it to the last record of each kind, so that requests can
+ * The id in every example. The last record of each type in the sample data has it, so that requests can
  * be sent as the documentation shows them.
  */
 export const exampleId = (prefix: string): string => `${prefix}_01jz8q4t6v9x2b5n7m3k1h0d4f`;

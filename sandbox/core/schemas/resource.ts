@@ -11,7 +11,7 @@ type Name<F> = keyof F & string;
 export interface RuleContext {
 	/** The instant of the change. */
 	at: string;
-	/** Who makes the change. */
+	/** The author of the change. */
 	actor: { type: string; id: string };
 	newId(prefix: string): string;
 	/** A live record, if the caller may see it. */
@@ -92,7 +92,7 @@ type Visibility<F extends Fields> =
 	/** The user in the first field, and everyone who sees one of the records in the other fields. */
 	| { user: Name<F>; through: Array<Name<F>> };
 
-/** The definition of one kind of record: its fields and its rules. */
+/** The definition of one record type: its fields and its rules. */
 export interface Definition<F extends Fields> {
 	/** The name in the path: `/v1/custom-fields`. */
 	name: string;
@@ -103,16 +103,16 @@ export interface Definition<F extends Fields> {
 	visibility: Visibility<F>;
 	/** The table of its records; by default named after the resource. */
 	table?: string;
-	/** In the order of forms. */
+	/** The fields, in the order of forms. */
 	fields: F;
 	/**
 	 * About eight fields that people use first: the required, identifying and most common ones. They
-	 * are marked `x-important`, as Power Platform marks them `x-ms-visibility: important`.
+	 * are marked `x-important`, like `x-ms-visibility: important` of Power Platform.
 	 */
 	important: Array<Name<F>>;
 	/**
-	 * Bodies of requests where those made of the fields' examples would be refused; of a new record,
-	 * only the fields that differ.
+	 * Example bodies for which the examples of the fields would be refused; for a new record, only
+	 * the fields that differ.
 	 */
 	examples?: { create?: Record<string, unknown>; update?: Record<string, unknown> };
 	/** The unique constraints among live records: the name to match on, and its fields. */
@@ -142,17 +142,17 @@ export interface Definition<F extends Fields> {
 	actions?: Record<string, Action<F>>;
 	/** Further events of a record, by the last part of the event's type: `deal.won`. */
 	events?: Record<string, DomainEvent<F>>;
-	/** Fields that the service sets without a new version. They are part of the ETag beside it. */
+	/** Fields that the service sets without a new version. They are part of the ETag besides the version. */
 	unversioned?: Array<Name<F>>;
 	/** The prefix of its event types; by default the value of `object`. */
 	eventPrefix?: string;
 	/** Explains what still uses the record, which prevents its deletion; undefined if nothing does. */
 	usedBy?(record: FieldValues<F>, context: RuleContext): string | undefined;
-	/** For users: whether the user can no longer sign in, which ends their sessions and grants. */
+	/** For users: whether a user with these values can no longer sign in, which ends their sessions and grants. */
 	endsAccess?(record: FieldValues<F>): boolean;
 	/** The records that are deleted with this one. */
 	deletedWith?(record: FieldValues<F>, context: RuleContext): Array<{ resource: string; id: string }>;
-	/** For records that are kept, the change that replaces a deletion. */
+	/** The change that replaces a deletion, if records are never deleted. */
 	insteadOfDeletion?: Partial<FieldValues<F>>;
 }
 

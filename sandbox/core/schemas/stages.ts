@@ -28,7 +28,7 @@ export const stage = z.strictObject({
 
 export type Stage = z.output<typeof stage>;
 
-/** @throws Problem validation_failed for an id that the service made for no stage of this pipeline */
+/** @throws Problem validation_failed for an id that no stage of this pipeline has */
 export function refuseForeignStages(stages: Stage[], previous: Stage[]): void {
 	const previousIds = new Set(previous.map(({ id }) => id));
 	const errors = stages.flatMap(({ id }, i) => {

@@ -63,7 +63,7 @@ export const deliverySchema = z.object({
 		description: 'Time the delivery was queued.',
 		examples: ['2025-03-01T09:30:00.000Z'],
 	}),
-	// As for records, a token that may not read them gets only the id.
+	// A token that may not read deliveries gets only the id, as with records.
 }).meta({ id: 'WebhookDelivery', description: 'The delivery of an event to a webhook.', required: ['id'] });
 
 /** Converts a delivery to the form that the API returns. */

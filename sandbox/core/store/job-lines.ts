@@ -15,7 +15,7 @@ export class JobLines {
 	private readonly database: DatabaseSync;
 	private readonly name: string;
 
-	/** @param name the name of the table; the table of jobs has to exist */
+	/** @param name the name of the table; the table of jobs must exist */
 	constructor(database: DatabaseSync, name: string) {
 		this.database = database;
 		this.name = name;
@@ -47,7 +47,7 @@ export class JobLines {
 		return readRows(this.statements.page, { values, isPage: true }) as unknown as Line[];
 	}
 
-	/** The first lines; they are read a few at a time, since not all of them may be needed. */
+	/** Yields the first lines; they are read a few at a time, since the caller may not need all of them. */
 	*first(jobId: string, limit: number): Generator<Line, void> {
 		let after = -1;
 		for (let remaining = limit; remaining > 0; ) {

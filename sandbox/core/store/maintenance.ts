@@ -1,9 +1,9 @@
 import type { Background } from '../foundation/background.ts';
 import type { Store } from './store.ts';
 
-/** Interval in which the work of all writes is batched. */
+/** Delay after a write; the maintenance for all writes in this time is done together. */
 const afterMs = 50;
-/** Most index pages are rewritten many times in this interval, and are moved only once. */
+/** Most index pages are rewritten many times in this interval, but written to the file only once. */
 const checkpointEveryMs = 2000;
 
 /** Background maintenance while there are writes: indexes new rows and checkpoints the write-ahead log. */
@@ -14,10 +14,10 @@ export function startMaintenance({ store, background }: { store: Store; backgrou
 	const work = async () => {
 		wasWritten = false;
 		const pieces = store.maintain(() => background.endOfPiece());
-		while (await background.take(() => store.isOpen && !pieces.next().done));
+		while (await background.run(() => store.isOpen && !pieces.next().done));
 		if (!store.isOpen || performance.now() - lastCheckpoint < checkpointEveryMs) return;
-		// No background work writes meanwhile, so the log is empty afterwards and starts over.
-		await background.take(() => store.checkpoint());
+		// No background work writes meanwhile, so the log is empty afterwards and is reused from its beginning.
+		await background.run(() => store.checkpoint());
 		lastCheckpoint = performance.now();
 	};
 	const wake = () => {

@@ -7,13 +7,13 @@ import { webhooks } from '../schemas/webhooks.ts';
 import { AccountKey } from './credentials/account-key.ts';
 import { ApiKeys } from './credentials/api-keys.ts';
 import { Clients } from './credentials/clients.ts';
-import { Deliveries } from './log/delivery-log.ts';
-import { Events } from './log/event-log.ts';
+import { DeliveryLog } from './log/delivery-log.ts';
+import { EventLog } from './log/event-log.ts';
 import { addFoldCase } from './records/fold-case.ts';
 import { Grants } from './credentials/grants.ts';
 import { StoredAnswers } from './stored-answers.ts';
 import { JobLines } from './job-lines.ts';
-import { MemberPasswords } from './credentials/members.ts';
+import { Members } from './credentials/members.ts';
 import { CreationGrants } from './credentials/creation-grants.ts';
 import { BackgroundReader } from './threads/background-reader.ts';
 import { Sessions } from './credentials/sessions.ts';
@@ -26,12 +26,12 @@ import { WriteClock } from './write-clock.ts';
 /** Each table holds about 60 prepared statements, and accounts may keep defining and deleting custom objects. */
 const maxCustomTables = 200;
 
-/** The database of the service: one SQLite file, one table per resource. */
+/** The database of the service: one SQLite file with one table per resource. */
 export class Store {
 	readonly accountKey: AccountKey;
 	readonly apiKeys: ApiKeys;
 	readonly answers: StoredAnswers;
-	readonly members: MemberPasswords;
+	readonly members: Members;
 	readonly sessions: Sessions;
 	readonly clients: Clients;
 	readonly grants: Grants;
@@ -43,9 +43,9 @@ export class Store {
 	/** The results of the lines that jobs have processed. */
 	readonly jobResults: JobLines;
 	/** The log of events. */
-	readonly events: Events;
+	readonly events: EventLog;
 	/** The deliveries of events to subscriptions. */
-	readonly deliveries: Deliveries;
+	readonly deliveries: DeliveryLog;
 	readonly creationGrants: CreationGrants;
 	readonly webhookSecrets: WebhookSecrets;
 	readonly writeClock: WriteClock;
@@ -76,7 +76,7 @@ export class Store {
 		this.accountKey = new AccountKey(this.database);
 		this.apiKeys = new ApiKeys(this.database);
 		this.answers = new StoredAnswers(this.database);
-		this.members = new MemberPasswords(this.database, () => this.table(users.name)!);
+		this.members = new Members(this.database, () => this.table(users.name)!);
 		this.sessions = new Sessions(this.database);
 		this.clients = new Clients(this.database);
 		this.grants = new Grants(this.database);
@@ -86,8 +86,8 @@ export class Store {
 		}
 		this.jobLines = new JobLines(this.database, 'job_items');
 		this.jobResults = new JobLines(this.database, 'job_results');
-		this.events = new Events(this.database, this.reader);
-		this.deliveries = new Deliveries(this.database, this.reader);
+		this.events = new EventLog(this.database, this.reader);
+		this.deliveries = new DeliveryLog(this.database, this.reader);
 		this.creationGrants = new CreationGrants(this.database);
 		this.webhookSecrets = new WebhookSecrets(this.database);
 		this.writeClock = new WriteClock(this.latestStamp());
@@ -127,8 +127,8 @@ export class Store {
 	}
 
 	/**
-	 * Moves what was written from the log of SQLite into the file, on another thread. SQLite does it by itself,
-	 * within a transaction, only if that has not succeeded for long.
+	 * Checkpoints the write-ahead log on another thread. SQLite does so itself, within a transaction, only if
+	 * this has not succeeded for a long time.
 	 */
 	async checkpoint(): Promise<void> {
 		await this.reader.checkpoint();
@@ -155,7 +155,7 @@ export class Store {
 		if (!definition) return undefined;
 		const cachedTable = this.customTables.get(definition.id);
 		const table = cachedTable ?? new Table(this.database, recordsOf(definition), this.reader);
-		// The least recently used one is first, and is forgotten first.
+		// The least recently used table is first, and is evicted first.
 		this.customTables.delete(definition.id);
 		this.customTables.set(definition.id, table);
 		if (this.customTables.size > maxCustomTables) {

@@ -5,7 +5,7 @@
  */
 export class WriteClock {
 	private latest: string;
-	/** What the latest timestamp was asked for: a batch asks for one instant many times. */
+	/** The argument of the last call: a batch stamps the same instant many times. */
 	private lastNow = NaN;
 
 	/** @param latest the latest stored timestamp; empty for a new database */

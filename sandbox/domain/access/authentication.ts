@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { Ended, rightsOf } from './authority.ts';
+import { NoRights, rightsOf } from './authority.ts';
 import { scopeFor } from './scopes.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Authority, Env, Service } from '../../core/service.ts';
@@ -9,7 +9,7 @@ import type { Store } from '../../core/store/store.ts';
 
 /**
  * Identifies the caller and sets their view of the store. It refuses no request. A token has the rights that
- * its user has now: none after the user is deactivated, fewer after a change to a lesser role.
+ * its user has now: none after the user is deactivated, fewer after a change to a lower role.
  */
 export const identifyCaller = (service: Service) =>
 	createMiddleware<Env>(async (c, next) => {
@@ -24,7 +24,7 @@ export const identifyCaller = (service: Service) =>
 
 interface Credentials {
 	authority: Authority;
-	/** Of an access token. */
+	/** Whether an access token has expired. */
 	isExpired?: boolean;
 	key?: ApiKey;
 }
@@ -46,7 +46,7 @@ function credentialsOf({ store, now }: Service, c: Context<Env>): Credentials | 
 /** @returns whether the caller may still do anything */
 function setRights(store: Store, c: Context<Env>, authority: Authority): boolean {
 	const rights = rightsOf(store, authority);
-	if (rights instanceof Ended) return false;
+	if (rights instanceof NoRights) return false;
 	c.set('authority', authority);
 	c.set('caller', authority.caller);
 	c.set('scopes', rights.scopes);
@@ -55,8 +55,8 @@ function setRights(store: Store, c: Context<Env>, authority: Authority): boolean
 }
 
 /**
- * Asks again after a wait, such as for the body of the request, which a client may take its time with. A token that
- * has only expired meanwhile was good when the request came.
+ * Checks the rights again after a wait, such as for the body of the request, which a client may send slowly. A token
+ * that has merely expired meanwhile stays valid, because it was valid when the request arrived.
  *
  * @throws Problem invalid_credentials, insufficient_scope
  */

@@ -12,8 +12,8 @@ export interface Rights {
 	store: StoreView;
 }
 
-/** Why something is no longer allowed; shown to the person who started it. */
-export class Ended {
+/** The caller may no longer do this; the reason is shown to the person who started it. */
+export class NoRights {
 	readonly reason: string;
 
 	constructor(reason: string) {
@@ -22,35 +22,35 @@ export class Ended {
 }
 
 /**
- * Says whether a caller may do something now, and what they see. Nothing of the answer lasts: ask again
+ * Says whether a caller may do something now, and what they see. The answer holds only at that moment: ask again
  * at each step of a job, each attempt of a delivery, and after each wait, because keys and grants are
  * revoked, and users deactivated and demoted, while work is under way.
  *
  * @param needed the scopes of the work; empty if it is enough that the user can still sign in
  */
-export function rightsOf(store: Store, authority: Authority, ...needed: string[]): Rights | Ended {
+export function rightsOf(store: Store, authority: Authority, ...needed: string[]): Rights | NoRights {
 	const { caller, application, grant } = authority;
 	if (caller.type === 'api_key') {
-		if (!store.apiKeys.has(caller.id)) return new Ended('The API key was revoked.');
+		if (!store.apiKeys.has(caller.id)) return new NoRights('The API key was revoked.');
 		return { scopes: undefined, store: storeVisibleTo(store, caller, application) };
 	}
 	const member = caller.type === 'user' ? store.members.find(caller.id) : undefined;
-	if (!member) return new Ended('The user can no longer sign in.');
+	if (!member) return new NoRights('The user can no longer sign in.');
 	if (grant && !store.grants.find(grant.grantId)) {
-		return new Ended('The application’s access was revoked.');
+		return new NoRights('The application’s access was revoked.');
 	}
 	const scopes = grantableScopes(member.role, grant?.scopes ?? [...everyScope.keys()]);
 	const missing = needed.find((scope) => !scopes.includes(scope));
-	if (missing !== undefined) return new Ended(`The user no longer has the right to do this (${missing}).`);
+	if (missing !== undefined) return new NoRights(`The user no longer has the right to do this (${missing}).`);
 	return { scopes, store: storeVisibleTo(store, caller, application) };
 }
 
 /**
- * Asks for what a caller may do again only where users have changed: nothing else that a transaction writes
- * changes it.
+ * Asks again for what a caller may do only if users have changed: nothing else that a transaction writes
+ * affects it.
  *
- * @param ask throws, or gives it
- * @returns a function for the time of a transaction
+ * @param ask returns what the caller may do, or throws
+ * @returns a function to call during one transaction
  */
 export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
 	const { cache: people } = store.table(users.name)!.source;
@@ -61,7 +61,7 @@ export function untilUsersChange<T>(store: Store, ask: () => T): () => T {
 	};
 }
 
-/** The authority that a job or a subscription was begun with. */
+/** The authority with which a job or a subscription was created. */
 export const authorityOf = (store: Store, record: StoredRecord): Authority => ({
 	caller: record['created_by'] as Caller,
 	application: (record['application_id'] as string | null | undefined) ?? undefined,

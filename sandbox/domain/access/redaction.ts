@@ -10,7 +10,7 @@ export function hasAccess(c: Context<Env>, access: Access, resource: string): bo
 	return !scopes || scopes.includes(scopeOf(resource, access));
 }
 
-/** The fields that stay in the answer to a write. A secret belongs to the caller who asked for it. */
+/** The fields that stay in the answer to a write. A secret is returned to the caller who requested it. */
 const alwaysReturned = ['id', 'version', 'secret'];
 
 /** Redacts the answer to a write for a caller who may write these records but not read them. */
@@ -30,7 +30,7 @@ export function redactResult(result: JsonObject): JsonObject {
 	return isObject(data) ? { ...result, data: redactRecord(data) } : result;
 }
 
-/** Without an id it is not a record but a summary, which says nothing about records. */
+/** Reduces a record to these fields. A body without an id is a summary, which reveals nothing about records. */
 function redactRecord(record: JsonObject): JsonObject {
 	if (!('id' in record)) return record;
 	return Object.fromEntries(Object.entries(record).filter(([field]) => alwaysReturned.includes(field)));

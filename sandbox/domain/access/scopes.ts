@@ -5,13 +5,13 @@ import { capital } from '../../core/schemas/names.ts';
 import type { Role } from '../../core/store/credentials/members.ts';
 
 /**
- * Definitions of custom objects have a scope of their own; those of `custom-objects` are about records.
+ * Definitions of custom objects have a scope of their own; the scopes of `custom-objects` are about records.
  * Reading the records includes reading the definitions, without which a form could not show them.
  */
 const defineObjects = `${customObjects.name}:define`;
 
 /**
- * Every scope with the permission that the user is asked for: two for each kind of record, one for
+ * Every scope with the permission that the user is asked for: two for each record type, one for
  * events, one for definitions of custom objects.
  */
 export const scopes: ReadonlyMap<string, string> = new Map([
@@ -51,7 +51,8 @@ export const administrativeScopes: readonly string[] = [
 export function grantableScopes(role: Role, requested: readonly string[]): string[] {
 	if (role === 'admin') return [...requested];
 	const isForViewers = (scope: string) => scope.endsWith(':read');
-	return requested.filter((scope) => role === 'viewer' ? isForViewers(scope) : !administrativeScopes.includes(scope),
+	return requested.filter((scope) =>
+		role === 'viewer' ? isForViewers(scope) : !administrativeScopes.includes(scope),
 	);
 }
 
@@ -69,7 +70,7 @@ export function accessByRecords(requested: readonly string[]): Map<string, strin
 }
 
 /**
- * The scope for a resource. The records of all custom objects have the same, because objects differ by
+ * The scope for a resource. The records of all custom objects share one, because objects differ by
  * account.
  *
  * @param resource its name or its path, without `/v1`
@@ -99,8 +100,8 @@ export function scopeFor(method: string, path: string): string | null | undefine
 }
 
 /**
- * The scope for the records of a job, required in addition to the scope for jobs, so that a job is no
- * way around the scopes for records.
+ * The scope for the records of a job, required in addition to the scope for jobs, so that a job
+ * cannot bypass the scopes for records.
  */
 export const scopeForRecordsOf = ({ resource, operation }: Pick<Job, 'resource' | 'operation'>) =>
 	scopeOf(resource, operation === 'export' ? 'read' : 'write');

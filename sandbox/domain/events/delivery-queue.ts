@@ -1,6 +1,6 @@
 import type { WriteContext } from '../../core/store/write-context.ts';
 import { covers } from './event-types.ts';
-import { authorityOf, Ended, type Rights, rightsOf } from '../access/authority.ts';
+import { authorityOf, NoRights, type Rights, rightsOf } from '../access/authority.ts';
 import { scopeOf } from '../access/scopes.ts';
 import { type Webhook, webhooks } from '../../core/schemas/webhooks.ts';
 import { isInAudience } from '../../core/store/log/audience.ts';
@@ -11,12 +11,12 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
 /**
  * Queues an event for every active subscription that matches it and may read it. A subscription
- * receives no events about itself, or else its own activation would be its first event.
+ * receives no events about itself; otherwise its own activation would be its first event.
  *
  * @param about the id of the event's record
  */
-export function queueDeliveries(writing: WriteContext, event: StoredEvent, about: string): void {
-	const { store, newId, now } = writing;
+export function queueDeliveries(context: WriteContext, event: StoredEvent, about: string): void {
+	const { store, newId, now } = context;
 	for (const webhook of activeWebhooks(store)) {
 		if (webhook.id === about || !wants(store, webhook, event)) continue;
 		store.unrestricted.deliveries.add(newId('dlv', now), webhook.id, event.sequence, now, now);
@@ -38,20 +38,19 @@ export function activeWebhooks({ unrestricted }: StoreView): Webhook[] {
 function wants(store: StoreView, webhook: Webhook, event: StoredEvent): boolean {
 	const { events, created_by: by } = webhook;
 	if (!events.some((pattern) => covers(pattern, event.type))) return false;
-	if (rightsToRead(store.unrestricted, webhook, event) instanceof Ended) return false;
+	if (rightsToRead(store.unrestricted, webhook, event) instanceof NoRights) return false;
 	if (ofApplications.includes(event.resource) && !seesRecordOf(store.unrestricted, webhook, event)) return false;
 	return store.unrestricted.seesAll(by) ? event.isForAccount : isInAudience(event.audience, by.id);
 }
 
 /**
- * Explains why an event may not be sent to a subscription now, although it was one for it when it
- * happened; undefined if it may. A record that is no longer visible is no longer reported, except that it is
- * gone.
+ * Explains why an event may no longer be sent to a subscription, although it was queued for it;
+ * undefined if it may. If a record is no longer visible, only its deletion is still reported.
  */
 export function explainRefusal(store: Store, webhook: Webhook, event: StoredEvent): string | undefined {
 	const rights = rightsToRead(store, webhook, event);
-	if (rights instanceof Ended) return rights.reason;
-	// A test belongs to no pattern.
+	if (rights instanceof NoRights) return rights.reason;
+	// No pattern matches a test event.
 	const isWanted = event.type === testEvent || webhook.events.some((pattern) => covers(pattern, event.type));
 	if (!isWanted) return `The webhook no longer subscribes to ${event.type}.`;
 	const isFarewell = event.type.endsWith('.deleted');
@@ -59,12 +58,12 @@ export function explainRefusal(store: Store, webhook: Webhook, event: StoredEven
 	return isSeen ? undefined : 'The user who subscribed no longer sees the record.';
 }
 
-const rightsToRead = (store: Store, webhook: Webhook, { resource }: StoredEvent): Rights | Ended =>
+const rightsToRead = (store: Store, webhook: Webhook, { resource }: StoredEvent): Rights | NoRights =>
 	rightsOf(store, authorityOf(store, webhook), scopeOf(resource, 'read'));
 
 function seesRecordOf(store: Store, webhook: Webhook, { resource, data }: StoredEvent): boolean {
 	const rights = rightsOf(store, authorityOf(store, webhook));
-	if (rights instanceof Ended) return false;
+	if (rights instanceof NoRights) return false;
 	const conditions = [{ sql: 'id = ?', values: [idIn(data)] }];
 	const selection = { conditions, order: [], after: undefined, includeDeleted: true, limit: 1 };
 	return rights.store.table(resource)?.page(selection).length === 1;

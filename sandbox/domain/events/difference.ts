@@ -9,7 +9,7 @@ export interface Difference {
 	changed: string[];
 }
 
-/** Fields that every write changes are left out. */
+/** Every write changes these fields, so they are not reported. */
 const alwaysChanged = ['version', 'updated_at', 'updated_by'];
 
 /** Compares two versions of a record: custom fields one by one, all other fields as a whole. */

@@ -6,7 +6,7 @@ import type { Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 
-/** One kind of event: `deal.won`. */
+/** A type of event: `deal.won`. */
 export interface EventType {
 	type: string;
 	description: string;
@@ -20,9 +20,9 @@ export const eventTypeOf = ({ eventPrefix, object }: Resource, eventName: string
 	`${eventPrefix ?? object}.${eventName}`;
 
 const changesOf = (resource: Resource): EventType[] =>
-	Object.entries(changes).map(([eventName, verb]) => {
+	Object.entries(changes).map(([eventName, participle]) => {
 		const { withArticle } = namesOf(resource);
-		const description = `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)} was ${verb}.`;
+		const description = `${withArticle.charAt(0).toUpperCase()}${withArticle.slice(1)} was ${participle}.`;
 		return { type: eventTypeOf(resource, eventName), description, resource };
 	});
 

@@ -24,91 +24,91 @@ interface Recipients {
  *
  * A change can alter who sees the record. Users who keep seeing it receive `updated`. Users who lose
  * sight of it receive `deleted`, with the record as they last saw it. Users who gain sight of it
- * receive `created`, without its earlier values. The same goes for what they see through it.
+ * receive `created`, without its earlier values. The same applies to the records that they see through it.
  *
  * @param stored the record before the change; undefined for a new record
  */
 export function publishChange(
-	writing: WriteContext,
+	context: WriteContext,
 	change: Change,
 	record: StoredRecord,
 	stored: StoredRecord | undefined,
 ): void {
 	if (change !== 'updated' || !stored) {
-		publish(writing, change, fullAudience(writing, record), record);
+		publish(context, change, fullAudience(context, record), record);
 	} else {
-		const { remaining, lost, gained } = audiences(writing, record, stored);
-		publish(writing, 'updated', remaining, record, stored);
+		const { stillSee, noLongerSee, nowSee } = audiences(context, record, stored);
+		publish(context, 'updated', stillSee, record, stored);
 		const { version, updated_at: at } = record;
-		publish(writing, 'deleted', lost, { ...stored, version, updated_at: at, deleted_at: at });
-		publish(writing, 'created', gained, record);
-		publishSeenThrough(writing, record, stored);
+		publish(context, 'deleted', noLongerSee, { ...stored, version, updated_at: at, deleted_at: at });
+		publish(context, 'created', nowSee, record);
+		publishSeenThrough(context, record, stored);
 	}
-	if (change !== 'deleted') publishDomainEvents(writing, record, stored);
+	if (change !== 'deleted') publishDomainEvents(context, record, stored);
 }
 
 const idOrder = [{ column: 'id', descending: false }];
-/** A record may have a megabyte. */
+/** Number of records that are read at once; each may have a megabyte. */
 const recordsAtOnce = 20;
 
 /**
- * Tells users of what comes into their sight through a record that changes hands, and of what leaves it:
- * the messages of a contact.
+ * Tells users about records, such as the messages of a contact, that become visible or invisible to them
+ * because the record through which they see them has a new owner.
  */
-function publishSeenThrough(writing: WriteContext, record: StoredRecord, stored: StoredRecord): void {
-	const { lost, gained } = audiences(writing, record, stored);
-	if (isEmptyAudience(lost.audience) && isEmptyAudience(gained.audience)) return;
-	for (const { resource, field } of visibleVia(writing.resource)) {
-		const table = writing.store.unrestricted.table(resource.name)!;
+function publishSeenThrough(context: WriteContext, record: StoredRecord, stored: StoredRecord): void {
+	const { noLongerSee, nowSee } = audiences(context, record, stored);
+	if (isEmptyAudience(noLongerSee.audience) && isEmptyAudience(nowSee.audience)) return;
+	for (const { resource, field } of visibleVia(context.resource)) {
+		const table = context.store.unrestricted.table(resource.name)!;
 		const conditions = [{ sql: `${quoted(field)} = ?`, values: [record.id] }];
 		const selection = { conditions, order: idOrder, includeDeleted: false, limit: recordsAtOnce };
 		let page: StoredRecord[] = [];
 		do {
 			const last = page.at(-1);
 			page = table.page({ ...selection, after: last && [last.id] }).map(parseRecord);
-			for (const visibleRecord of page) publishVisibilityChange({ ...writing, resource }, visibleRecord, stored, record.updated_at);
+			for (const visibleRecord of page) publishVisibilityChange({ ...context, resource }, visibleRecord, stored, record.updated_at);
 		} while (page.length === recordsAtOnce);
 	}
 }
 
 /** @param stored the record that `visibleRecord` is seen through, before its change */
-function publishVisibilityChange(writing: WriteContext, visibleRecord: StoredRecord, stored: StoredRecord, at: string): void {
-	const { audience: after } = fullAudience(writing, visibleRecord);
-	const before = audienceOf(writing.resource, visibleRecord, (name, id) =>
-		id === stored.id ? stored : writing.store.unrestricted.table(name)!.findEver(id),
+function publishVisibilityChange(context: WriteContext, visibleRecord: StoredRecord, stored: StoredRecord, at: string): void {
+	const { audience: after } = fullAudience(context, visibleRecord);
+	const before = audienceOf(context.resource, visibleRecord, (name, id) =>
+		id === stored.id ? stored : context.store.unrestricted.table(name)!.findEver(id),
 	);
-	const lost = { audience: subtract(before, after), isForAccount: false };
-	publish(writing, 'deleted', lost, { ...visibleRecord, deleted_at: at });
-	publish(writing, 'created', { audience: subtract(after, before), isForAccount: false }, visibleRecord);
+	const noLongerSee = { audience: subtract(before, after), isForAccount: false };
+	publish(context, 'deleted', noLongerSee, { ...visibleRecord, deleted_at: at });
+	publish(context, 'created', { audience: subtract(after, before), isForAccount: false }, visibleRecord);
 }
 
 /** Publishes the events that the resource's definition declares, such as `deal.won`. */
 export function publishDomainEvents(
-	writing: WriteContext,
+	context: WriteContext,
 	record: StoredRecord,
 	stored: StoredRecord | undefined,
 ): void {
-	const triggeredEvents = Object.entries(writing.resource.events ?? {}).filter(([, { when }]) =>
+	const triggeredEvents = Object.entries(context.resource.events ?? {}).filter(([, { when }]) =>
 		when?.(record, stored),
 	);
 	if (triggeredEvents.length === 0) return;
-	const { remaining, gained } = audiences(writing, record, stored ?? record);
+	const { stillSee, nowSee } = audiences(context, record, stored ?? record);
 	for (const [name] of triggeredEvents) {
-		publish(writing, name, remaining, record, stored);
-		publish(writing, name, gained, record);
+		publish(context, name, stillSee, record, stored);
+		publish(context, name, nowSee, record);
 	}
 }
 
 /** Appends one event to the log, and queues it for the subscriptions that match it. */
 function publish(
-	writing: WriteContext,
+	context: WriteContext,
 	eventName: string,
 	recipients: Recipients,
 	record: StoredRecord,
 	stored?: StoredRecord,
 ): void {
 	if (!recipients.isForAccount && isEmptyAudience(recipients.audience)) return;
-	queueDeliveries(writing, appendEvent(writing, eventName, recipients, record, stored), record.id);
+	queueDeliveries(context, appendEvent(context, eventName, recipients, record, stored), record.id);
 }
 
 /** Appends one event to the log without queuing any delivery. */
@@ -142,12 +142,12 @@ export const fullAudience = ({ store, resource }: WriteContext, record: StoredRe
 });
 
 /** The users who see a record before and after a change, only before it, and only after it. */
-function audiences(writing: WriteContext, record: StoredRecord, stored: StoredRecord) {
-	const { audience: before } = fullAudience(writing, stored);
-	const { audience: after } = fullAudience(writing, record);
+function audiences(context: WriteContext, record: StoredRecord, stored: StoredRecord) {
+	const { audience: before } = fullAudience(context, stored);
+	const { audience: after } = fullAudience(context, record);
 	return {
-		remaining: { audience: intersectionOf(before, after), isForAccount: true },
-		lost: { audience: subtract(before, after), isForAccount: false },
-		gained: { audience: subtract(after, before), isForAccount: false },
+		stillSee: { audience: intersectionOf(before, after), isForAccount: true },
+		noLongerSee: { audience: subtract(before, after), isForAccount: false },
+		nowSee: { audience: subtract(after, before), isForAccount: false },
 	};
 }

@@ -6,7 +6,7 @@ import type { Cell } from '../../core/store/records/columns.ts';
 
 const cursorSchema = z.strictObject({ after: z.array(z.union([z.string(), z.number()])), list: z.string() });
 
-/** In bytes; half of an HMAC-SHA256 is enough (RFC 2104, 5). */
+/** Length of the signature in bytes: half of an HMAC-SHA256 is enough (RFC 2104, 5). */
 const signatureLength = 16;
 
 /**

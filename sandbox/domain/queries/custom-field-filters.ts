@@ -24,7 +24,7 @@ function customFieldFilter(fields: Map<string, CustomField>, parameter: string):
 
 const filtersByField = new WeakMap<CustomField, Filter[]>();
 
-/** Made once for each definition. */
+/** The filters of a custom field, created once for each definition. */
 function filtersOfCustomField(field: CustomField): Filter[] {
 	let filters = filtersByField.get(field);
 	if (!filters) filtersByField.set(field, (filters = readFilters(field)));

@@ -10,7 +10,7 @@ import type { Filter } from './filters.ts';
  * Translates a filter and the text of its query parameter to SQL.
  *
  * @param sortedBy the first sort column of the list. Only an index on this column, or one that leaves
- * few rows, is worth using; with any other one, SQLite would collect and sort all matching rows for
+ * few rows, is worth using; with any other index, SQLite would collect and sort all matching rows for
  * every page. A plus sign before a column keeps SQLite from using its index.
  * @throws Problem invalid_parameter
  */

@@ -11,7 +11,7 @@ export interface Filter {
 	parameter: string;
 	operator: '=' | '>=' | '>' | '<=' | '<' | 'contains' | 'starts_with' | 'empty';
 	/**
-	 * The SQL of the compared value; of a list, one element has to match. For `empty`, the whole
+	 * The SQL of the compared value; at least one element of a list has to match. For `empty`, the whole
 	 * condition.
 	 */
 	sql: string;
@@ -73,7 +73,7 @@ function readFilters(resource: Resource): Filter[] {
 /** The longest text that `contains` and `starts_with` look for, in characters. */
 const maxPartLength = 255;
 
-/** A text of accents alone, for example, would match everything. */
+/** At least one character must remain after folding: a text of accents only would match everything. */
 const partOfText = z
 	.string()
 	.max(maxPartLength)

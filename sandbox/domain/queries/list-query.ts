@@ -15,7 +15,7 @@ import { type Filter, valueFilters } from './filters.ts';
 
 export const pageSize = { minimum: 1, standard: 50, maximum: 500 };
 
-/** In characters. This limits the number of words, each of which is a condition. */
+/** Maximum length of `q` in characters. It limits the number of words, each of which is a condition. */
 export const maxSearchLength = 200;
 
 /** SQLite refuses a condition of a thousand parts. */
@@ -88,7 +88,7 @@ function newListQuery(resource: Resource) {
 		}),
 		...fieldsQuery(resource),
 		include_deleted: z.boolean().default(false).meta({ description: `Whether to include deleted ${plural}.` }),
-		// Time windows are half open, so that one ends where the next begins.
+		// Time windows are half-open, so that each ends where the next begins.
 		updated_since: instantParameter('Only records changed at this instant or later.', '2025-03-01T00:00:00.000Z'),
 		updated_until: instantParameter('Only records changed before this instant.', '2025-04-01T00:00:00.000Z'),
 	});

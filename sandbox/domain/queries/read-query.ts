@@ -4,7 +4,7 @@ import { invalidParameter, type Problem } from '../../core/foundation/problem.ts
 import { type JsonSchema, jsonSchema } from '../../core/schemas/json-schema.ts';
 
 /**
- * The values of query parameters, converted as their schema says. Others are ignored.
+ * The values of query parameters, converted by their schema. Other parameters are ignored.
  *
  * @throws Problem invalid_parameter
  */

@@ -31,12 +31,12 @@ export interface ItemResult {
 /**
  * Writes one item, completely or not at all. A refused item is a result, not an exception.
  *
- * @param writing with the rights at this item; a refusal is the item's result
+ * @param context with the rights at this item; a refusal is the item's result
  * @param part runs the write as a part of the transaction of all items
  * @throws Error only for a fault of the service
  */
 export function writeItem(
-	writing: () => WriteContext,
+	context: () => WriteContext,
 	part: Part,
 	bulk: Bulk,
 	item: unknown,
@@ -46,7 +46,7 @@ export function writeItem(
 	try {
 		const { status, body, id } = part(() => {
 			if (!isObject(item)) throw notAnObject();
-			return effect(writing(), bulk, item);
+			return effect(context(), bulk, item);
 		});
 		if (body === null) return { index, status, id: idNamed(bulk, item) };
 		return { index, status, id: id!, data: body };
@@ -62,20 +62,20 @@ export function resultJson({ data, error, ...outcome }: ItemResult): string {
 	return `${JSON.stringify(outcome).slice(0, -1)}${rest}}`;
 }
 
-function effect(writing: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): Answer {
+function effect(context: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): Answer {
 	switch (operation) {
 		case 'create':
-			return createRecord(writing, item);
+			return createRecord(context, item);
 		case 'upsert':
-			return upsertRecord(writing, matchOn!, item, undefined);
+			return upsertRecord(context, matchOn!, item, undefined);
 		case 'update': {
 			const { id, ifMatch } = parseTarget(targetSchema, { id: item['id'], version: item['version'] });
 			const change = omit(item, 'id', 'version');
-			return updateRecord(writing, id, change, ifMatch);
+			return updateRecord(context, id, change, ifMatch);
 		}
 		case 'delete': {
 			const { id, ifMatch } = parseTarget(targetSchema.strict(), item);
-			return deleteRecord(writing, id, ifMatch);
+			return deleteRecord(context, id, ifMatch);
 		}
 	}
 }

@@ -21,12 +21,12 @@ export type Values = Record<string, unknown>;
  * @throws Problem validation_failed with every error, invalid_state_transition
  */
 export function changedValues(
-	writing: WriteContext,
+	context: WriteContext,
 	stored: StoredRecord | undefined,
 	change: JsonObject,
 	byService = false,
 ): Values {
-	const { store, resource } = writing;
+	const { store, resource } = context;
 	const excess = byService ? [] : tooManyMembersIn(change, resource.properties);
 	if (excess.length > 0) throw invalid(excess);
 	const errors = byService ? [] : refusedFields(resource, stored, change);
@@ -44,10 +44,10 @@ export function changedValues(
 	errors.push(...missingReferences(store, resource, merged, change));
 	if (parsed.success && errors.length === 0) {
 		const parsedValues = { ...stored, ...(byService && change), ...parsed.data };
-		const context = ruleContext(writing);
-		const values = { ...parsedValues, ...resource.complete?.(parsedValues, stored, context) };
+		const rules = ruleContext(context);
+		const values = { ...parsedValues, ...resource.complete?.(parsedValues, stored, rules) };
 		refuseIllegalTransition(resource, stored, values);
-		errors.push(...(resource.check?.(values, stored, context) ?? []));
+		errors.push(...(resource.check?.(values, stored, rules) ?? []));
 		if (errors.length === 0) return values;
 	}
 	throw invalid(errors);

@@ -9,12 +9,12 @@ const actor = { type: 'system', id: 'clock' };
 /** Maximum number of steps before a request is answered. */
 const stepsOfRequest = 50;
 
-/** Steps of a longer backlog that are taken at once, which takes a few milliseconds. */
+/** Number of steps of a longer backlog that are applied at once, which takes a few milliseconds. */
 const stepsPerTurn = 3;
 
 const timedResources = resources.filter(({ states }) => states?.timed);
 
-/** The stores whose backlog is being worked off. */
+/** The stores whose backlog is being processed. */
 const busy = new WeakSet<Store>();
 
 /**
@@ -22,9 +22,9 @@ const busy = new WeakSet<Store>();
  * order. There is no timer, so a test can skip days by advancing the clock. Call it before answering a
  * request.
  *
- * No request waits for a long backlog, which is worked off a few steps at a time while requests are
- * answered. Until then lists may show records as they were; a record that is read or changed by itself is
- * brought up to date by `applyOwnTransitions`.
+ * No request waits for a long backlog, which is processed a few steps at a time while requests are
+ * answered. Until then, lists may show earlier states; a single record that is read or changed is brought
+ * up to date by `applyOwnTransitions`.
  */
 export function applyDueTransitions(service: Service): void {
 	const { store } = service;
@@ -33,7 +33,7 @@ export function applyDueTransitions(service: Service): void {
 	workOff(service).catch(console.error).finally(() => busy.delete(store));
 }
 
-/** Applies the due transitions of one record, whatever else waits. */
+/** Applies the due transitions of one record, regardless of the backlog. */
 export function applyOwnTransitions(service: Service, resource: Resource, id: string): void {
 	const { store } = service;
 	if (!busy.has(store) || !resource.states?.timed) return;
@@ -46,7 +46,7 @@ export function applyOwnTransitions(service: Service, resource: Resource, id: st
 
 async function workOff(service: Service): Promise<void> {
 	const { store, background } = service;
-	while (await background.take(() => store.isOpen && takeSteps(service, stepsPerTurn)));
+	while (await background.run(() => store.isOpen && takeSteps(service, stepsPerTurn)));
 }
 
 /** @returns whether there may be more to do */
@@ -80,6 +80,6 @@ function nextStep({ store, now }: Service, resource: Resource, id?: string): Ste
 
 function takeStep(service: Service, resource: Resource, { record, at }: Step): void {
 	const { change } = resource.states!.timed!.next(record, at);
-	const writing = { ...service, resource, actor, request: null, now: Date.parse(at) };
-	changeRecord(writing, record, change, true);
+	const context = { ...service, resource, actor, request: null, now: Date.parse(at) };
+	changeRecord(context, record, change, true);
 }

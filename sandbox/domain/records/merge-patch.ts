@@ -44,6 +44,6 @@ export function refusedFields(resource: Resource, stored: StoredRecord | undefin
 	});
 }
 
-/** Whether a field's value is an id, or a list of ids, of another resource's records. */
+/** The resource whose ids are the value of a field; undefined if the field holds no ids. */
 export const referencedResource = (resource: Resource, field: string): string | undefined =>
 	resource.properties[field]?.['x-resource'] as string | undefined;

@@ -16,13 +16,13 @@ const unversioned = new Map(
 	[...resources, webhooks].map(({ object, unversioned: fields = [] }) => [object, fields]),
 );
 
-/** The version, and behind it what the service sets without a new one: the same tag is the same body. */
+/** The version, followed by the fields that the service sets without a new version: equal tags mean equal bodies. */
 export function etag(record: StoredRecord): string {
 	const fields = unversioned.get(String(record['object'])) ?? [];
 	const more = fields.map((field) => `.${String(record[field] ?? '').replaceAll(/\W/g, '')}`);
 	return `"${record.version}${more.join('')}"`;
 }
 
-/** Whether a tag, also one of the version alone, is of this version. A weak one never is. */
+/** Whether a tag is of this version, perhaps of the version alone. A weak tag never is. */
 export const isOfVersion = (tag: string, { version }: StoredRecord): boolean =>
 	/^"(\d+)(\.\w*)*"$/.exec(tag.trim())?.[1] === String(version);

@@ -19,6 +19,6 @@ export function countTags(store: StoreView, before?: StoredRecord, after?: Store
 	for (const id of had) if (!has.has(id)) add(id, -1);
 }
 
-/** None for records of resources without tags. */
+/** The ids of a record's tags; none if its resource has no tags. */
 export const tagIdsOf = (record: StoredRecord | undefined): string[] =>
 	(record?.['tag_ids'] as string[] | undefined) ?? [];

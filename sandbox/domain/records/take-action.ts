@@ -12,15 +12,15 @@ import { changeRecord, existingRecord, requireVersion } from './write.ts';
  * @throws Problem not_found, version_mismatch, validation_failed for input that the action does not take
  */
 export function takeAction(
-	writing: WriteContext,
+	context: WriteContext,
 	id: string,
 	action: NonNullable<Resource['actions']>[string],
 	input: JsonObject,
 	ifMatch: string | undefined,
 ): StoredRecord {
-	const record = existingRecord(writing.store, writing.resource, id);
+	const record = existingRecord(context.store, context.resource, id);
 	requireVersion(record, ifMatch);
 	const values = parseInput(actionInput(action), input);
-	const change = action.change(record, values, ruleContext(writing));
-	return changeRecord(writing, record, change, true);
+	const change = action.change(record, values, ruleContext(context));
+	return changeRecord(context, record, change, true);
 }

@@ -6,7 +6,7 @@ import { maxCustomFields } from '../../core/schemas/custom-fields.ts';
 
 /**
  * The errors of the first place that has far more members than its schema allows. Validation looks at
- * every member, and would take long over thousands of them.
+ * every member, which would take long with thousands of them.
  *
  * @param properties of the object, by name
  */

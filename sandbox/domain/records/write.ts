@@ -17,11 +17,11 @@ import { countTags } from './tag-usage.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** @param readOnly values of read-only fields */
-export function createRecord(writing: WriteContext, body: JsonObject, readOnly: JsonObject = {}): Answer {
-	const { resource, now, actor } = writing;
-	const id = writing.newId(resource.idPrefix, now);
-	const at = writing.store.unrestricted.writeClock.stamp(now);
-	const values = changedValues(writing, undefined, body);
+export function createRecord(context: WriteContext, body: JsonObject, readOnly: JsonObject = {}): Answer {
+	const { resource, now, actor } = context;
+	const id = context.newId(resource.idPrefix, now);
+	const at = context.store.unrestricted.writeClock.stamp(now);
+	const values = changedValues(context, undefined, body);
 	const record = arrangeRecord(resource, {
 		...values,
 		...readOnly,
@@ -29,15 +29,15 @@ export function createRecord(writing: WriteContext, body: JsonObject, readOnly: 
 		object: resource.object,
 		...firstVersion(actor, at),
 	});
-	save(writing, undefined, record, body);
+	save(context, undefined, record, body);
 	return recordAnswer(201, record, { Location: `/v1/${resource.name}/${id}` });
 }
 
 /** @param ifMatch the value of the header If-Match, if there is one */
-export function updateRecord(writing: WriteContext, id: string, body: JsonObject, ifMatch: string | undefined): Answer {
-	const stored = existingRecord(writing.store, writing.resource, id);
+export function updateRecord(context: WriteContext, id: string, body: JsonObject, ifMatch: string | undefined): Answer {
+	const stored = existingRecord(context.store, context.resource, id);
 	requireVersion(stored, ifMatch);
-	return recordAnswer(200, changeRecord(writing, stored, body));
+	return recordAnswer(200, changeRecord(context, stored, body));
 }
 
 /**
@@ -45,24 +45,24 @@ export function updateRecord(writing: WriteContext, id: string, body: JsonObject
  *
  * @throws Problem in_use
  */
-export function deleteRecord(writing: WriteContext, id: string, ifMatch: string | undefined): Answer {
-	const stored = existingRecord(writing.store, writing.resource, id);
+export function deleteRecord(context: WriteContext, id: string, ifMatch: string | undefined): Answer {
+	const stored = existingRecord(context.store, context.resource, id);
 	requireVersion(stored, ifMatch);
-	const { store, resource } = writing;
-	const user = resource.usedBy?.(stored, ruleContext(writing));
+	const { store, resource } = context;
+	const user = resource.usedBy?.(stored, ruleContext(context));
 	if (user) throw new Problem('in_use', `${id} cannot be deleted: ${user}.`);
 	if (resource.insteadOfDeletion) {
-		const record = changeRecord(writing, stored, resource.insteadOfDeletion, true);
-		if (record !== stored) publishChange(writing, 'deleted', record, stored);
+		const record = changeRecord(context, stored, resource.insteadOfDeletion, true);
+		if (record !== stored) publishChange(context, 'deleted', record, stored);
 	} else {
-		const next = nextVersion(writing, stored);
+		const next = nextVersion(context, stored);
 		const record = { ...next, deleted_at: next.updated_at };
 		store.table(resource.name)!.save(record);
 		countTags(store, stored, undefined);
-		publishChange(writing, 'deleted', record, stored);
+		publishChange(context, 'deleted', record, stored);
 	}
-	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(writing)) ?? []) {
-		const byService = { ...writing, store: store.unrestricted, resource: changedResource(name) };
+	for (const { resource: name, id: other } of resource.deletedWith?.(stored, ruleContext(context)) ?? []) {
+		const byService = { ...context, store: store.unrestricted, resource: changedResource(name) };
 		deleteRecord(byService, other, undefined);
 	}
 	return { status: 204, headers: {}, body: null };
@@ -72,20 +72,20 @@ export function deleteRecord(writing: WriteContext, id: string, ifMatch: string 
  * Updates the record whose field `matchOn` has the value in the body, or creates a record.
  *
  * @param ifMatch the value of the header If-Match, if there is one
- * @throws Problem version_mismatch, also if the condition asks for a record and there is none
+ * @throws Problem version_mismatch, also if there is a condition but no record
  */
 export function upsertRecord(
-	writing: WriteContext,
+	context: WriteContext,
 	matchOn: string,
 	body: JsonObject,
 	ifMatch: string | undefined,
 ): Answer {
-	const match = findMatch(writing.store, writing.resource, matchOn, body);
+	const match = findMatch(context.store, context.resource, matchOn, body);
 	if (match) {
 		requireVersion(match, ifMatch);
-		return recordAnswer(200, changeRecord(writing, match, body));
+		return recordAnswer(200, changeRecord(context, match, body));
 	}
-	if (ifMatch === undefined) return createRecord(writing, body);
+	if (ifMatch === undefined) return createRecord(context, body);
 	throw new Problem('version_mismatch', `No record has this ${matchOn}, so none was changed or created.`);
 }
 
@@ -109,16 +109,16 @@ export function existingRecord(store: StoreView, resource: Resource, id: string)
  * @param byService whether the change comes from the service, which may set every field
  */
 export function changeRecord(
-	writing: WriteContext,
+	context: WriteContext,
 	stored: StoredRecord,
 	body: JsonObject,
 	byService = false,
 ): StoredRecord {
-	const values = changedValues(writing, stored, body, byService);
-	const same = arrangeRecord(writing.resource, { ...stored, ...values });
+	const values = changedValues(context, stored, body, byService);
+	const same = arrangeRecord(context.resource, { ...stored, ...values });
 	if (JSON.stringify(same) === recordJson(stored)) return stored;
-	const record = { ...same, ...nextVersion(writing, same) };
-	save(writing, stored, record, body);
+	const record = { ...same, ...nextVersion(context, same) };
+	save(context, stored, record, body);
 	return record;
 }
 
@@ -126,23 +126,23 @@ const changedResource = (name: string): Resource =>
 	[...resources, webhooks].find((resource) => resource.name === name)!;
 
 /** Saves a record, publishes its events, and applies the consequences for other records. */
-function save(writing: WriteContext, stored: StoredRecord | undefined, record: StoredRecord, body: JsonObject): void {
-	const { store, resource } = writing;
+function save(context: WriteContext, stored: StoredRecord | undefined, record: StoredRecord, body: JsonObject): void {
+	const { store, resource } = context;
 	refuseCustomDuplicates(store, resource, record, body);
-	saveUnique(writing, stored, record);
+	saveUnique(context, stored, record);
 	countTags(store, stored, record);
-	publishChange(writing, stored ? 'updated' : 'created', record, stored);
+	publishChange(context, stored ? 'updated' : 'created', record, stored);
 	if (stored && resource.endsAccess?.(record)) store.unrestricted.endAccess(record.id);
-	const consequences = resource.consequences?.(record, stored, ruleContext(writing)) ?? [];
+	const consequences = resource.consequences?.(record, stored, ruleContext(context)) ?? [];
 	for (const { resource: name, id, change } of consequences) {
-		const other = { ...writing, store: store.unrestricted, resource: changedResource(name) };
+		const other = { ...context, store: store.unrestricted, resource: changedResource(name) };
 		changeRecord(other, existingRecord(other.store, other.resource, id), change, true);
 	}
 }
 
 /**
- * Saves a record. Another one with the same unique value is found by the table's unique indexes, and
- * looked for only then.
+ * Saves a record. The table's unique indexes detect another record with the same unique value, which is
+ * looked up only then.
  *
  * @throws Problem duplicate
  */

@@ -17,8 +17,8 @@ export interface AuthorizationRequest {
 export type Recipient = Pick<AuthorizationRequest, 'client' | 'redirectUri' | 'state'>;
 
 /**
- * Identifies the client and the redirect address. If either is invalid, only the user is told (RFC
- * 6749, 4.1.2.1).
+ * Identifies the client and the redirect address. If either is invalid, the error is shown to the user
+ * only (RFC 6749, 4.1.2.1).
  *
  * @returns the recipient, or the error as a sentence for the user
  */

@@ -5,8 +5,8 @@ import type { AuthorizationRequest } from './authorization-request.ts';
 import { accessByRecords } from '../../domain/access/scopes.ts';
 import type { Env } from '../../core/service.ts';
 import { renderPage } from '../pages/page.ts';
-import { csrfToken, type Session } from '../pages/session.ts';
-import { signOutForm } from '../pages/sign-in.ts';
+import { csrfToken, type Session } from '../sign-in/session.ts';
+import { signOutForm } from '../sign-in/sign-in.ts';
 
 /** Asks the user whether the application may do what it asks for. */
 export function consentPage(c: Context<Env>, session: Session, request: AuthorizationRequest) {
@@ -46,8 +46,8 @@ export function consentPage(c: Context<Env>, session: Session, request: Authoriz
 }
 
 /**
- * A CSP cannot express IPv6 addresses, so for them it names only the scheme; likewise for hosts that
- * would not be one source, which an older database may hold.
+ * A CSP cannot express IPv6 addresses, so for them only the scheme is named. The same applies to hosts with
+ * other characters, which an older database may contain.
  */
 const formTarget = ({ protocol, hostname, origin }: URL): string =>
 	hostname.startsWith('[') || !isPlainHost(hostname) ? protocol : origin;

@@ -5,8 +5,8 @@ import { commonHeaders, noContent } from '../../api/endpoint/responses.ts';
 import { consentPage } from './consent-page.ts';
 import { refuseForeignForm, formMiddleware, readForm } from '../pages/forms.ts';
 import { refusalPage } from '../pages/page.ts';
-import { hasCsrfToken, type Session, sessionOf } from '../pages/session.ts';
-import { signInAddress } from '../pages/sign-in.ts';
+import { hasCsrfToken, type Session, sessionOf } from '../sign-in/session.ts';
+import { signInAddress } from '../sign-in/sign-in.ts';
 import type { Env, Service } from '../../core/service.ts';
 import {
 	answerAddress,
@@ -36,9 +36,9 @@ const redirect = (description: string) => ({
 	},
 });
 
-const error400 = page('A page that explains the error in client_id or redirect_uri.');
+const refusedRequestPage = page('A page that explains the error in client_id or redirect_uri.');
 
-const route = {
+const authorizeRoute = {
 	path: oauthPaths.authorize,
 	tag: 'oauth',
 	filters: () => queryParametersOf(authorizationQuery),
@@ -47,7 +47,7 @@ const route = {
 
 const consentRoute = (service: Service): ApiRoute =>
 	endpoint({
-		...route,
+		...authorizeRoute,
 		method: 'GET',
 		id: 'authorize',
 		summary: 'Ask a user for permission',
@@ -57,14 +57,14 @@ const consentRoute = (service: Service): ApiRoute =>
 		answers: {
 			200: page('The page that asks for consent.'),
 			303: redirect('A redirect to the sign-in page, or to redirect_uri with an error.'),
-			400: error400,
+			400: refusedRequestPage,
 		},
 		handle: (c) => withRequest(service, c, (session, request) => consentPage(c, session, request)),
 	});
 
 const decisionRoute = (service: Service): ApiRoute =>
 	endpoint({
-		...route,
+		...authorizeRoute,
 		method: 'POST',
 		id: 'decideAuthorization',
 		summary: 'Grant or deny a request',
@@ -73,7 +73,7 @@ const decisionRoute = (service: Service): ApiRoute =>
 		middleware: formMiddleware,
 		answers: {
 			303: redirect('A redirect to redirect_uri, with code, state and iss, or with error.'),
-			400: error400,
+			400: refusedRequestPage,
 			403: page('A page that refuses a form from another site.'),
 			422: page('A page that refuses a form that is too long.'),
 		},

@@ -6,8 +6,8 @@ import type { Env, Service } from '../../core/service.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { formMiddleware } from '../pages/forms.ts';
 import { alert } from '../pages/page.ts';
-import { eventsPath, recordsPath } from '../pages/navigation.ts';
-import { madeNotice, Notices, copyScript } from '../pages/notices.ts';
+import { eventsPath, recordsPath } from '../sign-in/navigation.ts';
+import { madeNotice, Notices, copyScript } from '../sign-in/notices.ts';
 import { applyOwnTransitions } from '../../domain/records/due-transitions.ts';
 import { takeAction } from '../../domain/records/take-action.ts';
 import { createRecord, deleteRecord, existingRecord, updateRecord } from '../../domain/records/write.ts';
@@ -37,14 +37,14 @@ interface RecordRequest {
 	resource: Resource;
 }
 
-/** A form as it was refused. */
+/** What was typed into a form, and why it was refused. */
 interface Refusal {
 	fields: FormField[];
 	submittedTexts: FormTexts;
 	problem: ProblemBody;
 }
 
-/** Shows records and their forms, and does what the forms ask for. */
+/** Shows records and their forms, and handles the forms. */
 class RecordPages {
 	private readonly service: Service;
 	private readonly notices: Notices;
@@ -64,12 +64,12 @@ class RecordPages {
 		const record = this.recordOf(request);
 		const notice = resource.name === webhooks.name ? this.notices.take(visitor.session) : undefined;
 		const body = await recordBody(this.service, visitor, resource, record, notice);
-		// It may have changed hands while what belongs to it was counted.
+		// Its owner may have changed while the related records were counted.
 		this.recordOf(request);
 		return visitor.show(titleOf(resource, record), body, 200, notice && copyScript);
 	}
 
-	/** The form of a new record or of a stored one, as it begins or as it was refused. */
+	/** Shows the form of a new or a stored record, either fresh or after it was refused. */
 	async showForm({ c, visitor, resource }: RecordRequest, stored?: StoredRecord, refusal?: Refusal): Promise<Response> {
 		writeContextOf(this.service, c, resource, stored ? 'change' : 'create');
 		const fields = refusal?.fields ?? (await formFields(visitor.store, resource, stored));
@@ -97,12 +97,12 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'create',
-			effect: (writing, submittedTexts) => {
+			effect: (context, submittedTexts) => {
 				const values = changeOf(fields, formTexts(fields, {}), submittedTexts);
 				if (resource.name !== webhooks.name) {
-					return recordPath(resource, { id: createRecord(writing, values).id! });
+					return recordPath(resource, { id: createRecord(context, values).id! });
 				}
-				const { webhook, secret } = createWebhook(writing, values, null);
+				const { webhook, secret } = createWebhook(context, values, null);
 				this.notices.put(visitor.session, madeNotice('Webhook created', { Secret: secret }, secretNote));
 				return recordPath(resource, webhook);
 			},
@@ -117,9 +117,9 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'change',
-			effect: (writing, submittedTexts) => {
+			effect: (context, submittedTexts) => {
 				const change = changeOf(fields, formTexts(fields, stored), submittedTexts);
-				updateRecord(writing, stored.id, change, versionIn(submittedTexts));
+				updateRecord(context, stored.id, change, versionIn(submittedTexts));
 				return recordPath(resource, stored);
 			},
 			onRefused: (submittedTexts, problem) => this.showForm(request, stored, { fields, submittedTexts, problem }),
@@ -132,9 +132,9 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'delete',
-			effect: (writing, submittedTexts) => {
+			effect: (context, submittedTexts) => {
 				const deletion = resource.name === webhooks.name ? deleteWebhook : deleteRecord;
-				deletion(writing, record.id, versionIn(submittedTexts));
+				deletion(context, record.id, versionIn(submittedTexts));
 				return recordsPath(resource.name);
 			},
 			onRefused: (_, problem) => this.showRefusal(request, record, problem),
@@ -150,16 +150,16 @@ class RecordPages {
 		return {
 			resource,
 			verb: 'change',
-			effect: (writing, submittedTexts) => {
+			effect: (context, submittedTexts) => {
 				const input = changeOf(fields, formTexts(fields, {}), submittedTexts);
-				takeAction(writing, record.id, action, input, versionIn(submittedTexts));
+				takeAction(context, record.id, action, input, versionIn(submittedTexts));
 				return recordPath(resource, record);
 			},
 			onRefused: (_, problem) => this.showRefusal(request, record, problem),
 		};
 	}
 
-	/** What cannot be done is said on the page of the record. */
+	/** Shows on the page of the record why something cannot be done. */
 	private async showRefusal(
 		{ visitor, resource }: RecordRequest,
 		record: StoredRecord,
@@ -215,5 +215,5 @@ export const homeHandler = (service: Service): Route['handler'] =>
 		visitor.show('Home', await homeBody(service, visitor, new URL(c.req.url).origin)),
 	);
 
-/** A form changes the version that it shows; without one it changes none. */
+/** The version that the form shows, as an If-Match; without one, no version matches. */
 const versionIn = (form: FormTexts): string => `"${form.get('version') ?? ''}"`;

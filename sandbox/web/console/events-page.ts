@@ -4,7 +4,7 @@ import { eventJson } from '../../domain/events/event-json.ts';
 import { eventPatterns, eventTypesIn } from '../../domain/events/event-types.ts';
 import { type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
-import { eventsPath } from '../pages/navigation.ts';
+import { eventsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { readVisible } from '../../domain/queries/read-visible.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
@@ -84,7 +84,7 @@ function eventList(service: Service, visitor: Visitor, events: StoredEvent[]): H
 				service,
 				visitor,
 				event,
-				// Each sees the subscriptions that they have made, and administrators see all.
+				// Users see the subscriptions that they created, administrators see all.
 				deliveries.filter(
 					({ sequence, webhookId }) =>
 						sequence === event.sequence && visitor.store.table(webhooks.name)!.find(webhookId),
@@ -123,13 +123,13 @@ function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliv
 	</li>`;
 }
 
-/** The fields that changed, as they were and as they became. */
+/** The changed fields with their old and new values. */
 function changes({ store }: Visitor, resource: Resource | undefined, { object, previous, changed }: EventData): Html {
 	if (changed.length === 0) return html``;
 	const renderValue = (field: string, value: unknown) => {
 		const schema = memberNamed(resource?.properties, field) ?? {};
 		const isNamed = typeof value === 'string' && value !== '' && ('x-resource' in schema || 'x-item-of' in schema);
-		// A stage or a company is known by its name.
+		// A stage or a company is shown by its name.
 		return isNamed ? shownValue(store, schema, value) : briefly(value);
 	};
 	return html`<ul class="changes">
@@ -154,7 +154,7 @@ function briefly(value: unknown): string {
 	return text.length > maxBriefLength ? `${text.slice(0, maxBriefLength - 1)}…` : text;
 }
 
-/** What became of an event on its way to a subscription. */
+/** The outcome of an event's delivery to a subscription. */
 export function deliveryLine({ store }: Visitor, delivery: Delivery): Html {
 	const { status, attempts, nextAttemptAt, webhookId } = delivery;
 	const last = attempts.at(-1);
@@ -169,13 +169,13 @@ export function deliveryLine({ store }: Visitor, delivery: Delivery): Html {
 	</p>`;
 }
 
-/** Selects the events whose idempotency keys begin like this. */
+/** Selects the events whose idempotency keys begin with this text. */
 export const causeCondition = (cause: string): Condition => ({
 	sql: `substr(json_extract(request, '$.idempotency_key'), 1, length(?)) = ?`,
 	values: [cause, cause],
 });
 
-/** What the beginning of n8n's idempotency keys says: `n8n/<installation>/<workflow>/<execution>/`. */
+/** Links for the parts of n8n's idempotency keys: `n8n/<installation>/<workflow>/<execution>/`. */
 export function causeLinks(origin: RequestOrigin | null): Html {
 	const parts = /^(n8n\/[0-9a-f]{8}\/([\w-]+)\/)(?:(([\w-]+)\/))?[0-9a-f]{32,64}$/.exec(origin?.idempotency_key ?? '');
 	if (!parts) return html``;

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { recordsPath } from '../pages/navigation.ts';
+import { recordsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { customFields } from '../../core/schemas/custom-fields.ts';
 import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';

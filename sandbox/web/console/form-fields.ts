@@ -35,7 +35,7 @@ const maxSuggestions = 200;
 const maxItems = 500;
 
 /**
- * What a form for a record asks for.
+ * The fields of a form for a record.
  *
  * @param stored undefined for a new record
  */
@@ -73,7 +73,7 @@ export async function formFields(
 	}));
 }
 
-/** What an action asks for. */
+/** The fields that an action asks for. */
 export async function actionFields(store: StoreView, input: Resource['fields']): Promise<FormField[]> {
 	const schemas = Object.entries(input).map(([name, type]) => ({ name, type, schema: jsonSchema(type, 'input') }));
 	const withChoices = await choicesIn(store, schemas.map(({ schema }) => schema));
@@ -88,10 +88,10 @@ export async function actionFields(store: StoreView, input: Resource['fields']):
 /** Records with their titles. */
 type Named = Array<[id: string, title: string]>;
 
-/** @param value that the record has: what it refers to is named, too, where choices are too many */
+/** @param value the record's value: the records that it refers to are among the suggestions */
 type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
 
-/** The kinds of records that custom fields can be added to, by name. */
+/** The record types to which custom fields can be added, by name. */
 const customizable = (store: StoreView): Array<[name: string, label: string]> => {
 	const objects = store.table(customObjects.name)!.findAll([], 10_000);
 	const objectResources = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
@@ -101,7 +101,7 @@ const customizable = (store: StoreView): Array<[name: string, label: string]> =>
 	]);
 };
 
-/** The schemas of the custom fields that people fill in, by key. */
+/** The schemas of the custom fields in a form, by key. */
 async function customSchemas(store: StoreView, { name }: Resource): Promise<Record<string, JsonSchema>> {
 	const fields = [...customFieldsOf(store, name).values()].filter(
 		({ read_only: isFixed, archived_at: archivedAt }) => !isFixed && archivedAt === null,
@@ -111,7 +111,7 @@ async function customSchemas(store: StoreView, { name }: Resource): Promise<Reco
 
 /** The schema of a custom field's value, labeled as its definition says. */
 export function customFieldSchema(field: CustomField): JsonSchema {
-	// What goes in is any text, which must be an option to come out.
+	// The output schema lists the options; the input may be any text.
 	const schema = jsonSchema(customFieldType(field), 'output');
 	const labels = { 'x-enum-labels': labelsOfOptions(field) };
 	const { label: title, description } = field;
@@ -128,8 +128,8 @@ const labelsOfOptions = ({ options }: CustomField) =>
 	Object.fromEntries(options.map((option) => [option.value, (option as { label?: string }).label]));
 
 /**
- * Adds the matching records as choices, wherever in these schemas an id is asked for. Each kind of record
- * is read once, because hundreds of custom fields may refer to it, and beside other requests.
+ * Adds records as choices wherever one of these schemas is a reference. Each record type is read once,
+ * because hundreds of custom fields may refer to it, and without blocking other requests.
  */
 async function choicesIn(store: StoreView, schemas: JsonSchema[]): Promise<WithChoices> {
 	const targetOf = ({ 'x-resource': target, 'x-item-of': list }: JsonSchema) =>
@@ -171,7 +171,7 @@ const namedIn = (table: TableView, value: unknown): Named =>
 		return record ? [[record.id, titleOf(table.resource, record)]] : [];
 	});
 
-/** Records to choose from: a list of all of them, or suggestions if they are many. */
+/** Records to choose from: a list of all of them, or suggestions if there are many. */
 const offered = (named: Named, maxOptions: number, chosen: Named = []): Record<string, unknown> =>
 	named.length > maxOptions
 		? { 'x-suggestions': Object.fromEntries([...named, ...chosen]) }

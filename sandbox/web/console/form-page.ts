@@ -4,7 +4,7 @@ import { html } from 'hono/html';
 import { Problem, type ProblemBody } from '../../core/foundation/problem.ts';
 import type { Env, Service } from '../../core/service.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
-import { formInputs, handleForm } from '../pages/signed-in-forms.ts';
+import { formInputs, handleForm } from '../sign-in/signed-in-forms.ts';
 import { alert, type Html } from '../pages/page.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
@@ -16,9 +16,9 @@ interface RecordForm {
 	title: string;
 	fields: FormField[];
 	state: FormState;
-	/** What is wrong beside the fields. */
+	/** The error that does not belong to a field. */
 	message: string | undefined;
-	/** Where the form is sent. */
+	/** The address to which the form is sent. */
 	to: string;
 	/** The version of the record that the form shows; undefined for a new one. */
 	version: string | undefined;
@@ -51,18 +51,18 @@ export async function recordForm({ session }: Visitor, form: RecordForm): Promis
 		</form>`;
 }
 
-/** What a submitted form is about, and what follows. */
+/** What a submitted form changes, and how its result is shown. */
 export interface Submission {
 	resource: Resource;
 	verb: WriteVerb;
 	/** @returns where to redirect */
-	effect(writing: WriteContext, form: FormTexts): string;
-	/** Shows what is wrong, with what was typed. */
+	effect(context: WriteContext, form: FormTexts): string;
+	/** Shows the errors and what was typed. */
 	onRefused(form: FormTexts, problem: ProblemBody): Response | Promise<Response>;
 }
 
 /**
- * Does what a form asks for, once and in one transaction, as the API does.
+ * Performs the change of a form once and in one transaction, as the API does.
  *
  * @param submissionOf is not called for a form that was handled before, whose record may be gone
  */
@@ -74,9 +74,9 @@ export const submitForm = (
 ): Promise<Response> =>
 	handleForm(service, c, visitor.session, async (form, doOnce) => {
 		const { resource, verb, effect, onRefused } = await submissionOf();
-		const writing = writeContextOf(service, c, resource, verb);
+		const context = writeContextOf(service, c, resource, verb);
 		try {
-			return doOnce(() => effect(writing, form));
+			return doOnce(() => effect(context, form));
 		} catch (error) {
 			if (!(error instanceof Problem) || error.status === 404) throw error;
 			await nextTurn();
@@ -84,7 +84,7 @@ export const submitForm = (
 		}
 	});
 
-/** What is wrong with a form: by the name of the input, and as a whole. */
+/** The errors of a form: those of inputs by name, and one for the form. */
 export function formErrors(resource: Resource, fields: FormField[], problem: ProblemBody) {
 	const errors = new Map<string, string[]>();
 	const others: string[] = [];

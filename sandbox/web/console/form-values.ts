@@ -10,7 +10,7 @@ export const hasRows = ({ items }: JsonSchema): boolean => items?.properties !==
 /** Number of rows that a new list shows. Each edit adds an empty row. */
 export const firstRows = 3;
 
-/** The inputs of a form as they show these values: their names, and the text in each. */
+/** The inputs of a form with these values: their names and texts. */
 export const formTexts = (fields: FormField[], values: Record<string, unknown>): FormTexts =>
 	new FormTexts(fields.flatMap(({ name, schema }) => textsOf(schema, name, memberNamed(values, name))));
 
@@ -28,24 +28,24 @@ function textsOf(schema: JsonSchema, name: string, value: unknown): Array<[strin
 		const all = [...items, ...Array.from({ length: empty }, () => undefined)];
 		return all.flatMap((item, i) => textsOf(schema.items!, `${name}.${i}`, item));
 	}
-	// The empty one says that the form asks for the field, when nothing is ticked.
+	// The empty input shows that the form has the field even if nothing is ticked.
 	if (schema.items?.enum) return [[name, ''], ...items.map((item): [string, string] => [name, String(item)])];
 	return [[name, items.map((item) => textOf(schema, item)).join('\n')]];
 }
 
-/** A suggested record is shown by its name, with its id behind it. */
+/** The text of an input; a suggested record is shown as its name, followed by its id. */
 function textOf(schema: JsonSchema, value: unknown): string {
 	if (value === null || value === undefined) return '';
 	const text = withLineFeeds(String(value));
-	// Written as a local time, without what is zero; all times in forms are UTC.
+	// Formatted as a local time, without zeros at the end; all times in forms are UTC.
 	if (schema.format === 'date-time') return text.replace(/(:00)?\.000Z$|Z$/, '');
 	const suggested = memberNamed(schema['x-suggestions'] as Record<string, string> | undefined, text);
 	return suggested === undefined ? text : `${suggested} (${text})`;
 }
 
 /**
- * The body of the request that a form asks for: the fields whose inputs were changed, so that what a
- * form cannot show exactly, such as the seconds of a time, stays as it is.
+ * The request body for a form: only the fields whose inputs were changed, so that values that a form
+ * cannot show exactly, such as the seconds of a time, do not change.
  *
  * @param initialTexts the inputs as they were when the form was opened
  */
@@ -79,7 +79,7 @@ function valueIn(schema: JsonSchema, name: string, form: FormTexts): unknown {
 	return lines.map((line) => valueOf({ ...schema, type: 'string' }, line.trim())).filter((item) => item !== null);
 }
 
-/** Empty rows are skipped. Of too many rows, one more than the list takes is read. */
+/** The rows of a list; empty rows are skipped. If there are too many, one more than the list allows is read. */
 function rowsIn({ items, maxItems }: JsonSchema, name: string, form: FormTexts): unknown {
 	const indexes = form.rowsOf(name);
 	if (indexes.length === 0) return undefined;
@@ -94,7 +94,7 @@ function rowsIn({ items, maxItems }: JsonSchema, name: string, form: FormTexts):
 	return rows;
 }
 
-/** Browsers send the ends of lines in a way of their own. */
+/** Browsers send line breaks as CR LF. */
 const withLineFeeds = (text: string): string => text.replaceAll(/\r\n?/g, '\n');
 
 /** Text that cannot be converted is passed on unchanged, so that validation reports it. */
@@ -114,7 +114,7 @@ function valueOf(schema: JsonSchema, input: string): unknown {
 	return text;
 }
 
-/** The id that is behind a suggested name, or that of the only record with the typed name. */
+/** The id that follows a suggested name, or the id of the only record with the typed name. */
 function idIn(suggestions: Record<string, string>, text: string): string {
 	const id = /\((\w+)\)$/.exec(text)?.[1];
 	if (id !== undefined) return id;
@@ -123,8 +123,8 @@ function idIn(suggestions: Record<string, string>, text: string): string {
 }
 
 /**
- * The inputs that a form begins with: those of the record, or for a new one what the address of the
- * form names, as `/records/notes/new?links.0.resource=contacts&links.0.id=con_0` does.
+ * The initial inputs of a form: those of the record, or for a new record the parameters of the form's
+ * address, such as `/records/notes/new?links.0.resource=contacts&links.0.id=con_0`.
  */
 export function startOf(fields: FormField[], stored: StoredRecord | undefined, query: URLSearchParams): FormTexts {
 	const texts = formTexts(fields, stored ?? Object.fromEntries(query));

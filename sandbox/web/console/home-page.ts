@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { docsPath } from '../../api/http/docs-path.ts';
 import type { Service } from '../../core/service.ts';
-import { customerResources, eventsPath, recordsPath, settingsPath } from '../pages/navigation.ts';
+import { customerResources, eventsPath, recordsPath, settingsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { recentEventList } from './events-page.ts';
@@ -9,9 +9,9 @@ import { resourceLabels } from './titles.ts';
 import type { Visitor } from './visitor.ts';
 
 /**
- * The number of records of each kind, and the latest events.
+ * The number of records of each type, and the latest events.
  *
- * @param origin of the API
+ * @param origin the origin of the API
  */
 export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
 	const { session, store } = visitor;

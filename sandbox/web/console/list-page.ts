@@ -2,7 +2,7 @@ import { inTurns } from '../../core/foundation/background.ts';
 import { html } from 'hono/html';
 import { memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
-import { recordsPath } from '../pages/navigation.ts';
+import { recordsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { filterFinder } from '../../domain/queries/custom-field-filters.ts';
 import { listPage } from '../../domain/queries/read-list.ts';
@@ -21,16 +21,16 @@ import { may, type Visitor } from './visitor.ts';
 
 const pageLength = '25';
 
-/** Latest changes first: whoever tries a workflow looks for them. */
+/** Latest changes first, because people who try out a workflow look for them. */
 const usualSort = '-updated_at';
 
-/** What to know before making one. */
+/** The explanation above the list of webhooks. */
 const webhooksExplained = html`The service posts each event as JSON, signed with the secret that you see when you
 	create the webhook. It tries again for days if the receiver does not answer. In n8n, <em>CRM Platform Trigger</em>
 	creates its own webhook when a workflow is published, and deletes it afterwards: create one here for other programs.`;
 
 /**
- * The records of a resource, found as the API finds them: its parameters are those of the page.
+ * The records of a resource. The parameters of the page are those of the API.
  *
  * @throws Problem invalid_parameter, unknown_parameter, invalid_cursor
  */
@@ -40,7 +40,7 @@ export async function listBody(
 	resource: Resource,
 	address: URL,
 ): Promise<Html> {
-	// A field of the search form that is left empty asks for nothing.
+	// A field of the search form that was left empty is no condition.
 	const parameters = new Map([...address.searchParams].filter(([, value]) => value.trim() !== ''));
 	const listParameters = new Map([['sort', usualSort], ['limit', pageLength], ...parameters]);
 	const query = parseListQuery(resource, listParameters, filterFinder(visitor.store.unrestricted, resource), accountKey);
@@ -71,7 +71,7 @@ export async function listBody(
 		</p>`;
 }
 
-/** Full text, and the choices among the fields that people use first. */
+/** A form for the full text and for the important fields that are choices. */
 function searchForm(resource: Resource, parameters: Map<string, string>, path: string): Html {
 	const choices = resource.important
 		.map((name): [string, JsonSchema] => [name, resource.properties[name]!])
@@ -107,7 +107,7 @@ function searchForm(resource: Resource, parameters: Map<string, string>, path: s
 		${others.map(([name, value]) => html`<p class="quiet">Only records whose <code>${name}</code> is <code>${value}</code>.</p>`)}`;
 }
 
-/** Beside its title, a record is listed with the fields that people use first. */
+/** The fields in a list besides the title: those that people use first. */
 function listedFields({ properties, important }: Resource, title: string | undefined): string[] {
 	const parts = title === 'name' && properties['name']!.readOnly ? ['first_name', 'last_name'] : [];
 	const isShort = ({ items, properties: members, maxLength }: JsonSchema) =>
@@ -121,7 +121,7 @@ function listedFields({ properties, important }: Resource, title: string | undef
 }
 
 interface ListedColumn {
-	/** Of the field; undefined for a custom one, by which the API does not sort. */
+	/** The name of the field; undefined for a custom field, by which the API does not sort. */
 	name?: string;
 	schema: JsonSchema;
 	valueIn(record: StoredRecord): unknown;

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { memberNamed } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
-import { recordsPath } from '../pages/navigation.ts';
-import { formInputs } from '../pages/signed-in-forms.ts';
+import { recordsPath } from '../sign-in/navigation.ts';
+import { formInputs } from '../sign-in/signed-in-forms.ts';
 import type { Html } from '../pages/page.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { customFields } from '../../core/schemas/custom-fields.ts';
@@ -22,10 +22,10 @@ import { objectOf, recordLink, recordPath, resourceLabels, titleField, titleOf }
 import { isEmptyValue, shownValue, timeOf } from './values.ts';
 import { may, type Visitor } from './visitor.ts';
 
-/** Shown at the end or not at all: people need them rarely. */
+/** Fields that are shown at the end or not at all, because people rarely need them. */
 const technical = ['object', 'version', 'created_by', 'updated_by', 'created_at', 'updated_at', 'deleted_at'];
 
-/** A record: its fields, what can be done with it, what belongs to it and what happened to it. */
+/** A record: its fields, actions, related records and events. */
 export async function recordBody(
 	service: Service,
 	visitor: Visitor,
@@ -63,7 +63,7 @@ export async function recordBody(
 		</div>`;
 }
 
-/** Fields that have a value, those people use first at the top. */
+/** The fields that have a value; those that people use first are at the top. */
 function fieldList({ store }: Visitor, resource: Resource, record: StoredRecord): Html {
 	const { properties, important } = resource;
 	const others = Object.keys(properties).filter(
@@ -129,13 +129,13 @@ async function actions(visitor: Visitor, resource: Resource, record: StoredRecor
 	</div>`;
 }
 
-/** What becomes of a deleted record. */
+/** What a deletion does to the record. */
 const afterDeletion = ({ insteadOfDeletion }: Resource): string =>
 	insteadOfDeletion
 		? `It is kept, and its ${Object.entries(insteadOfDeletion).map((change) => change.join(' becomes ')).join(', ')}.`
 		: 'It disappears from all lists. The API still returns it with include_deleted.';
 
-/** The records that name this one, by the fields that records are looked up by or by a link. */
+/** The records that refer to this one by a link or by a field for lookups. */
 async function related(visitor: Visitor, resource: Resource, { id }: StoredRecord): Promise<Html> {
 	const { store } = visitor;
 	const add = (other: Resource, values: Record<string, string>) =>

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { recordsPath } from '../pages/navigation.ts';
+import { recordsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
 import { customObjects, objectKeyOf } from '../../core/schemas/custom-objects.ts';
@@ -46,7 +46,7 @@ export function objectOf(store: StoreView, records: string): StoredRecord | unde
 	return key === undefined ? undefined : store.table(customObjects.name)!.findAll([byKey], 1)[0];
 }
 
-/** What the records of a resource are called: `Contact` and `Contacts`. */
+/** The labels of a resource's records: `Contact` and `Contacts`. */
 export function resourceLabels(store: StoreView, resource: Resource): { singular: string; plural: string } {
 	const object = objectOf(store, resource.name);
 	if (object) return { singular: String(object['label_singular']), plural: String(object['label_plural']) };
@@ -58,7 +58,7 @@ export function resourceLabels(store: StoreView, resource: Resource): { singular
  * The items of a list that records of a resource have, by id, as `Renewals: Proposal`. Everyone sees these
  * records.
  *
- * @param place of the list, such as `pipelines.stages`
+ * @param place the place of the list, such as `pipelines.stages`
  */
 export function itemTitles({ unrestricted }: StoreView, place: string): ReadonlyMap<string, string> {
 	const [resource = '', list = ''] = place.split('.');

@@ -9,7 +9,7 @@ import { itemTitles, linkToRecord } from './titles.ts';
 
 const instantFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 
-/** An instant in UTC, as everywhere in the console. */
+/** An instant, in UTC as all times in the console. */
 export const timeOf = (at: string | number): Html => {
 	const date = new Date(at);
 	return html`<time datetime="${date.toISOString()}">${instantFormat.format(date)} <abbr>UTC</abbr></time>`;
@@ -43,7 +43,7 @@ export function shownValue(store: StoreView, schema: JsonSchema, value: unknown)
 	return html`<span class="text">${text}</span>`;
 }
 
-/** A list's items refer to what the list refers to. */
+/** The schema of a list's items, which refer to the same records as the list. */
 const itemSchema = (schema: JsonSchema): JsonSchema => ({
 	...schema.items,
 	...('x-resource' in schema && { 'x-resource': schema['x-resource'] }),
@@ -85,7 +85,7 @@ export const toneOf = (choice: string): string => memberNamed(tones, choice) ?? 
 export function actorOf({ store }: Service, visibleStore: StoreView, { type, id }: { type: string; id: string }): Html {
 	if (type === 'user') return linkToRecord(visibleStore, users.name, id);
 	if (type !== 'api_key') return html`the service (${id})`;
-	// The names of keys are for administrators, as in the settings.
+	// Only administrators see the names of keys, as in the settings.
 	const key = visibleStore === store ? store.apiKeys.list().find((apiKey) => apiKey.id === id) : undefined;
 	return key ? html`${key.name} <small>(API key)</small>` : html`<code>${id}</code>`;
 }

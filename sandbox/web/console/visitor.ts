@@ -5,10 +5,10 @@ import { memberNamed } from '../../core/foundation/json.ts';
 import { Problem } from '../../core/foundation/problem.ts';
 import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { navigation } from '../pages/navigation.ts';
+import { navigation } from '../sign-in/navigation.ts';
 import { type Html, renderPage } from '../pages/page.ts';
-import { type Session, sessionOf } from '../pages/session.ts';
-import { signInAddress } from '../pages/sign-in.ts';
+import { type Session, sessionOf } from '../sign-in/session.ts';
+import { signInAddress } from '../sign-in/sign-in.ts';
 import { applyDueTransitions } from '../../domain/records/due-transitions.ts';
 import { jobs } from '../../core/schemas/jobs.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
@@ -19,7 +19,7 @@ import type { WriteContext } from '../../core/store/write-context.ts';
 /** A signed-in user, with the records and events that the API would show them. */
 export interface Visitor {
 	session: Session;
-	/** As they currently see it, because a page may wait for slow reads. */
+	/** The store as they currently see it, because a page may wait for slow reads. */
 	readonly store: StoreView;
 	/** Shows a page with the navigation beside it. */
 	show(title: string, body: Html, status?: Parameters<typeof renderPage>[1]['status'], script?: string): Response | Promise<Response>;
@@ -77,20 +77,20 @@ export function resourceIn(c: Context<Env>, { store }: Visitor): Resource {
 
 export type WriteVerb = 'create' | 'change' | 'delete';
 
-/** Allowed through the API only: reactivating a webhook also recovers missed events, and a job needs its lines. */
+/** Writes that only the API allows: a webhook that is reactivated also needs its missed events, and a job its lines. */
 const throughApi: Record<string, WriteVerb[]> = {
 	[webhooks.name]: ['change'],
 	[jobs.name]: ['create', 'change', 'delete'],
 };
 
-/** Whether the visitor may do this to these records here; a role permits the same as it does for a token. */
+/** Whether the visitor may do this with these records here; the role permits the same as with a token. */
 export const may = ({ session }: Pick<Visitor, 'session'>, verb: WriteVerb, { name }: Resource): boolean =>
 	!(memberNamed(throughApi, name) ?? []).includes(verb) &&
 	grantableScopes(session.member.role, [scopeOf(name, 'write')]).length > 0;
 
 /** @throws Problem insufficient_scope if the visitor may not write these records */
 export function writeContextOf(service: Service, c: Context<Env>, resource: Resource, verb: WriteVerb): WriteContext {
-	// A form may take its time to arrive, so the session is looked at again.
+	// A form may arrive slowly, so the session is checked again.
 	const session = sessionOf(service, c);
 	if (!session || !may({ session }, verb, resource)) {
 		throw new Problem('insufficient_scope', `You cannot change ${resource.name} here.`);

@@ -7,11 +7,11 @@ import type { FormField } from './form-fields.ts';
 import { firstRows, hasRows } from './form-values.ts';
 import { isLongText } from './values.ts';
 
-/** What a form shows beside its labels. */
+/** The texts and errors that a form shows. */
 export interface FormState {
 	/** The text of each input, by name. */
 	texts: FormTexts;
-	/** What is wrong, by the name of the input. */
+	/** The errors, by the name of the input. */
 	errors: ReadonlyMap<string, string[]>;
 	/** Whether the record is new, so that a choice may be left to the service. */
 	isNew: boolean;
@@ -56,7 +56,7 @@ const row = (state: FormState, name: string, schema: JsonSchema, i: number): Htm
 		${errorsAt(state, `${name}.${i}`)} ${members(state, `${name}.${i}`, schema.items!)}
 	</div>`;
 
-/** Hidden rows, of which each click shows one more, without a script. */
+/** Hidden rows; each click shows one more, without a script. */
 const addable = (hidden: Html[]): Html | '' =>
 	hidden.reduceRight<Html | ''>(
 		(rest, hiddenRow) => html`<details class="add"><summary>Add row</summary>${hiddenRow}${rest}</details>`,
@@ -147,7 +147,7 @@ function input(state: FormState, name: string, schema: JsonSchema, isList: boole
 				${Object.entries(suggestions).map(([id, label]) => html`<option value="${label} (${id})"></option>`)}
 			</datalist>`;
 	}
-	// An input of one line would lose the ends of lines.
+	// An input of one line would lose line breaks.
 	if (isList || isLongText(schema) || text.includes('\n')) {
 		// The first line feed of a text area is not part of its text.
 		return html`<textarea ${common} rows="${isList ? 3 : 5}">${`\n${text}`}</textarea>`;
@@ -155,7 +155,7 @@ function input(state: FormState, name: string, schema: JsonSchema, isList: boole
 	return html`<input ${common} ${typeOf(schema)} autocomplete="off" value="${text}" />`;
 }
 
-/** Only where browsers send exactly what is typed; the service judges everything else. */
+/** The type of an input, if browsers send exactly what is typed; the service validates everything else. */
 function typeOf(schema: JsonSchema): Html {
 	if (schema.format === 'date') return html`type="date"`;
 	if (schema.format === 'date-time') return html`type="datetime-local" step="any"`;

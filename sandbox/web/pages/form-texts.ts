@@ -10,7 +10,7 @@ export class FormTexts {
 		this.add(entries);
 	}
 
-	/** Of texts with one name, all stay. */
+	/** Adds texts; several texts may have the same name. */
 	add(entries: Iterable<[name: string, text: string]>): void {
 		for (const [name, text] of entries) this.append(name, text);
 	}

@@ -70,7 +70,7 @@ export async function readForm(c: Context<Env>): Promise<FormTexts> {
 	return form;
 }
 
-/** Compares hosts, not origins: a proxy in front of the server may terminate TLS. */
+/** Whether the form is from this site. Hosts are compared, not origins, because a proxy may terminate TLS. */
 function isOwnOrigin(c: Context<Env>): boolean {
 	const origin = c.req.header('Origin');
 	if (origin === undefined) return true;

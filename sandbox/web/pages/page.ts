@@ -8,7 +8,7 @@ import { style } from './style.ts';
 /** The result of the tag `html`: interpolated values are escaped, literal parts are not. */
 export type Html = ReturnType<typeof html>;
 
-/** What a CSP calls an inline style or script by. */
+/** The source by which a CSP allows an inline style or script. */
 const hashSource = (content: string): string => `sha256-${createHash('sha256').update(content).digest('base64')}`;
 
 const styleSource = hashSource(style);
@@ -60,7 +60,7 @@ export async function renderPage(c: Context, page: Page): Promise<Response> {
 			</body>
 		</html>`;
 	await nextTurn();
-	// As a plain text, which is sent in one go: anything else becomes a stream, several milliseconds later.
+	// A string is sent at once; anything else becomes a stream, which takes several milliseconds longer.
 	return c.html(document.toString(), status);
 }
 

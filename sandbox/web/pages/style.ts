@@ -1,5 +1,5 @@
 
-/** The style of pages with a navigation: beside them where there is room, otherwise above. */
+/** The style of pages with a navigation: beside the page where there is room, otherwise above it. */
 export const consoleStyle = `
 .with-navigation { padding: 0; }
 .with-navigation main { max-width: 76rem; margin: 0; padding: 1.25rem 1rem 3rem; }
@@ -124,7 +124,7 @@ pre {
 }
 `;
 
-/** The look of all pages: the browser's own fonts, light or dark as the user has it. */
+/** The look of all pages: the browser's own fonts, in light or dark mode as the user prefers. */
 export const style = `
 :root {
 	color-scheme: light dark;

@@ -5,11 +5,11 @@ import type { ApiKey } from '../../core/store/credentials/api-keys.ts';
 import type { Client } from '../../core/store/credentials/clients.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
-import { settingsPath } from '../pages/navigation.ts';
+import { settingsPath } from '../sign-in/navigation.ts';
 import { alert, type Html, renderPage } from '../pages/page.ts';
-import { formInputs } from '../pages/signed-in-forms.ts';
-import type { Session } from '../pages/session.ts';
-import { copyScript } from '../pages/notices.ts';
+import { formInputs } from '../sign-in/signed-in-forms.ts';
+import type { Session } from '../sign-in/session.ts';
+import { copyScript } from '../sign-in/notices.ts';
 
 interface SettingsView {
 	session: Session;
@@ -112,7 +112,7 @@ function clients({ session, clients, submittedTexts }: SettingsView) {
 	</section>`;
 }
 
-/** A button with a confirmation, without a script. */
+/** A button that asks for confirmation, without a script. */
 const confirmed = (session: Session, action: string, id: string, name: string, verb: string, effect: string) =>
 	html`<details class="menu">
 		<summary class="danger" aria-label="${verb} ${name}">${verb}</summary>

@@ -8,13 +8,13 @@ import { newSecret } from '../../core/store/credentials/secrets.ts';
 import type { FormTexts } from '../pages/form-texts.ts';
 import { deleteClient, revokeKey } from '../../api/webhooks/revoke-access.ts';
 import { formMiddleware } from '../pages/forms.ts';
-import { handleForm } from '../pages/signed-in-forms.ts';
+import { handleForm } from '../sign-in/signed-in-forms.ts';
 import { type Html, refusalPage } from '../pages/page.ts';
-import { type Session, sessionOf } from '../pages/session.ts';
-import { navigation, settingsPath } from '../pages/navigation.ts';
-import { madeNotice, Notices } from '../pages/notices.ts';
+import { type Session, sessionOf } from '../sign-in/session.ts';
+import { navigation, settingsPath } from '../sign-in/navigation.ts';
+import { madeNotice, Notices } from '../sign-in/notices.ts';
 import { settingsPage } from './settings-page.ts';
-import { signInAddress } from '../pages/sign-in.ts';
+import { signInAddress } from '../sign-in/sign-in.ts';
 
 const maxNameLength = 100;
 
@@ -50,7 +50,7 @@ export function settingsRoutes(service: Service): Route[] {
 				const action = actions.get(form.get('action') ?? '');
 				try {
 					return doOnce(() => {
-						// While a large form is read, others take turns, one of which may demote the user.
+						// While a large form is read, other requests are answered, and one of them may demote the user.
 						if (sessionOf(service, c)?.member.role !== 'admin') {
 							throw new Problem('insufficient_scope', 'Only administrators can change these settings.');
 						}

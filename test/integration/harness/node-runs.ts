@@ -49,7 +49,7 @@ export const executeContext = (setup: Setup) => contextIn(partsFor(setup), setup
 export const additionalDataOf = (
 	credential: Setup['credential'],
 	parameters: INodeParameters,
-): IWorkflowExecuteAdditionalData => additionalDataIn(parts, credential, parameters);
+): IWorkflowExecuteAdditionalData => additionalDataIn({ parts, credential, parameters });
 
 /** What the node fails with. */
 export async function failure(setup: Setup): Promise<NodeOperationError> {

@@ -24,10 +24,10 @@ export function holdTurns(): HeldTurns {
 			for (const go of waiters.splice(0)) go();
 		},
 	};
-	const { take } = Turns.prototype;
-	jest.spyOn(Turns.prototype, 'take').mockImplementation(async function (this: Turns, who, work) {
+	const { run } = Turns.prototype;
+	jest.spyOn(Turns.prototype, 'run').mockImplementation(async function (this: Turns, who, work) {
 		turns.requestCount += 1;
-		return await take.call(this, who, async () => {
+		return await run.call(this, who, async () => {
 			turns.begun += 1;
 			if (isHolding) await new Promise<void>((go) => waiters.push(go));
 			return await work();

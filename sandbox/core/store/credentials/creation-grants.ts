@@ -7,7 +7,7 @@ export interface TokenGrant {
 	scopes: string[];
 }
 
-/** The grant with which each job and subscription was created. Those made with API keys have none. */
+/** The grant with which each job and subscription was created. Jobs and subscriptions of API keys have none. */
 export class CreationGrants {
 	private readonly statements: Record<'set' | 'select' | 'ofGrant' | 'drop', StatementSync>;
 
@@ -36,7 +36,7 @@ export class CreationGrants {
 		return row && { grantId: row['grant_id'] as string, scopes: scopesOf(row['scopes']) };
 	}
 
-	/** The ids of the jobs and subscriptions begun with a grant. */
+	/** The ids of the jobs and subscriptions created with a grant. */
 	ofGrant(grantId: string): string[] {
 		return this.statements.ofGrant.all(grantId).map((row) => row['id'] as string);
 	}

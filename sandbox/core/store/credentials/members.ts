@@ -14,10 +14,10 @@ export interface Member {
 }
 
 /**
- * The password hashes of users, as `isPassword` takes them. Everything else, including the role, is
- * read from the users resource, which is the single source of truth.
+ * The users who can sign in, with their password hashes in the format of `isPassword`. Everything else,
+ * including the role, is read from the users resource, which is the single source of truth.
  */
-export class MemberPasswords {
+export class Members {
 	private readonly users: () => Table;
 	private readonly insert: StatementSync;
 	private readonly select: StatementSync;
@@ -43,7 +43,7 @@ export class MemberPasswords {
 		return user && memberOf(user);
 	}
 
-	/** @param email in any case */
+	/** Finds a user who can sign in now. @param email in any case */
 	findByEmail(email: string): { member: Member; passwordHash: string } | undefined {
 		const isTheirs = { sql: '"email" = ?', values: [email.trim().toLowerCase()] };
 		const [user] = this.users().findAll([isTheirs], 1);

@@ -50,7 +50,7 @@ export class Sessions {
 	}
 
 	/**
-	 * The token by which the page of the documentation calls the API for its reader, as long as they are
+	 * The token with which the documentation page calls the API for its reader, as long as they are
 	 * signed in. Scripts may read it; the token of the cookie cannot be derived from it.
 	 */
 	apiToken(token: string): string {

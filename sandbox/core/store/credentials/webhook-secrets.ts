@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** As long as idempotency keys: until then, a replayed answer includes its secret. */
+/** Replaced secrets are kept as long as idempotency keys: until then, a replayed answer includes its secret. */
 const replacedAreKeptMs = 24 * 60 * 60 * 1000;
 
 /**

@@ -1,6 +1,6 @@
 import type { Condition } from '../records/condition.ts';
 
-/** A set of users: those listed, or everyone except those listed. It leaves out administrators. */
+/** A set of users: those listed, or everyone except those listed. Administrators are not part of it. */
 export interface Audience {
 	isEveryoneBut: boolean;
 	users: readonly string[];

@@ -6,7 +6,7 @@ import type { BackgroundReader } from '../threads/background-reader.ts';
 type Statement = 'insert' | 'requeue' | 'find' | 'save' | 'due' | 'failPending' | 'drop';
 
 /** The deliveries of events, pending and past. They are deleted with their events. */
-export class Deliveries {
+export class DeliveryLog {
 	/** Called inside the transaction when a delivery is queued. */
 	onQueued: () => void = () => undefined;
 	private readonly database: DatabaseSync;

@@ -11,9 +11,10 @@ export const eventsAreKeptMs = 30 * 24 * 60 * 60 * 1000;
 const forAccount = { sql: 'is_for_account = 1', values: [] as string[] };
 
 /** The log of events. An event is appended in the transaction of the change that it reports. */
-export class Events extends EventReader {
+export class EventLog extends EventReader {
 	private readonly statements: Record<'insert' | 'expire' | 'find', StatementSync>;
-	private readonly expiry = { doneFor: -1 };
+	/** The instant of the last expiry: a batch writes many events at one instant. */
+	private expiredAt = -1;
 
 	constructor(database: DatabaseSync, reader: BackgroundReader) {
 		super(database, reader, [forAccount]);
@@ -53,7 +54,7 @@ export class Events extends EventReader {
 		return new EventReader(this.database, this.reader, conditions);
 	}
 
-	/** Call it in the transaction of the change. */
+	/** Appends an event. Call it in the transaction of the change. */
 	add(event: NewEvent): StoredEvent {
 		const { id, type, timestamp, resource, recordId, actor, data, isForAccount, request } = event;
 		const about = [id, type, timestamp, resource, recordId, audienceText(event.audience)];
@@ -75,9 +76,8 @@ export class Events extends EventReader {
 
 	/** Deletes events that are older than `eventsAreKeptMs`. */
 	expire(now: number): void {
-		// A batch writes many events at one instant.
-		if (now === this.expiry.doneFor) return;
-		this.expiry.doneFor = now;
+		if (now === this.expiredAt) return;
+		this.expiredAt = now;
 		this.statements.expire.run(new Date(now - eventsAreKeptMs).toISOString());
 	}
 

@@ -69,7 +69,7 @@ export class EventReader {
 		return row!['count'] === events.length;
 	}
 
-	/** Reads the positions of events in sequence, which is faster than to read the events. */
+	/** Reads the positions of events in sequence, which is faster than reading the events. */
 	sequences(conditions: Condition[], limit: number): number[] {
 		const { sql, values } = allOf([...conditions, ...this.visible]);
 		const statement = `SELECT sequence FROM events WHERE ${sql} ORDER BY sequence LIMIT ?`;

@@ -11,11 +11,11 @@ export interface Column {
 	/** The field of the record that it holds. */
 	field: string;
 	isText: boolean;
-	/** Whether it holds the text as `orderKey` makes it, to sort by. */
+	/** Whether it holds the result of `orderKey`, to sort by. */
 	isOrder?: boolean;
 }
 
-/** Longer texts are for search only, unless records are looked up by them. */
+/** Longer texts can only be searched, unless records are looked up by them. */
 const maxComparedLength = 255;
 
 /**
@@ -39,7 +39,7 @@ export function columnsOf(resource: Resource): Column[] {
 
 const orderColumn = (field: string): Column => ({ name: `${field}_order`, field, isText: true, isOrder: true });
 
-/** The column that a list is sorted by: texts in the order in which people look them up. */
+/** The column by which a list is sorted; for texts, in alphabetical order regardless of case and accents. */
 export const sortColumn = (resource: Resource, field: string): string =>
 	isReadByPeople(resource, field) ? orderColumn(field).name : field;
 

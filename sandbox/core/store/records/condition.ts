@@ -11,9 +11,9 @@ export interface Entries {
 export interface Condition {
 	sql: string;
 	values: Cell[];
-	/** Whether each of its values is that of one live record at most, which an index finds. */
+	/** Whether at most one live record has each of its values, so that an index finds it. */
 	isUnique?: boolean;
 	entries?: Entries;
-	/** Whether changes of other tables change what meets the condition. */
+	/** Whether the condition depends on other tables. */
 	readsOtherTables?: boolean;
 }

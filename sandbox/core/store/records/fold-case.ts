@@ -6,17 +6,17 @@ export const foldCase = (text: string): string =>
 
 const isAscii = (text: string): boolean => !/[^ -~\n\r\t]/.test(text);
 
-/** Letters that are not another letter with an accent, as people sort them. */
+/** Letters that are not another letter with an accent, and how people sort them. */
 const letters: ReadonlyMap<string, string> = new Map(
 	Object.entries({ ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', đ: 'd', ð: 'd', ł: 'l', þ: 'th', ı: 'i', ŋ: 'n' }),
 );
 
-/** Marks that ASCII has between and behind letters and digits; people look for them before both. */
+/** Punctuation that follows digits or letters in ASCII; people expect it before both. */
 const marks = ':;<=>?@[\\]^_`{|}~';
 
 /**
- * A text as SQLite, which compares bytes, has to see it to sort it as people do: whatever its case, with
- * accents beside their letters. It is close to ICU, of which JavaScript compares but gives no keys.
+ * A sort key for SQLite, which compares bytes: it ignores case and sorts letters with accents beside those
+ * without. The order is close to that of ICU, whose sort keys JavaScript does not expose.
  */
 export const orderKey = (text: string): string =>
 	foldCase(text)

@@ -13,7 +13,7 @@ export interface RecordPage {
 export interface ListedPage extends RecordPage {
 	/** The values of the last record in the columns of the order, from which the next page continues, if any. */
 	end: Cell[] | undefined;
-	/** Of the whole list. */
+	/** The number of records in the whole list. */
 	total: number;
 }
 

@@ -7,7 +7,7 @@ import type { Query } from '../threads/query.ts';
 /** A query of a table: conditions, order, and the position to start after. */
 export interface Selection {
 	conditions: Condition[];
-	/** Its last column is the id. */
+	/** The order; its last column is the id. */
 	order: Order[];
 	/** One value for each column of the order. */
 	after: Cell[] | undefined;
@@ -15,7 +15,7 @@ export interface Selection {
 	limit: number;
 }
 
-/** Every field to sort by has an index with the id; several have none together. */
+/** Whether an index covers the order: there is one for each sort field with the id, but none for several fields. */
 export const isIndexed = ([first, ...rest]: Order[]): boolean =>
 	rest.length <= 1 && rest.every(({ column, descending }) => column === 'id' && descending === first?.descending);
 
@@ -69,7 +69,7 @@ function orderBy(order: Order[]): string {
 	return columns.length > 0 ? `ORDER BY ${columns.join()}` : '';
 }
 
-/** What meets every condition. */
+/** A condition that holds if all of these hold. */
 export const allOf = (conditions: readonly Condition[]): Condition => ({
 	sql: conditions.map(({ sql }) => `(${sql})`).join(' AND ') || 'true',
 	values: conditions.flatMap(({ values }) => values),

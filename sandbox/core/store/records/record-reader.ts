@@ -88,7 +88,7 @@ export class RecordReader {
 	}
 
 	/**
-	 * Reads records of a list by their ids, as far as they are in it still, without blocking other requests.
+	 * Reads records of a list by their ids, except those that are no longer in it, without blocking other requests.
 	 *
 	 * @param ids a JSON list in the order of the list
 	 */
@@ -98,7 +98,7 @@ export class RecordReader {
 		return documentsOf(rows!, selection.limit);
 	}
 
-	/** Reads as `textsQuery` says, without blocking other requests. */
+	/** Runs `textsQuery` without blocking other requests. */
 	async newestAside(fields: string[], limit: number): Promise<Array<{ id: string; text: string }>> {
 		const [rows] = await this.source.reader.read([textsQuery(this.name, fields, this.visible, limit)]);
 		return rows as Array<{ id: string; text: string }>;
@@ -178,7 +178,7 @@ export class RecordReader {
 		if (knownTotal === undefined) queries.push(this.countQuery(conditions, includeDeleted));
 		const read = queries.length > 0 ? await reader.read(queries) : [];
 		const isUnchanged = changes === memory.changes;
-		// A total from before a write does not match a page from after it.
+		// A total that was read before a write does not match a page that was read after it.
 		if (knownTotal !== undefined && !isUnchanged) return await this.readAndCount(query, conditions, includeDeleted);
 		const total = knownTotal ?? totalOf(read.at(-1)!);
 		if (isCacheable && isUnchanged) memory.set(key, total);
@@ -189,7 +189,7 @@ export class RecordReader {
 		return { ...this.pageQuery({ ...selection, limit: selection.limit + 1 }), isPage: true };
 	}
 
-	/** The cache is cleared when this table changes, not when another does. */
+	/** Whether a count depends on this table only: the cache is not cleared when another table changes. */
 	private isCountCacheable(conditions: Condition[]): boolean {
 		return ![...conditions, ...this.visible].some(({ readsOtherTables }) => readsOtherTables);
 	}

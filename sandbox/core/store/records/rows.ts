@@ -9,9 +9,9 @@ import { WordIndex } from './word-index.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
 
-/** A record as it is written. */
+/** The row of a record. */
 interface Written {
-	/** Of the columns, in their order. */
+	/** The values of the columns, in their order. */
 	values: Cell[];
 	search: string;
 	/** 0 if the record is deleted. */
@@ -23,7 +23,7 @@ export class Rows {
 	private readonly resource: Resource;
 	private readonly columns: Column[];
 	private readonly statements: Record<Statement, StatementSync>;
-	/** If the table has one. */
+	/** The index of words, if the table has one. */
 	readonly words: WordIndex | undefined;
 	private readonly customValues: ValueIndex | undefined;
 
@@ -57,7 +57,7 @@ export class Rows {
 	/**
 	 * Adds the record, or replaces the one with its id.
 	 *
-	 * @param since the instant of the change, which the next timed transition is counted from
+	 * @param since the instant of the change, from which the next timed transition is counted
 	 */
 	save(record: StoredRecord, since: string): void {
 		const { stored, update, addToTotals } = this.statements;
@@ -71,7 +71,7 @@ export class Rows {
 		if (before['is_live'] !== isLive) addToTotals.run(isLive - Number(before['is_live']), 0);
 	}
 
-	/** Adds a record with a new id, which need not be looked for. */
+	/** Adds a record with a new id, without a lookup. */
 	add(record: StoredRecord, since: string): void {
 		const { insert, addToTotals } = this.statements;
 		const { values, isLive } = this.rowOf(record, since);
@@ -86,7 +86,7 @@ export class Rows {
 		const search = searchText(resource, record);
 		const values: Cell[] = [record.id, search];
 		for (const column of columns) values.push(cellOf(column, record));
-		if (resource.states?.timed) values.push(nextStepOf(resource, record, since));
+		if (resource.states?.timed) values.push(nextTransitionTime(resource, record, since));
 		values.push(recordJson(record));
 		return { values, search, isLive: record.deleted_at === null ? 1 : 0 };
 	}
@@ -100,8 +100,8 @@ export class Rows {
 const customOf = (record: StoredRecord): JsonObject => (record['custom_fields'] ?? {}) as JsonObject;
 
 /** The instant of the record's next timed transition; empty if it has none. */
-function nextStepOf({ states }: Resource, record: StoredRecord, since: string): string {
-	const { field, timed: passing } = states!;
-	const isPassing = passing!.states.includes(String(record[field])) && record.deleted_at === null;
-	return isPassing ? passing!.next(record, since).at : '';
+function nextTransitionTime({ states }: Resource, record: StoredRecord, since: string): string {
+	const { field, timed } = states!;
+	const isTimed = timed!.states.includes(String(record[field])) && record.deleted_at === null;
+	return isTimed ? timed!.next(record, since).at : '';
 }

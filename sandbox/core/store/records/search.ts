@@ -4,12 +4,12 @@ import type { Condition } from './condition.ts';
 import { hasSearchIndex } from './table-definition.ts';
 import { rowsMatching } from './word-index.ts';
 
-/** Enough to leave few records; each one costs an index lookup. */
+/** Enough trigrams to leave few records; each costs an index lookup. */
 const maxTrigrams = 30;
 
 /**
  * Selects the records that contain every word, ignoring case and accents. The index finds the records
- * with the words' trigrams, and those are searched for the words. Words of one or two characters have
+ * with the words' trigrams, and their texts are searched for the words. Words of one or two characters have
  * no trigrams.
  */
 export function searchConditions(resource: Resource, text: string): Condition[] {

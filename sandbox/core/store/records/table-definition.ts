@@ -11,7 +11,7 @@ export const nextStepAt = 'next_step_at';
 
 /**
  * Whether search uses an index. Resources without custom fields are definitions and lists of people,
- * too few to need one.
+ * which are too short to need one.
  */
 export const hasSearchIndex = hasCustomFields;
 

@@ -79,7 +79,7 @@ export class Table extends RecordReader {
 	/**
 	 * Adds the record, or replaces the one with its id.
 	 *
-	 * @param since the instant of the change, which the next timed transition is counted from
+	 * @param since the instant of the change, from which the next timed transition is counted
 	 */
 	save(record: StoredRecord, since = record.updated_at): void {
 		this.source.cache.clear();
@@ -89,7 +89,7 @@ export class Table extends RecordReader {
 	/**
 	 * Adds a record with a new id.
 	 *
-	 * @param since the instant that the next timed transition is counted from
+	 * @param since the instant from which the next timed transition is counted
 	 */
 	add(record: StoredRecord, since = record.updated_at): void {
 		this.source.cache.clear();
@@ -106,7 +106,7 @@ export class Table extends RecordReader {
 		this.words?.indexAll();
 	}
 
-	/** False if the transaction that created the table was rolled back. */
+	/** Whether the table exists; it does not if the transaction that created it was rolled back. */
 	exists(): boolean {
 		const sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
 		return this.source.statements.get(sql).get(this.sqlName) !== undefined;
@@ -117,7 +117,7 @@ export class Table extends RecordReader {
 		return this.source.cache.getOrRead(key, read);
 	}
 
-	/** Forgets what is known of its rows; call it after a change that bypasses `save`, such as a rollback. */
+	/** Clears all caches; call it after a change that bypasses `save`, such as a rollback. */
 	forget(): void {
 		this.source.cache.clear();
 		this.source.rows.words?.noteRow();
@@ -135,7 +135,7 @@ export class Table extends RecordReader {
 	}
 }
 
-/** The file has tables of another version, which were left as they are. */
+/** The file has tables of another version; they were not changed. */
 export class OfAnotherVersion extends Error {}
 
 /** @throws OfAnotherVersion */

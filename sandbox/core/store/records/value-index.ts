@@ -5,7 +5,7 @@ import type { Cell } from './columns.ts';
 import type { Condition, Entries } from './condition.ts';
 import { sqlName } from './table-definition.ts';
 
-/** Longer texts are found by their beginning, and then compared as a whole. */
+/** Longer texts are found by their beginning and then compared in full. */
 const maxIndexedLength = 255;
 
 /** The values of custom fields of a resource's records, by which they are found. */
@@ -18,8 +18,8 @@ export const valueIndexDefinition = (resource: Resource): string =>
 	) WITHOUT ROWID`;
 
 /**
- * Writes the index of custom values together with each record, so that no index ever has to be built:
- * among a million records, that would hold up everybody for seconds.
+ * Writes the index of custom values together with each record, so that no index ever has to be built
+ * later: with a million records, that would block all requests for seconds.
  */
 export class ValueIndex {
 	private readonly insert: StatementSync;
@@ -27,7 +27,7 @@ export class ValueIndex {
 
 	constructor(database: DatabaseSync, resource: Resource) {
 		const name = valueIndex(resource);
-		// A statement for each value: before one that writes several rows, the search index is flushed.
+		// Each value has its own statement: before a statement that writes several rows, the search index is flushed.
 		this.insert = database.prepare(`INSERT INTO ${name} VALUES (?, ?, ?)`);
 		this.remove = database.prepare(`DELETE FROM ${name} WHERE field = ? AND value = ? AND record = ?`);
 	}
@@ -47,8 +47,8 @@ export class ValueIndex {
 }
 
 /**
- * Selects the entries of the index that a condition on a custom field has, and perhaps some of longer
- * texts with the same beginning.
+ * Selects the index entries that meet a condition on a custom field, and possibly entries of longer texts
+ * with the same beginning.
  */
 export const entriesWith = (field: string, operator: string, values: Cell[]): Entries => ({
 	field,
@@ -69,7 +69,7 @@ export function entriesByField(conditions: readonly Condition[]): Condition[] {
 	return [...byField.values()];
 }
 
-/** A value as the document's JSON has it in SQL; of a long one, the beginning. */
+/** A value as SQL reads it from the document's JSON; for a long text, its beginning. */
 function entryOf(value: unknown): Cell | undefined {
 	if (value === undefined) return undefined;
 	if (typeof value === 'number' || typeof value === 'boolean') return Number(value);

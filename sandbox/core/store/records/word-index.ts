@@ -7,15 +7,15 @@ import { searchIndex, sqlName } from './table-definition.ts';
 /** Pages written per merge step, which takes a few tenths of a millisecond. */
 const pagesPerMerge = 16;
 
-/** The highest row in the index; every one above it waits to be indexed. */
+/** The highest row in the index; all rows above it still have to be indexed. */
 const lastRow = (resource: Resource): string => `(SELECT coalesce(max(id), 0) FROM ${searchIndex(resource)}_docsize)`;
 
-/** Fewer if they are large. */
+/** Maximum number of rows that are indexed at once; fewer if they are large. */
 const rowsAtOnce = 200;
 
 type Statement = 'waiting' | 'add' | 'lastRow' | 'replace' | 'merge' | 'changes';
 
-/** How a long work is done in pieces. */
+/** How long work is done in pieces. */
 interface Pieces {
 	transaction(piece: () => boolean): boolean;
 	/** When a piece that begins now should end, by `performance.now()`. */
@@ -23,9 +23,9 @@ interface Pieces {
 }
 
 /**
- * The index of words of a resource's records. Each transaction that writes to it leaves a part, which is
- * merged with others later. So rows are indexed after they were written, many at a time; until then a search
- * looks at their texts.
+ * The index of words of a resource's records. Each transaction that writes to it leaves a segment, which is
+ * merged with others later. Rows are therefore indexed after they were written, many at a time; until then, a
+ * search scans their texts.
  */
 export class WordIndex {
 	/** Whether rows may wait to be indexed. */
@@ -43,7 +43,7 @@ export class WordIndex {
 			`),
 			add: database.prepare(`INSERT ${into}`),
 			lastRow: database.prepare(`SELECT ${lastRow(resource)} AS value`),
-			// Looks for the words there were before.
+			// Replaces the former words of the row.
 			replace: database.prepare(`INSERT OR REPLACE ${into}`),
 			merge: database.prepare(`INSERT INTO ${index} (${index}, rank) VALUES ('merge', ${pagesPerMerge})`),
 			changes: database.prepare('SELECT total_changes() AS value'),
@@ -55,7 +55,7 @@ export class WordIndex {
 		this.isBehind = true;
 	}
 
-	/** Replaces the words of a row, unless it waits to be indexed anyway. */
+	/** Replaces the words of a row, unless the row is not indexed yet. */
 	replace(rowid: number, search: string): void {
 		const { lastRow: last, replace } = this.statements;
 		if (rowid > Number(last.get()!['value'])) return;
@@ -64,8 +64,8 @@ export class WordIndex {
 	}
 
 	/**
-	 * Indexes the rows that were added, and merges parts of the index, in short pieces of which each is a
-	 * transaction. It ends even if rows are added meanwhile, so that those are indexed together later.
+	 * Indexes the rows that were added, and merges parts of the index, in short pieces, each in a
+	 * transaction. It ends even if rows are added meanwhile; these are indexed together later.
 	 */
 	*maintain({ transaction, endOfPiece }: Pieces): Generator<void, void> {
 		for (let isMore = this.isBehind; isMore; yield) isMore = transaction(() => this.indexRows(endOfPiece()));
@@ -77,7 +77,7 @@ export class WordIndex {
 		while (this.indexRows(Infinity));
 	}
 
-	/** @returns whether there are more */
+	/** @returns whether rows are left to index */
 	private indexRows(end: number): boolean {
 		const rows = readRows(this.statements.waiting, { values: [], isPage: true });
 		for (const [i, row] of rows.entries()) {

@@ -36,8 +36,8 @@ export class BackgroundReader {
 	}
 
 	/**
-	 * Moves what was written from the log of the database into the file, which waits for the disk. It has a
-	 * separate thread, because jobs wait for it: otherwise they would wait for searches, at a low priority.
+	 * Checkpoints the write-ahead log, which waits for the disk. It has a separate thread, because jobs wait for
+	 * it: otherwise they would wait for searches, which run at a low priority.
 	 */
 	async checkpoint(): Promise<void> {
 		if (this.path === ':memory:') return;

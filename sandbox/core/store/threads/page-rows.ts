@@ -1,12 +1,12 @@
 import type { StatementSync } from 'node:sqlite';
 import type { Query, Row } from './query.ts';
 
-/** The most text on a page, in characters; a single record may have more. */
+/** Maximum amount of text on a page, in characters; a single record may have more. */
 export const maxPageSize = 2_000_000;
 
 /** Reads the rows of a query. For a page, it stops one row after the page is full, which shows that more follow. */
 export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>): Row[];
-/** @returns undefined if they have more text than `most` */
+/** @returns undefined if they have more text than `maxSize` */
 export function readRows(statement: StatementSync, query: Pick<Query, 'values' | 'isPage'>, maxSize: number): Row[] | undefined;
 export function readRows(
 	statement: StatementSync,

@@ -14,13 +14,13 @@ export interface ReadRequest {
 }
 
 export interface ThreadSetup {
-	/** Of the database file. */
+	/** The path of the database file. */
 	path: string;
-	/** Whether those who wait for a short request go first, even if all processors are busy. */
+	/** Whether the thread has a low priority, so that short requests go first even if all processors are busy. */
 	isPatient: boolean;
 }
 
-/** Many or large rows, which wait at a port. */
+/** Many or large rows, which are received from a port in parts. */
 export interface Parts {
 	port: MessagePort;
 	count: number;
@@ -40,13 +40,13 @@ const { path, isPatient } = workerData as ThreadSetup;
 if (isPatient && existsSync('/proc/thread-self')) setPriority(Number(basename(readlinkSync('/proc/thread-self'))), 10);
 
 const database = new DatabaseSync(path);
-// It only reads, but for moving what others wrote from the log into the file. There are several threads, so
+// This thread only reads, except when it checkpoints the write-ahead log. There are several such threads, so
 // each caches less than the main one.
 database.exec('PRAGMA query_only = 1; PRAGMA busy_timeout = 5000; PRAGMA cache_size = -16384');
 addFoldCase(database);
 const statements = new PreparedStatements(database);
 
-/** In one transaction, so that all queries see the same state. */
+/** Reads in one transaction, so that all queries see the same state. */
 function read(queries: Query[]): Row[][] {
 	database.exec('BEGIN');
 	try {
@@ -64,7 +64,7 @@ parentPort!.on('message', ({ id, queries }: ReadRequest) => {
 	}
 });
 
-/** The other thread does nothing else while it takes a message, so a large answer becomes many of them. */
+/** The other thread does nothing else while it receives a message, so a large answer is split into many messages. */
 function answer(id: number, rows: Row[][]): void {
 	const parts = partsOf(rows);
 	if (parts.length <= rows.length) return parentPort!.postMessage({ id, rows } satisfies ReadAnswer);

@@ -6,7 +6,7 @@ import { unionOf, type Audience, everyone, onlyUsers } from '../log/audience.ts'
 import type { Condition } from '../records/condition.ts';
 import { sqlName } from '../records/table-definition.ts';
 
-/** Who looks at records. */
+/** Who reads records. */
 export interface Viewer {
 	caller: { type: string; id: string };
 	/** Whether they see every record: an API key or an administrator. */
@@ -27,7 +27,7 @@ export function visibleTo({ caller, seesAll, application }: Viewer, resource: Re
 export const ofApplications = [webhooks, jobs].map(({ name }) => name);
 
 /**
- * Selects what an application has made for a user.
+ * Selects what an application has created for a user.
  *
  * @param column the one with the record, which is at `path` in its JSON
  */

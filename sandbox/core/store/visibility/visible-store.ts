@@ -4,8 +4,8 @@ import { type Viewer, visibleTo } from './visibility.ts';
 import { type TableView, VisibleTable } from './visible-table.ts';
 
 /**
- * The store as one caller sees it. Nothing else can be found or changed through it, except explicitly
- * through `unrestricted`, so new members of the store are hidden by default.
+ * The store as one caller sees it. Other records can be found and changed only through `unrestricted`, so new
+ * members of the store are hidden by default.
  */
 export interface StoreView {
 	/** The store with every record. */
@@ -36,8 +36,8 @@ class VisibleStore implements StoreView {
 
 /**
  * Returns the store as a caller sees it. API keys and administrators see every record; other users see
- * the records that `visibleTo` selects, and the events that they received. What belongs to an
- * application is seen only through it.
+ * the records that `visibleTo` selects, and the events that they received. What an application
+ * created is visible only through it.
  *
  * @param application see `Viewer`
  */

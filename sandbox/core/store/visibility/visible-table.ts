@@ -23,7 +23,7 @@ export type TableView = Pick<
 	| 'save'
 >;
 
-/** The records of a table that a caller can see. It has only those methods of `Table` that are listed above. */
+/** The records of a table that a caller can see. It has only the methods of `Table` that are listed above. */
 export class VisibleTable extends RecordReader implements TableView {
 	private readonly table: Table;
 

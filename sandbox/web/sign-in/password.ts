@@ -4,7 +4,7 @@ import { Turns } from '../../core/foundation/turns.ts';
 
 const scrypt = promisify<string, Buffer, number, ScryptOptions, Buffer>(scryptWithCallback);
 
-/** Compression and look-ups of names run in the same few threads, so no more than one computes a hash. */
+/** Only one hash is computed at a time, because compression and lookups of names use the same few threads. */
 const hashes = new Turns(1, 8);
 
 /** A hash that no password matches; comparing with it takes as long as with any other. */
@@ -13,7 +13,7 @@ export const nobodysPassword = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(
 /**
  * @param stored `scrypt$N$r$p$salt$hash`, the last two in base64url. OWASP's Password Storage Cheat
  * Sheet recommends N 16384, r 8 and p 5, which take 16 MiB and some 200 ms.
- * @param clientAddress takes turns with others
+ * @param clientAddress the address that takes turns with others
  * @returns undefined if the same address sent too many passwords at once
  */
 export async function isPassword(clientAddress: string, password: string, stored: string): Promise<boolean | undefined> {
@@ -21,6 +21,6 @@ export async function isPassword(clientAddress: string, password: string, stored
 	const expected = Buffer.from(hash!, 'base64url');
 	const cost = { N: Number(N), r: Number(r), p: Number(p) };
 	const salted = Buffer.from(salt!, 'base64url');
-	const actual = await hashes.take(clientAddress, () => scrypt(password, salted, expected.length, cost));
+	const actual = await hashes.run(clientAddress, () => scrypt(password, salted, expected.length, cost));
 	return actual && timingSafeEqual(actual, expected);
 }

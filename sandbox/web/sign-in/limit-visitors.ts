@@ -4,12 +4,12 @@ import { Problem } from '../../core/foundation/problem.ts';
 import { spendRequest } from '../../api/http/rate-limit.ts';
 import type { RateLimiter } from '../../api/http/rate-limiter.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { refusalPage } from './page.ts';
+import { refusalPage } from '../pages/page.ts';
 import { sessionOf } from './session.ts';
 
 /**
- * Counts the requests of signed-in users as those of the account, so that the console is not a way around
- * its limit. Others are only sent to sign in.
+ * Counts the requests of signed-in users as those of the account, so that the console cannot bypass
+ * its limit. Other visitors are only redirected to the sign-in page.
  */
 export const limitVisitors = (service: Service, limiter: RateLimiter) =>
 	createMiddleware<Env>(async (c, next) => {

@@ -1,16 +1,16 @@
 import { html } from 'hono/html';
-import type { Html } from './page.ts';
+import type { Html } from '../pages/page.ts';
 import type { Session } from './session.ts';
 
 const lastsMs = 60_000;
 
 /**
- * Notices that a page shows once, after the redirect that follows a form: reloading the page sends no form
- * again. Secrets are among them, so they are held in memory only, one per session and for a minute.
+ * Notices that a page shows once, after the redirect that follows a form, so that reloading the page does not
+ * send the form again. They may contain secrets, so they are kept only in memory, one per session, for a minute.
  */
 export class Notices {
 	private readonly now: () => number;
-	/** The oldest one is first. */
+	/** The notices by session token; the oldest one is first. */
 	private readonly notices = new Map<string, { notice: Html; endsAt: number }>();
 
 	/** @param now in milliseconds since 1970 */
@@ -24,7 +24,7 @@ export class Notices {
 		this.notices.set(token, { notice, endsAt: this.now() + lastsMs });
 	}
 
-	/** The notice of a session, which is not shown again. */
+	/** Returns and removes the notice of a session. */
 	take({ token }: Session): Html | undefined {
 		this.forget();
 		const notice = this.notices.get(token)?.notice;
@@ -40,7 +40,7 @@ export class Notices {
 	}
 }
 
-/** Shows what was just made with its secret, which is never shown again. */
+/** The notice about a new key, client or webhook, with its secret, which is never shown again. */
 export const madeNotice = (title: string, values: Record<string, string>, note: string): Html =>
 	html`<div class="notice" role="status">
 		<p><strong>${title}</strong></p>
@@ -54,7 +54,7 @@ export const madeNotice = (title: string, values: Record<string, string>, note: 
 	</div>`;
 
 /**
- * Makes the buttons that copy the value before them. They stay hidden without a script, and where a
+ * Adds the buttons that copy the value before them. They stay hidden without a script, and where a
  * browser lets no page write to the clipboard, as over HTTP by a name other than localhost.
  */
 export const copyScript = `

@@ -7,15 +7,15 @@ import { jobs } from '../../core/schemas/jobs.ts';
 import { capital, namesOf } from '../../core/schemas/names.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import { icon } from './icon.ts';
-import type { Html } from './page.ts';
+import { icon } from '../pages/icon.ts';
+import type { Html } from '../pages/page.ts';
 import type { Session } from './session.ts';
 import { signOutForm } from './sign-in.ts';
 
 export const eventsPath = '/events';
 export const settingsPath = '/settings/api';
 
-/** Where the records of a resource are listed, and below which each of them has its page. */
+/** The path of the list of a resource's records; the page of each record is below it. */
 export const recordsPath = (resource: string): string => `/records/${resource.replaceAll('/', '.')}`;
 
 interface Place {
@@ -23,7 +23,7 @@ interface Place {
 	label: string;
 }
 
-/** Whether records describe the account, which everyone sees, rather than its customers. */
+/** Whether records describe the account rather than its customers; everyone sees them. */
 const isSetup = ({ visibility }: Resource): boolean => visibility === 'everyone';
 
 /** The resources whose records are about customers. */

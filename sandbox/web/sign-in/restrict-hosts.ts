@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { isIP } from 'node:net';
 import type { Env } from '../../core/service.ts';
-import { refusalPage } from './page.ts';
+import { refusalPage } from '../pages/page.ts';
 
 /**
  * Refuses requests whose Host is not a name of this service. A web page elsewhere can make its own name
@@ -19,7 +19,7 @@ export const restrictHosts = (names: readonly string[]): MiddlewareHandler<Env> 
 		return foreignHost(c, hostname);
 	});
 
-/** RFC 6761, 6.3. */
+/** Whether a name always resolves to this machine (RFC 6761, 6.3). */
 const isLocalName = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost');
 
 const foreignHost = (c: Context<Env>, hostname: string) =>

@@ -4,9 +4,9 @@ import type { Context } from 'hono';
 import { html } from 'hono/html';
 import { runOnce } from '../../api/http/idempotency.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { readForm, refuseForeignForm } from './forms.ts';
-import type { FormTexts } from './form-texts.ts';
-import type { Html } from './page.ts';
+import { readForm, refuseForeignForm } from '../pages/forms.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
+import type { Html } from '../pages/page.ts';
 import { csrfToken, hasCsrfToken, type Session } from './session.ts';
 
 /** The hidden inputs of every form of a signed-in user: the session's token and the id of the form. */
@@ -15,8 +15,8 @@ export const formInputs = (session: Session): Html =>
 		<input type="hidden" name="form" value="${randomUUID()}" />`;
 
 /**
- * Handles a form of a signed-in user, unless it was handled before: a double click, or a page sent again
- * after a broken connection, leads to where the first one led.
+ * Handles a form of a signed-in user, unless it was handled before: a double click, or a form sent again
+ * after a broken connection, redirects to the same page as the first one.
  *
  * @param handle calls `doOnce` for the effect
  */
@@ -49,7 +49,7 @@ export async function handleForm(
  */
 type DoOnce = (effect: () => string) => Response;
 
-/** Includes what was typed: a form that is filled in again after going back is a new one. */
+/** The key of a form. It includes the texts, so that a form that was changed after going back counts as new. */
 async function keyOf(c: Context<Env>, { member }: Session): Promise<string> {
 	const about = `${member.id} ${c.req.path}\n${await c.req.text()}`;
 	return `form ${createHash('sha256').update(about).digest('base64url')}`;

@@ -7,17 +7,17 @@ import { isPassword, nobodysPassword } from './password.ts';
 import type { Route } from '../../api/http/route.ts';
 import { demoMembers } from '../../seed/demo-members.ts';
 import type { Env, Service } from '../../core/service.ts';
-import { refuseForeignForm, readForm, smallFormMiddleware } from './forms.ts';
-import { alert, renderPage } from './page.ts';
+import { refuseForeignForm, readForm, smallFormMiddleware } from '../pages/forms.ts';
+import { alert, renderPage } from '../pages/page.ts';
 import { closeSession, csrfToken, hasCsrfToken, openSession, type Session, sessionOf } from './session.ts';
 
 const path = '/sign-in';
-/** The pages that sign-in redirects to. */
+/** The pages to which sign-in redirects. */
 const returnPaths = /^\/((records|events|docs|settings\/api|oauth\/authorize)(\/[\w./-]*)?)?(\?.*)?$/;
-/** Per e-mail address and client address, so that a stranger elsewhere cannot lock anybody out. */
+/** Limit per email address and client address, so that a stranger elsewhere cannot lock anybody out. */
 const triesPerMinute = 20;
 
-/** Of all e-mail addresses from one client address: fewer than can be computed in a minute. */
+/** Limit per client address, for all email addresses: fewer hashes than can be computed in a minute. */
 const triesFromOneAddress = 100;
 
 /** The address of the sign-in page, which redirects to `returnTo` afterwards. */
@@ -28,7 +28,7 @@ export function signInRoutes(service: Service): Route[] {
 	const triesFrom = new RateLimiter(triesFromOneAddress);
 
 	/**
-	 * Takes as long for an unknown e-mail address as for a wrong password, so it does not reveal who
+	 * Takes as long for an unknown email address as for a wrong password, so it does not reveal who
 	 * has an account.
 	 */
 	const verified = async (address: string, email: string, password: string) => {
@@ -43,7 +43,7 @@ export function signInRoutes(service: Service): Route[] {
 		const returnTo = returnPath(form.get('return_to'));
 		const from = addressOf(c);
 		const now = service.now();
-		if (!triesFrom.take(from, now) || !tries.take(`${email.trim().toLowerCase()} ${from}`, now)) {
+		if (!triesFrom.count(from, now) || !tries.count(`${email.trim().toLowerCase()} ${from}`, now)) {
 			return signInPage(c, returnTo, email, 429, 'Too many attempts. Wait a minute and try again.');
 		}
 		const { isTooMany, member } = await verified(from, email, form.get('password') ?? '');
@@ -90,7 +90,7 @@ export const signOutForm = (session: Session, returnTo: string) => html`
 function returnPath(requested: string | null): string {
 	const base = 'http://localhost';
 	const url = URL.parse(requested ?? '/', base);
-	// As it is resolved: `/records/../..//host` leads to another host.
+	// The resolved path is used, because `/records/../..//host` leads to another host.
 	const address = url?.origin === base ? url.pathname + url.search : '/';
 	return returnPaths.test(address) ? address : '/';
 }
@@ -105,7 +105,7 @@ const signInPage = (c: Context<Env>, returnTo: string, email: string, status: 20
 				<h1>Sign in</h1>
 				<p class="quiet">with your CRM Platform account.</p>
 				<input type="hidden" name="return_to" value="${returnTo}" />
-				<label for="email">E-mail</label>
+				<label for="email">Email</label>
 				<input id="email" name="email" type="email" autocomplete="username" required
 					autofocus value="${email}" />
 				<label for="password">Password</label>

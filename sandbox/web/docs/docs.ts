@@ -6,10 +6,10 @@ import { html, raw } from 'hono/html';
 import type { Route } from '../../api/http/route.ts';
 import type { Env, Service } from '../../core/service.ts';
 import { docsPath } from '../../api/http/docs-path.ts';
-import { iconLinks } from './icon.ts';
-import { refusalPage } from './page.ts';
-import { sessionOf } from './session.ts';
-import { signInAddress } from './sign-in.ts';
+import { iconLinks } from '../pages/icon.ts';
+import { refusalPage } from '../pages/page.ts';
+import { sessionOf } from '../sign-in/session.ts';
+import { signInAddress } from '../sign-in/sign-in.ts';
 
 const scriptPath = `${docsPath}/scalar.js`;
 
@@ -30,9 +30,9 @@ const policy = [
 ].join('; ');
 
 /**
- * The clients, of Scalar's forty or so, that are not offered for request samples. Those of its card *Client
+ * The clients, out of about forty, that Scalar does not offer for request samples. Those of its card *Client
  * Libraries* are fixed (featured-clients in @scalar/api-reference): shell/curl, ruby/native, node/undici,
- * php/guzzle and python/python3, without those that are hidden here. So none of the five is.
+ * php/guzzle and python/python3, without those that are hidden here. So none of these five is hidden.
  */
 const hiddenClients = {
 	...Object.fromEntries(
@@ -47,7 +47,7 @@ const hiddenClients = {
 	shell: ['httpie', 'wget'],
 };
 
-/** The way back to the console; Scalar leaves as much room above its own page. */
+/** The bar that leads back to the console; Scalar leaves room of the same height above its page. */
 const barStyle = `
 :root { --scalar-custom-header-height: 2.5rem; }
 .bar {
@@ -103,8 +103,7 @@ export function docsRoutes(scriptFile: string | undefined, service: Service): Ro
 						method: 'GET',
 						path: scriptPath,
 						handler(c) {
-							// The script has some megabytes, so it is read on first use and not at
-							// every start.
+							// The script has some megabytes, so it is read on first use and not at every start.
 							script ??= readFileSync(scriptFile, 'utf8').replace('title:`Curl`', 'title:`cURL`');
 							const type = 'text/javascript; charset=utf-8';
 							return c.body(script, 200, { 'Content-Type': type, 'Cache-Control': 'max-age=3600' });
@@ -122,7 +121,7 @@ function documentationPage(c: Context<Env>, service: Service): Response | Promis
 	const servers = [{ url: new URL(c.req.url).origin }];
 	c.header('Content-Security-Policy', policy);
 	c.header('X-Content-Type-Options', 'nosniff');
-	// It holds a token.
+	// The page contains a token.
 	c.header('Cache-Control', 'no-store');
 	return c.html(
 		html`<!doctype html>

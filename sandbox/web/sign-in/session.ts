@@ -4,7 +4,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Env, Service } from '../../core/service.ts';
 import type { Member } from '../../core/store/credentials/members.ts';
 import { isSameSecret } from '../../core/store/credentials/secrets.ts';
-import type { FormTexts } from './form-texts.ts';
+import type { FormTexts } from '../pages/form-texts.ts';
 
 const cookie = 'crm_session';
 
