@@ -72,6 +72,27 @@ test('an error in a result of success is an error', async () => {
 	expect(await outcomes(itemsWithIds.slice(0, 2), results)).toEqual(['a is refused', 'record b']);
 });
 
+test.each<[string, IDataObject[]]>([
+	['numbers', [{ number: 1 }, { number: 2 }]],
+	['text in other capitals, with space around it', [{ name: ' Ada' }, { name: 'BOB' }]],
+])('a result with the values of another item, %s, leaves both undecided', async (_, items) => {
+	const [first = {}, second = {}]: IDataObject[] = items;
+	const normalized = (values: IDataObject) =>
+		Object.fromEntries(Object.entries(values).map(([name, value]) => [name, typeof value === 'string' ? value.trim().toLowerCase() : value]));
+	const results = [second, first].map((values, i) => ({ status: 201, data: { id: `x${i}`, ...normalized(values) } }));
+	expect(await outcomes(items, results, true)).toEqual([untold, untold]);
+});
+
+test('a result without a status, and one with an index that is no number, are unreadable', async () => {
+	const items = itemsWithIds.slice(0, 2);
+	expect(await outcomes(items, [{ id: 'a', data: done('a').data }, done('b')])).toEqual([untold, 'record b']);
+	expect(await outcomes(items, [{ ...done('a'), index: 'first' }, { ...done('b'), index: null }])).toEqual([untold, 'record b']);
+});
+
+test('a list in place of a record is no record', async () => {
+	expect(await outcomes([{ id: 'a' }], [{ status: 200, id: 'a', data: [{ name: 'other' }] }])).toEqual([undefined]);
+});
+
 test.each([null, 'text', [null, 7], [{ index: 99, status: 200 }], [{ index: -1, status: 200 }]])(
 	'unreadable results leave their items undecided: %j',
 	async (results) => {

@@ -53,7 +53,7 @@ export async function sendBatch(
 		const responseOrError = await (answers.size === 0 ? response : response.catch((error: Error) => error));
 		if (responseOrError instanceof Error) return answersOr(responseOrError);
 		headers = responseOrError.headers;
-		for (const [item, answer] of answersByItem(responseOrError.body, items, areNew)) {
+		for (const [item, answer] of answersByItem(responseOrError.body, items, areNew === true)) {
 			if (!answers.has(item)) answers.set(item, batchAnswer(answer, headers));
 		}
 		if (items.every((_, item) => answers.has(item))) break;

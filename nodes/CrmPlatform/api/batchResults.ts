@@ -24,7 +24,7 @@ export interface ItemAnswer {
  *
  * @param areNew whether each item becomes a record of its own
  */
-export function answersByItem(body: unknown, items: IDataObject[], areNew = false): Array<[item: number, answer: ItemAnswer]> {
+export function answersByItem(body: unknown, items: IDataObject[], areNew: boolean): Array<[item: number, answer: ItemAnswer]> {
 	const rawAnswers: unknown[] = isObject(body) && Array.isArray(body.results) ? body.results : [];
 	const answers = rawAnswers.map(answerIn);
 	const readable = answers.filter((answer) => answer !== null);
@@ -39,11 +39,10 @@ export function answersByItem(body: unknown, items: IDataObject[], areNew = fals
 
 	const matched = readable.flatMap((answer, order): Array<[number, ItemAnswer]> => {
 		const { id, index } = answer;
-		const itemsWithId = id === undefined ? undefined : itemsOf.get(id);
-		const answersWithId = id === undefined ? undefined : answersOf.get(id);
+		const itemsWithId = itemsOf.get(id);
+		const answersWithId = answersOf.get(id);
 		if (itemsWithId && answersWithId) {
-			const isNamed = areIndexed && index !== undefined && itemsWithId.includes(index);
-			if (isNamed) return [[index, answer]];
+			if (index !== undefined && itemsWithId.includes(index)) return [[index, answer]];
 			// Answers without an index for several items of one record come in order.
 			const isClear =
 				answersWithId.length === itemsWithId.length &&
@@ -64,10 +63,10 @@ function answerIn(json: unknown): ItemAnswer | null {
 	if (!isObject(json)) return null;
 	const { data, error } = json;
 	const status = wholeNumber(json.status, -Infinity);
-	const index = json.index === undefined || json.index === null ? undefined : wholeNumber(json.index, -Infinity);
-	const isUnreadable = json.index !== undefined && json.index !== null && index === undefined;
-	if (status === undefined || isUnreadable) return null;
-	const record = typeof data === 'object' && data !== null ? (data as IDataObject) : undefined;
+	const index = wholeNumber(json.index, -Infinity);
+	const hasIndex = (json.index ?? undefined) !== undefined;
+	if (status === undefined || (hasIndex && index === undefined)) return null;
+	const record = isObject(data) ? data : undefined;
 	const { id, ...body } = json;
 	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error, body };
 }
@@ -117,8 +116,9 @@ function once(matched: Array<[item: number, answer: ItemAnswer]>): Array<[number
 	return matched.filter(([item]) => byItem.get(item)?.length === 1);
 }
 
-function groupBy<Item, Key>(all: Iterable<Item>, keyOf: (item: Item) => Key | undefined): Map<Key, Item[]> {
-	const groups = new Map<Key, Item[]>();
+/** Groups what has a key. */
+function groupBy<Item, Key>(all: Iterable<Item>, keyOf: (item: Item) => Key | undefined): Map<Key | undefined, Item[]> {
+	const groups = new Map<Key | undefined, Item[]>();
 	for (const item of all) {
 		const key = keyOf(item);
 		if (key === undefined) continue;

@@ -33,7 +33,7 @@ export async function readImportResults(
 	const all = [...distinctResults.values()];
 	// Without a result for line 0, the service may count from 1, and each result would belong to another row.
 	const areFromFirst = all.some(({ index }) => String(index) === '0');
-	const results = new Map(areFromFirst ? answersByItem({ results: all }, sentRows.map(() => ({}))) : []);
+	const results = new Map(areFromFirst ? answersByItem({ results: all }, sentRows.map(() => ({})), false) : []);
 	const withoutResult = restOf(ended, results.size === all.length ? all.length : undefined);
 	for (const [line, planned] of sentRows.entries()) {
 		const result = results.get(line);
