@@ -68,6 +68,13 @@ describe('a field to match on that comes from an expression', () => {
 	});
 });
 
+test('a field that the CRM does not find records by is refused before anything is sent', async () => {
+	await sandbox.clear();
+	const { items } = await upsert([{ record: { email: 'a@match.example', last_name: 'Moreno' } }], { fieldsMatchOn: 'last_name' }, true);
+	expect(items[0]?.json.error).toContain('the CRM does not find records by last_name');
+	expect((await sandbox.requests()).filter(({ method }) => method !== 'GET')).toEqual([]);
+});
+
 test.each(['', '='])('a blank field to match on (%p) is the CRM’s first', async (blank) => {
 	const { id, email } = await createContact();
 	const { items } = await upsert([{ record: { email } }], { fieldsMatchOn: blank });

@@ -67,6 +67,14 @@ describe('of items that become records of their own', () => {
 	});
 });
 
+test.each([[[{ code: 'x', detail: 'not good' }]], [['not good']], ['not good'], [{ title: ['not good'] }]])('errors beside the record of a result that says success fail it: %j', async (errors) => {
+	const results = [{ index: 0, ...done('a'), errors }, { index: 1, ...done('b'), errors: [] }];
+	const send = async () => ({ status: 207, headers: {}, body: { results } });
+	const [first, second] = await sendBatch(send, { description, path: '/v1/contacts/batch/update', items: itemsWithIds.slice(0, 2), areNew: false });
+	expect(JSON.stringify(first)).toMatch(/not good.*may have been written|may have been written.*not good/);
+	expect(second).toMatchObject({ record: { name: 'record b' } });
+});
+
 test('an error in a result of success is an error', async () => {
 	const results = [{ index: 0, status: 200, error: { detail: 'a is refused' } }, { index: 1, ...done('b') }];
 	expect(await outcomes(itemsWithIds.slice(0, 2), results)).toEqual(['a is refused', 'record b']);

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { idText, isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { wholeNumber } from '../base/numbers';
+import { saysError } from './http/problemBody';
 
 /** What the service says about one item. */
 export interface ItemAnswer {
@@ -11,6 +12,7 @@ export interface ItemAnswer {
 	id: string | undefined;
 	status: number;
 	data: IDataObject | undefined;
+	/** What the service calls an error beside the record: `error`, or `errors`. */
 	error: unknown;
 	/** The answer without its id. */
 	body: unknown;
@@ -61,14 +63,14 @@ export function answersByItem(body: unknown, items: IDataObject[], areNew: boole
 /** Parsed by hand: for 100,000 answers, zod takes as long as all requests. */
 function answerIn(json: unknown): ItemAnswer | null {
 	if (!isObject(json)) return null;
-	const { data, error } = json;
+	const { data, error, errors } = json;
 	const status = wholeNumber(json.status, -Infinity);
 	const index = wholeNumber(json.index, -Infinity);
 	const hasIndex = (json.index ?? undefined) !== undefined;
 	if (status === undefined || (hasIndex && index === undefined)) return null;
 	const record = isObject(data) ? data : undefined;
 	const { id, ...body } = json;
-	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error, body };
+	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error: saysError(error) || !saysError(errors) ? error : typeof errors === 'string' ? errors : { errors }, body };
 }
 
 /** Whether indexes are credible: each is that of an item, counted from 0, and none is repeated. */

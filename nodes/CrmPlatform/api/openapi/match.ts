@@ -1,4 +1,4 @@
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem } from './openapi';
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, PathItem, Schema } from './openapi';
 import { alternativesOf, flatten, parameterChoices, parametersIn, schemaOf } from './schema';
 
 /** The parameter that tells an upsert by which field to find the record. */
@@ -69,7 +69,9 @@ function isClosed(document: OpenApiDocument, parameter: OpenApiParameter): boole
 	const schema = flatten(document, schemaOf(parameter));
 	if (schema.enum ?? schema.const) return true;
 	const alternatives = schema.items ? alternativesOf(document, schema.items) : alternativesOf(document, schema);
-	return alternatives.every((alternative) => (alternative.enum ?? alternative.const) !== undefined);
+	// A pattern beside the choices is that of custom fields.
+	const isCustom = ({ pattern }: Schema) => pattern !== undefined && parameter['x-custom-fields'] !== undefined;
+	return alternatives.every((alternative) => (alternative.enum ?? alternative.const) !== undefined || isCustom(alternative));
 }
 
 function takesText(document: OpenApiDocument, parameter: OpenApiParameter): boolean {
