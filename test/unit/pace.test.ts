@@ -34,8 +34,19 @@ describe('the rate-limit window', () => {
 		expect(reset(value)).toBeUndefined();
 	});
 
-	test('is unknown when the headers are missing', () => {
+	test('is unknown when a header is missing', () => {
 		expect(rateWindow({}, now)).toBeUndefined();
+		expect(rateWindow({ 'x-ratelimit-reset': '30' }, now)).toBeUndefined();
+		expect(rateWindow({ 'x-ratelimit-remaining': '5' }, now)).toBeUndefined();
+	});
+
+	test('is read from headers with white space around the numbers', () => {
+		expect(rateWindow({ 'x-ratelimit-remaining': ' 5 ', 'x-ratelimit-reset': ' 30 ' }, now)).toEqual({ remaining: 5, resetsAt: now + 30_000 });
+	});
+
+	test('ends within 366 days, whatever the service says', () => {
+		expect(reset('900000000')).toBe(now + 366 * 24 * 3_600_000);
+		expect(retryAfter({ 'retry-after': '900000000' }, now)).toBe(366 * 24 * 3_600_000);
 	});
 });
 
@@ -100,6 +111,8 @@ describe('from two responses about the window', () => {
 describe('Retry-After', () => {
 	test('is read as seconds', () => {
 		expect(retryAfter({ 'retry-after': '7' }, now)).toBe(7000);
+		expect(retryAfter({ 'retry-after': ' 7 ' }, now)).toBe(7000);
+		expect(retryAfter({ 'retry-after': ' ' }, now)).toBeUndefined();
 	});
 
 	test('is read as a date', () => {
