@@ -77,7 +77,7 @@ export function reportsFailure(json: unknown, contentType = ''): boolean {
 	if ([status, code].some((value) => Number(value) >= 400 && Number(value) < 600)) return true;
 	if (outcomeMembers.some((name) => typeof body[name] === 'string' && failedOutcome.test(body[name].trim()))) return true;
 	if (data !== undefined && data !== null) return false;
-	if (listOf(errors).length > 0 || isFilledObject(errors)) return true;
+	if (saysError(errors)) return true;
 	const isSaid = [body.message, body.detail, body.msg, body.description].some(isText);
 	return isSaid && code !== undefined && !/^(0|2\d\d|null|ok|success(ful)?|done|created|updated|deleted)?$/i.test(String(code).trim());
 }
