@@ -5,7 +5,7 @@ import { documentOf } from './generated-document.ts';
 import { errorBody, type GeneratedAnswer } from './error-shapes.ts';
 import type { Fault } from './faults.ts';
 
-export type GeneratedRecord = Record<string, unknown> & { id: string };
+type GeneratedRecord = Record<string, unknown> & { id: string };
 
 /** A member of the object itself: names may be those that every object inherits. */
 export const ownValue = (object: object, name: string): unknown =>

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, syncIn, syncOf } from '../integration/harness/sync-node.ts';
+import { syncIn } from '../integration/harness/sync-node.ts';
+import { keysIn, mirrorTo } from './mirror.ts';
 import { plainDialect } from './sync-document.ts';
 import { startSyncServices, type SyncService } from './sync-service.ts';
 
@@ -15,16 +16,7 @@ function contacts(answer: (handle: Handle, service: SyncService) => Handle) {
 	const { service, url } = services.open(plainDialect);
 	for (const key of ['a', 'd']) service.add({ external_id: key, last_name: key });
 	service.handle = answer(service.handle.bind(service), service);
-	const run = async (items: IDataObject[], more: IDataObject = {}) =>
-		await runSync({
-			credential: { baseUrl: url, apiKey: url },
-			credentialId: url,
-			items,
-			continueOnFail: true,
-			parameters: syncOf('contact', { missingInSource: 'delete', maxDeletionsShare: 100, ...more }),
-		});
-	const storedKeys = () => [...service.records.values()].map(({ external_id: key }) => key);
-	return { run, storedKeys, service };
+	return { run: mirrorTo(url), storedKeys: () => keysIn(service), service };
 }
 
 /** The service with numbers for ids. */

@@ -54,7 +54,7 @@ export const syncHistories = fc.record({
 	/** Before which request somebody edits a record, which, and what. */
 	edit: fc.option(fc.record({ at: fc.nat(14), record: fc.nat(6), field: fc.constantFrom('last_name', 'phone', 'note') } as const), { nil: undefined }),
 });
-export type SyncHistory = typeof syncHistories extends fc.Arbitrary<infer One> ? One : never;
+type SyncHistory = typeof syncHistories extends fc.Arbitrary<infer One> ? One : never;
 
 const mailOf = ({ key, mail, isOwnMail }: Person) => {
 	const name = isOwnMail ? key : mail;

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { runSync, scopeOf, syncIn, syncOf } from '../integration/harness/sync-node.ts';
+import { scopeOf, syncIn } from '../integration/harness/sync-node.ts';
+import { keysIn, mirrorTo } from './mirror.ts';
 import { plainDialect, type SyncDialect } from './sync-document.ts';
 import { startSyncServices } from './sync-service.ts';
 
@@ -12,18 +13,8 @@ afterAll(async () => await services.close());
 function contacts(keys: string[], dialect: Partial<SyncDialect> = {}) {
 	const { service, url } = services.open({ ...plainDialect, ...dialect });
 	for (const key of keys) service.add({ external_id: key, last_name: key, team: 'in' });
-	const run = async (items: IDataObject[], more: IDataObject = {}, setup = {}) =>
-		await runSync({
-			credential: { baseUrl: url, apiKey: url },
-			credentialId: url,
-			items,
-			continueOnFail: true,
-			parameters: syncOf('contact', { missingInSource: 'delete', maxDeletionsShare: 100, ...more }),
-			...setup,
-		});
-	const storedKeys = () => [...service.records.values()].map(({ external_id: key }) => key);
 	const named = () => [...service.records.values()].map(({ last_name: name }) => name);
-	return { run, storedKeys, named, service };
+	return { run: mirrorTo(url), storedKeys: () => keysIn(service), named, service };
 }
 const same = (keys: string[]) => keys.map((key): IDataObject => ({ external_id: key, last_name: key }));
 const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => `k${from + i}`);

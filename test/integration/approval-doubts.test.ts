@@ -2,7 +2,7 @@ import { useApprovals } from './harness/approval-sandbox.ts';
 import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
-const { at, call, newest, visit, complete, faults, decided, ask } = useApprovals();
+const { at, call, newest, visit, complete, reopen, faults, decided, ask } = useApprovals();
 
 describe('who completed the task, and what its text was at that time', () => {
 	test('a task that a workflow or a program with an API key completes is not approved until a person completes it', async () => {
@@ -11,11 +11,11 @@ describe('who completed the task, and what its text was at that time', () => {
 		const byWorkflow = { 'idempotency-key': `n8n/0123abcd/w/1/${'0'.repeat(32)}` };
 		await at.sandbox.call(at.person, 'PATCH', `/v1/tasks/${String(task.id)}`, { status: 'completed' }, byWorkflow);
 		expect(await visit(task)).toContain('a workflow has completed the task');
-		await call('PATCH', `/v1/tasks/${String(task.id)}`, { status: 'not_started' });
+		await reopen(task);
 		await complete(task, at.sandbox.apiKey);
 		expect(await visit(task)).toContain('a program has completed the task');
 		expect(execution.resumed).toBe(0);
-		await call('PATCH', `/v1/tasks/${String(task.id)}`, { status: 'not_started' });
+		await reopen(task);
 		await complete(task);
 		await decided(execution);
 		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
@@ -70,7 +70,7 @@ describe('who completed the task, and what its text was at that time', () => {
 		const execution = await ask();
 		const task = await newest();
 		await complete(task);
-		await call('PATCH', `/v1/tasks/${String(task.id)}`, { status: 'not_started' }, at.person);
+		await reopen(task, at.person);
 		const { body: former } = await call('GET', '/v1/events?type=task.completed&sort=-sequence');
 		await complete(task, at.sandbox.apiKey);
 		await call('PATCH', `/v1/tasks/${String(task.id)}`, { priority: 'high' }, at.person);

@@ -5,7 +5,7 @@ import { useApprovals } from './harness/approval-sandbox.ts';
 import { shortenWaits } from './harness/short-waits.ts';
 
 shortenWaits();
-const { at, call, newest, webhooks, visit, complete, faults, decided, ask } = useApprovals();
+const { at, newest, webhooks, visit, complete, reopen, faults, decided, ask } = useApprovals();
 /** The service between the nodes and the sandbox. */
 const service = alteredService({ get url() { return at.sandbox.url; }, credential: {} } as never, true);
 
@@ -25,7 +25,7 @@ describe('approval in other services', () => {
 		await complete(task, at.sandbox.apiKey);
 		expect(await visit(task)).toContain('a program has completed the task');
 		expect(execution.resumed).toBe(0);
-		await call('PATCH', `/v1/tasks/${String(task.id)}`, { status: 'not_started' });
+		await reopen(task);
 		await complete(task);
 		await decided(execution);
 		expect(execution.output()).toMatchObject([{ data: { approved: true, respondedBy: { id: at.user.id } } }]);

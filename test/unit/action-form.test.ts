@@ -1,5 +1,6 @@
 import { type INode, type INodeParameters, type INodeProperties, type INodePropertyOptions, type INodeType, NodeHelpers } from 'n8n-workflow';
 
+import { credentials } from '../../nodes/CrmPlatform/actionProperties';
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformAdmin } from '../../nodes/CrmPlatform/CrmPlatformAdmin.node';
 import type { MenuEntry, Resource } from '../../nodes/CrmPlatform/model';
@@ -16,6 +17,10 @@ const valuesOf = (properties: INodeProperties[], chosen: INodeParameters) =>
 /** What a form shows of a list of parameters or choices. */
 const displayed = <Shown extends INodeProperties | INodePropertyOptions>(list: Shown[], values: INodeParameters): Shown[] =>
 	list.filter((entry) => NodeHelpers.displayParameter(values, entry, null, null));
+
+test('CRM Platform, which writes its credentials out, has those of the other nodes', () => {
+	expect(new CrmPlatform().description.credentials).toEqual(credentials);
+});
 
 describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 	const { properties } = description;

@@ -29,6 +29,8 @@ export function useApprovals() {
 	const linkOf = ({ description }: IDataObject): string => /open (http\S+)/.exec(String(description))![1]!;
 	const visit = async (task: IDataObject) => await (await fetch(linkOf(task))).text();
 	const complete = async ({ id }: IDataObject, token = at.person) => await call('PATCH', `/v1/tasks/${String(id)}`, { status: 'completed' }, token);
+	/** Opens a completed task again. */
+	const reopen = async ({ id }: IDataObject, token?: string) => await call('PATCH', `/v1/tasks/${String(id)}`, { status: 'not_started' }, token);
 
 	const faults = async (...all: IDataObject[]) => await call('PUT', '/_sandbox/faults', all);
 
@@ -56,5 +58,5 @@ export function useApprovals() {
 	});
 	afterAll(async () => await at.sandbox.close());
 
-	return { at, call, read, newest, count, webhooks, visit, complete, faults, decided, ask };
+	return { at, call, read, newest, count, webhooks, visit, complete, reopen, faults, decided, ask };
 }
