@@ -37,8 +37,8 @@ export const design: Record<string, Part> = {
 	},
 	toolCall: {
 		files: ['nodes/CrmPlatform/toolCalls/toolCall.ts', 'nodes/CrmPlatform/toolCalls/toolArguments.ts'],
-		imports: ['values', 'writing', 'api', 'n8n-workflow', 'node:crypto'],
-		types: ['base', 'http'],
+		imports: ['base', 'values', 'writing', 'api', 'n8n-workflow', 'node:crypto'],
+		types: ['http'],
 	},
 	// What the node answers a model.
 	toolAnswer: {

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { readPage } from '../api/lists/page';
 import { readPages } from '../api/lists/pages';
 import { isBlank } from '../values/blank';
@@ -67,9 +68,7 @@ export async function countTool(run: ToolRun, args: ModelArguments): Promise<Too
 				throw notNumbers();
 			}
 			const key = Object.assign({}, ...keyFields.map(({ path }) => nested(path, valueOf(record, path) ?? null))) as IDataObject;
-			const groupKey = JSON.stringify(key);
-			const entry = groupsByKey.get(groupKey) ?? { key, count: 0, sum: 0n };
-			groupsByKey.set(groupKey, entry);
+			const entry = getOrCreate(groupsByKey, JSON.stringify(key), () => ({ key, count: 0, sum: 0n }));
 			entry.count += 1;
 			if (!isBlank(value)) entry.sum += millionths(String(value));
 		}

@@ -63,14 +63,20 @@ export function answersByItem(body: unknown, items: IDataObject[], areNew: boole
 /** Parsed by hand: for 100,000 answers, zod takes as long as all requests. */
 function answerIn(json: unknown): ItemAnswer | null {
 	if (!isObject(json)) return null;
-	const { data, error, errors } = json;
+	const { data } = json;
 	const status = wholeNumber(json.status, -Infinity);
 	const index = wholeNumber(json.index, -Infinity);
 	const hasIndex = (json.index ?? undefined) !== undefined;
 	if (status === undefined || (hasIndex && index === undefined)) return null;
 	const record = isObject(data) ? data : undefined;
 	const { id, ...body } = json;
-	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error: saysError(error) || !saysError(errors) ? error : typeof errors === 'string' ? errors : { errors }, body };
+	return { index, id: idText(id) ?? idText(record?.id), status, data: record, error: errorIn(json), body };
+}
+
+/** What a result calls its error: `error`, or else `errors`, in a form that can be read like a body. */
+function errorIn({ error, errors }: IDataObject): unknown {
+	if (saysError(error) || !saysError(errors)) return error;
+	return typeof errors === 'string' ? errors : { errors };
 }
 
 /** Whether indexes are credible: each is that of an item, counted from 0, and none is repeated. */

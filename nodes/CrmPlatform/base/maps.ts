@@ -32,6 +32,14 @@ export class RecentMap<Key, Value> {
 		if (this.entries.size > this.capacity) this.entries.delete(oldest as Key);
 	}
 
+	delete(key: Key): void {
+		this.entries.delete(key);
+	}
+
+	clear(): void {
+		this.entries.clear();
+	}
+
 	values(): IterableIterator<Value> {
 		return this.entries.values();
 	}

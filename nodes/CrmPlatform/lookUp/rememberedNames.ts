@@ -1,3 +1,4 @@
+import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { hasText } from './nameSyntax';
 
@@ -6,10 +7,8 @@ const namesByConnection = new WeakMap<Connection, Map<string, Map<unknown, strin
 
 /** Remembers the names of records read, for the lifetime of the connection, which is one execution. */
 export function rememberNames(api: Connection, collection: string, records: Array<{ id?: unknown; name?: unknown }>): void {
-	const collections = namesByConnection.get(api) ?? new Map<string, Map<unknown, string>>();
-	namesByConnection.set(api, collections);
-	const names = collections.get(collection) ?? new Map<unknown, string>();
-	collections.set(collection, names);
+	const collections = getOrCreate(namesByConnection, api, () => new Map<string, Map<unknown, string>>());
+	const names = getOrCreate(collections, collection, () => new Map<unknown, string>());
 	for (const { id, name } of records) if (hasText(name)) names.set(id, name);
 }
 

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../base/maps';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { linksOf } from '../api/openapi/linkFields';
@@ -26,9 +27,7 @@ export class OncePerFields<Prepared> {
 	}
 
 	for(accepted: AcceptedFields): Prepared {
-		const prepared = this.cache.get(accepted) ?? this.prepare(accepted);
-		this.cache.set(accepted, prepared);
-		return prepared;
+		return getOrCreate(this.cache, accepted, () => this.prepare(accepted));
 	}
 }
 
@@ -68,9 +67,7 @@ export async function readFieldsOfItems(
 	const reading = new Map<string, Promise<AcceptedFields>>();
 	const ofItem = async (item: number): Promise<AcceptedFields> => {
 		const path = collectionPath(execution, item);
-		const pendingFields = reading.get(path) ?? read(path);
-		reading.set(path, pendingFields);
-		return await pendingFields;
+		return await getOrCreate(reading, path, () => read(path));
 	};
 
 	const accepted: Array<AcceptedFields | Error> = [];

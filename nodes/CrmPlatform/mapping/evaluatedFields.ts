@@ -17,7 +17,7 @@ import { isFilledByModel, type StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValues } from './unsentValues';
 
 /** Evaluates the stored fields for each item: each expression once. */
-export interface EvaluatedFields {
+interface EvaluatedFields {
 	/** The names an item has values for; those of an object that cannot be read are left out. */
 	names(item: number): string[];
 	/**

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../base/maps';
 import { allCustomFields, type Field } from '../fields/field';
 
 /** What a name means: a field, or the name of an object whose members are fields. */
@@ -43,9 +44,7 @@ export class FieldNames {
 	/** The possible meanings of a name, all equally good. */
 	meaningsOf(name: string, isMember = false): Meaning[] {
 		const cache = isMember ? this.meanings.ofMembers : this.meanings.ofNames;
-		const meanings = cache.get(name) ?? this.findMeanings(name, isMember);
-		cache.set(name, meanings);
-		return meanings;
+		return getOrCreate(cache, name, () => this.findMeanings(name, isMember));
 	}
 
 	private findMeanings(name: string, isMember: boolean): Meaning[] {
@@ -80,7 +79,7 @@ function groupsOf(name: string): string[] {
 function grouped<Element>(all: Element[], keysOf: (element: Element) => string[]): Map<string, Set<Element>> {
 	const groups = new Map<string, Set<Element>>();
 	for (const element of all) {
-		for (const key of keysOf(element)) groups.set(key, (groups.get(key) ?? new Set()).add(element));
+		for (const key of keysOf(element)) getOrCreate(groups, key, () => new Set<Element>()).add(element);
 	}
 	return groups;
 }

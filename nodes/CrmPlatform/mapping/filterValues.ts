@@ -47,7 +47,7 @@ async function readFilterFields(execution: Execution, rows: FilterRow[], list: L
 }
 
 /** The filters of a list, for each item. */
-export class ListFilters {
+class ListFilters {
 	private readonly execution: Execution;
 	private readonly list: ListDescription;
 	private readonly rows: FilterRows;

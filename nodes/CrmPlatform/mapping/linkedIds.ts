@@ -1,5 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
 import { oncePerConnection } from '../api/oncePerConnection';
@@ -57,7 +58,7 @@ function addNames({ names, parts }: NamesToFind, field: Field, value: unknown): 
 	withReplacedIds(field, idsOrNames(field, value), (reference, id) => {
 		if (!isName(field, id) || parseName(id).field === 'id') return id;
 		if (field.part !== undefined) parts.add(partsKey(field));
-		else names.set(reference, (names.get(reference) ?? new Set()).add(id.trim()));
+		else getOrCreate(names, reference, () => new Set<string>()).add(id.trim());
 		return id;
 	});
 }

@@ -1,5 +1,6 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { isObject } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { labelFor } from '../fields/field';
@@ -33,11 +34,8 @@ export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number
 const evaluations = new WeakMap<IExecuteFunctions, Map<string, Evaluation>>();
 
 function evaluationOf(n8n: IExecuteFunctions, parameter: string): Evaluation {
-	const byParameter = evaluations.get(n8n) ?? new Map<string, Evaluation>();
-	evaluations.set(n8n, byParameter);
-	const evaluation = byParameter.get(parameter) ?? newEvaluation(n8n, parameter);
-	byParameter.set(parameter, evaluation);
-	return evaluation;
+	const byParameter = getOrCreate(evaluations, n8n, () => new Map<string, Evaluation>());
+	return getOrCreate(byParameter, parameter, () => newEvaluation(n8n, parameter));
 }
 
 function newEvaluation(n8n: IExecuteFunctions, parameter: string): Evaluation {

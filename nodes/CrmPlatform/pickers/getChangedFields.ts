@@ -1,5 +1,6 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { matchesEventPattern } from '../api/crmEvent';
 import { connect, type Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
@@ -17,7 +18,7 @@ export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INo
 	const options = new Map<string, Set<string>>();
 	for (const collection of new Set(collections)) {
 		for (const { name, label } of await fieldOptions(api, collection)) {
-			options.set(name, (options.get(name) ?? new Set()).add(label));
+			getOrCreate(options, name, () => new Set<string>()).add(label);
 		}
 	}
 	return [...options]

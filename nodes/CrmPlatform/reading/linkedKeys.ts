@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
@@ -52,15 +53,14 @@ export function linkedKeys(
 		for (const field of links) {
 			for (const record of records) {
 				withReplacedIds(field, memberAtPath(record, field.path), (reference, id) => {
-					idsByReference.set(reference, (idsByReference.get(reference) ?? new Set()).add(id));
+					getOrCreate(idsByReference, reference, () => new Set<unknown>()).add(id);
 					return id;
 				});
 			}
 		}
 		for (const [reference, ids] of idsByReference) {
-			const keys: Keys = remembered.get(reference) ?? new Map<unknown, Key | undefined>();
+			const keys = getOrCreate(remembered, reference, (): Keys => new Map());
 			if (keys.size > maxRemembered) keys.clear();
-			remembered.set(reference, keys);
 			const unknownIds = [...ids].filter((id) => !keys.has(id));
 			if (unknownIds.length > 0) await (as === 'keys' ? readKeys : readNames)(api, reference, unknownIds, keys);
 		}

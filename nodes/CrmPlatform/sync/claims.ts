@@ -1,3 +1,4 @@
+import { getOrCreate } from '../base/maps';
 import { idField } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import { asConflict, type PlannedChange } from './plannedChange';
@@ -44,10 +45,7 @@ export function refuseDuplicates(
 	const places = new Map<string, number[]>();
 	const nameOf = ({ field, key }: Claim) => JSON.stringify([field.name, key]);
 	for (const claim of claims) {
-		const name = nameOf(claim);
-		const same = places.get(name);
-		if (same) same.push(claim.place);
-		else places.set(name, [claim.place]);
+		getOrCreate(places, nameOf(claim), () => []).push(claim.place);
 	}
 	// One message for all claims of a value: 100,000 items may have the same.
 	const messages = new Map<string, string>();
@@ -60,8 +58,8 @@ export function refuseDuplicates(
 		const rivals = places.get(name) ?? [];
 		if (holder !== undefined) result[place] = asConflict(planned[place]!, takenMessage(field, key, holder));
 		else if (rivals.length > 1) {
-			const message = messages.get(name) ?? contestedMessage(field, key, rivals.slice(0, 10).flatMap((rival) => planned[rival]?.item ?? []));
-			messages.set(name, message);
+			const contestants = () => rivals.slice(0, 10).flatMap((rival) => planned[rival]?.item ?? []);
+			const message = getOrCreate(messages, name, () => contestedMessage(field, key, contestants()));
 			result[place] = asConflict(planned[place]!, message);
 		}
 	}

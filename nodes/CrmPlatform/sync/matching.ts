@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import type { TimeSpan } from '../values/dates';
 import { listed } from '../values/listed';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
@@ -83,9 +84,7 @@ export function ownersOf(
 	for (const record of source) {
 		if (duplicates.has(record)) continue;
 		for (const { id } of matchesOf(record, crm).records) {
-			const items = owners.get(id) ?? [];
-			items.push(record.item);
-			owners.set(id, items);
+			getOrCreate(owners, id, () => []).push(record.item);
 		}
 	}
 	return owners;

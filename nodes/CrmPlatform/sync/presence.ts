@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { isObject } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { looseText, matchKey, valueIn, type ComparedField } from '../fields/keys';
@@ -54,11 +55,7 @@ export function recordsPointedAt(
 	for (const record of records) {
 		for (const field of unique) {
 			for (const value of allValuesIn(record, field)) {
-				for (const key of lookUpKeys(field, value)) {
-					const recordIds = ids.get(key);
-					if (recordIds) recordIds.push(record.id);
-					else ids.set(key, [record.id]);
-				}
+				for (const key of lookUpKeys(field, value)) getOrCreate(ids, key, () => []).push(record.id);
 			}
 		}
 	}

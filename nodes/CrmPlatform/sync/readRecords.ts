@@ -1,3 +1,4 @@
+import { getOrCreate } from '../base/maps';
 import type { Query } from '../api/http/path';
 import { maxIds } from '../api/batchRequest';
 import { requestPage } from '../api/lists/page';
@@ -113,9 +114,7 @@ export function inWholeList(records: CrmRecord[], isScoped: boolean): FoundRecor
 function holdersIn(records: CrmRecord[]): (field: ComparedField, key: string) => readonly string[] {
 	const byField = new Map<string, Map<string, string[]>>();
 	return (field, key) => {
-		const index = byField.get(field.name) ?? indexBy(records, field);
-		byField.set(field.name, index);
-		return index.get(key) ?? [];
+		return getOrCreate(byField, field.name, () => indexBy(records, field)).get(key) ?? [];
 	};
 }
 
@@ -124,9 +123,7 @@ function indexBy(records: CrmRecord[], field: ComparedField): Map<string, string
 	for (const record of records) {
 		const key = matchKey(field, valueIn(record, field));
 		if (key === undefined) continue;
-		const same = index.get(key);
-		if (same) same.push(record.id);
-		else index.set(key, [record.id]);
+		getOrCreate(index, key, () => []).push(record.id);
 	}
 	return index;
 }

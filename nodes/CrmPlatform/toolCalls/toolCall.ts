@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 
 import { NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
 
+import { RecentMap } from '../base/maps';
 import type { WriteIdentity } from '../api/http/idempotency';
 import { isToolCall } from '../api/toolNode';
 import { argumentsOf, readsItem } from './toolArguments';
@@ -121,7 +122,7 @@ const maxRemembered = 1_000;
  * and n8n's MCP trigger in none, so what n8n keeps with an execution does not reach the next attempt.
  */
 const failedCalls = {
-	calls: new Map<string, { identity: CallIdentity; at: number }>(),
+	calls: new RecentMap<string, { identity: CallIdentity; at: number }>(maxRemembered),
 
 	get(name: string, now: number): CallIdentity | undefined {
 		const call = this.calls.get(name);
@@ -130,11 +131,7 @@ const failedCalls = {
 
 	/** Stores the time of the first failure: the idempotency key is as old as that. */
 	add(name: string, identity: CallIdentity, now: number): void {
-		if (this.get(name, now)) return;
-		this.calls.delete(name);
-		this.calls.set(name, { identity, at: now });
-		const [oldest] = this.calls.keys();
-		if (this.calls.size > maxRemembered && oldest !== undefined) this.calls.delete(oldest);
+		if (!this.get(name, now)) this.calls.set(name, { identity, at: now });
 	},
 
 	delete(name: string): void {

@@ -1,5 +1,6 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
+import { getOrCreate } from '../base/maps';
 
 /**
  * The progress of a trigger, in the workflow's static data.
@@ -70,8 +71,7 @@ export function storeState(n8n: StateKeeper, state: object): number {
 function learn(n8n: StateKeeper): Map<string, Entry> {
 	const { instance, workflow } = ownerOf(n8n);
 	const owner = `${instance} ${workflow}`;
-	const states = newestStates.get(owner) ?? new Map<string, Entry>();
-	newestStates.set(owner, states);
+	const states = getOrCreate(newestStates, owner, () => new Map<string, Entry>());
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
 		if (!isStateName.test(name)) continue;
 		const found = ownEntry(n8n, value);
@@ -96,6 +96,9 @@ function ownEntry(n8n: StateKeeper, value: unknown): Entry | undefined {
 	const { data: found } = entry.safeParse(value);
 	return found?.instance === instance && found.workflow === workflow ? found : undefined;
 }
+
+/** Identifies a published trigger among all of this process. */
+export const triggerKey = (n8n: StateKeeper): string => `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 
 /** A copy without the proxies with which n8n observes static data. */
 const plain = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value ?? null)) as Value;

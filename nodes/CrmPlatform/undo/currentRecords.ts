@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { chunks, maxIds } from '../api/batchRequest';
 import type { Connection } from '../api/connection';
 import { findRecord } from '../api/fetchRecord';
@@ -84,8 +85,7 @@ function readRequestsFor(histories: RecordHistory[]): Map<string, ReadRequest> {
 	const linksToDeleted = linksToDeletedRecords(histories);
 	for (const { collection, template, id, recreations, fields, problem, deletion } of histories) {
 		if (problem !== undefined) continue;
-		const readRequest = readRequests.get(collection) ?? { template, ids: new Set<string>(), fields: new Set(['version']) };
-		readRequests.set(collection, readRequest);
+		const readRequest = getOrCreate(readRequests, collection, () => ({ template, ids: new Set<string>(), fields: new Set(['version']) }));
 		for (const recordId of [id, ...recreations.map((recreation) => recreation.id)]) readRequest.ids.add(recordId);
 		for (const name of fields.keys()) readRequest.fields.add(topLevelName(name));
 		// These links may be missing in the record that was created again.

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../base/maps';
 import type { WritableFields } from './writableFields';
 
 /** A value before and after a change. */
@@ -66,7 +67,7 @@ interface WithEquivalentFields {
 export function addEquivalentFields(history: WithEquivalentFields, changedFields: Array<[name: string, change: ValueChange]>): void {
 	const add = (name: string, other: string) => {
 		const equivalentFields = (history.equivalentFields ??= new Map<string, Set<string>>());
-		equivalentFields.set(name, (equivalentFields.get(name) ?? new Set()).add(other));
+		getOrCreate(equivalentFields, name, () => new Set<string>()).add(other);
 	};
 	for (const [i, [name, change]] of changedFields.entries()) {
 		for (const [other, otherChange] of changedFields.slice(i + 1)) {

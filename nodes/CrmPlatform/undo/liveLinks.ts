@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/fetchRecord';
 import { idText, isObject } from '../base/json';
@@ -36,7 +37,7 @@ export class LiveLinks {
 		const idsByCollection = new Map<string, Set<string>>();
 		for (const undo of undos.filter(restoresValues)) {
 			for (const { collection, id } of this.linksOf(undo)) {
-				idsByCollection.set(collection, (idsByCollection.get(collection) ?? new Set<string>()).add(id));
+				getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
 			}
 		}
 		for (const [collection, ids] of idsByCollection) {

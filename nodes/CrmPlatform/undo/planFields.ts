@@ -1,3 +1,4 @@
+import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
@@ -32,13 +33,10 @@ export class PlanFields {
 	/** Returns the fields that an undo may write and that link to other records, by name. */
 	linkFieldsOf({ history: { collection }, action }: RecordUndo): ReadonlyMap<string, Field> {
 		const verb = action === 'create' ? 'create' : 'update';
-		const key = `${verb} ${collection}`;
-		const cachedFields = this.linkFields.get(key);
-		if (cachedFields) return cachedFields;
-		const fields = [...(this.descriptions.get(collection)?.[verb]?.fields ?? []), ...(this.customFields.get(collection)?.fields ?? [])];
-		const linkFields = new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
-		this.linkFields.set(key, linkFields);
-		return linkFields;
+		return getOrCreate(this.linkFields, `${verb} ${collection}`, () => {
+			const fields = [...(this.descriptions.get(collection)?.[verb]?.fields ?? []), ...(this.customFields.get(collection)?.fields ?? [])];
+			return new Map(fields.filter(refersToRecords).map((field) => [field.name, field]));
+		});
 	}
 
 	/** Whether a custom field still exists and is writable; true if the custom fields cannot be read. */

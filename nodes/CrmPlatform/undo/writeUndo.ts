@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { getOrCreate } from '../base/maps';
 import { isAnsweredWith, isWebPage } from '../api/fetchRecord';
 import { path as pathOf } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -80,9 +81,7 @@ export function warnIfUnprotected(execution: Execution, descriptions: Descriptio
 	for (const { action, current, history } of undos) {
 		const description = action && descriptions.get(history.collection)?.[action];
 		if (!description || !current) continue;
-		const records = recordsByDescription.get(description) ?? [];
-		records.push(current);
-		recordsByDescription.set(description, records);
+		getOrCreate(recordsByDescription, description, () => []).push(current);
 	}
 	for (const [description, records] of recordsByDescription) protectionOf(execution, description, records);
 }

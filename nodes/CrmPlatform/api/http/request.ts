@@ -25,7 +25,7 @@ export interface ApiRequest {
 }
 
 /** The idempotency key of a request. */
-export interface Idempotency {
+interface Idempotency {
 	/** Name of the header. */
 	header: string;
 	key: string;

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../base/maps';
 import type { Field } from '../../fields/field';
 
 /** What services write in brackets after the name of a filter: `created_at[gte]`. */
@@ -25,8 +26,7 @@ export function filteredFields(filters: Field[]): FilteredField[] {
 	const fields = new Map<string, FilteredField>();
 	for (const filter of filters) {
 		const { name, comparison } = comparedBy(filter.name);
-		const field = fields.get(name) ?? { name, label: filter.label, filters: new Map<Comparison, Field>() };
-		fields.set(name, field);
+		const field = getOrCreate(fields, name, () => ({ name, label: filter.label, filters: new Map<Comparison, Field>() }));
 		field.filters.set(comparison, filter);
 		if (comparison === 'is') field.label = filter.label;
 	}

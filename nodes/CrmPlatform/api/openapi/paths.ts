@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../base/maps';
 import { isObject } from '../../base/json';
 import type { OpenApiDocument, PathItem } from './openapi';
 import { readPart } from './documentParts';
@@ -37,9 +38,7 @@ function pathsOf(document: OpenApiDocument): DocumentPaths {
 		const steps = key.replace(/\/+$/, '').split('/');
 		const path = { key, steps, shape: shapeOf(key), parameters: steps.filter(isParameter).length };
 		paths.all.push(path);
-		const alike = paths.bySteps.get(steps.length);
-		if (alike) alike.push(path);
-		else paths.bySteps.set(steps.length, [path]);
+		getOrCreate(paths.bySteps, steps.length, () => []).push(path);
 		const post = isObject(pathItem) ? pathItem.post : undefined;
 		const id = isObject(post) ? post.operationId : undefined;
 		if (typeof id === 'string' && !paths.posts.has(id)) paths.posts.set(id, key);

@@ -1,3 +1,4 @@
+import { getOrCreate } from '../../base/maps';
 import type { OpenApiDocument } from './openapi';
 
 /** The cost of reading a description so far, and what was left out of it because of its size. */
@@ -8,11 +9,7 @@ interface Work {
 
 const works = new WeakMap<OpenApiDocument, Work>();
 
-function workOn(document: OpenApiDocument): Work {
-	const work = works.get(document) ?? { steps: 0, leftOut: new Set() };
-	works.set(document, work);
-	return work;
-}
+const workOn = (document: OpenApiDocument): Work => getOrCreate(works, document, () => ({ steps: 0, leftOut: new Set<string>() }));
 
 /** Counts schemas and references that were read. */
 export function countSteps(document: OpenApiDocument, steps: number): void {

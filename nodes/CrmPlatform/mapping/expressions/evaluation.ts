@@ -143,11 +143,11 @@ class CombinedCode {
 		return (this.fitsGroup && isInOrder ? this.evaluateGroup(item) : undefined) ?? this.evaluateItem(item);
 	}
 
-	/** Evaluates an item and those behind it. */
+	/** Evaluates an item and those after it. */
 	private evaluateGroup(start: number): Evaluated[] | undefined {
 		const jsons = groupFrom(this.items, start);
 		if (jsons.length < 2) return undefined;
-		const results = attempt(() => this.evaluateBehindLast(jsons));
+		const results = attempt(() => this.evaluateAfterLast(jsons));
 		this.fitsGroup = Array.isArray(results) && results.length === jsons.length;
 		if (!this.fitsGroup) return undefined;
 		this.group = { start, results: results as Evaluated[][] };
@@ -157,9 +157,9 @@ class CombinedCode {
 
 	/**
 	 * The engine reads items where the node got them, so the group goes there for the length of one
-	 * evaluation: as an item behind the last, which no plain code can see.
+	 * evaluation: as an item after the last one, which no plain code can see.
 	 */
-	private evaluateBehindLast(group: IDataObject[]): unknown {
+	private evaluateAfterLast(group: IDataObject[]): unknown {
 		this.items.push({ json: { group } });
 		try {
 			return this.n8n.evaluateExpression(this.groupExpression, this.items.length - 1);

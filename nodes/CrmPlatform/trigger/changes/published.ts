@@ -2,7 +2,7 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
 import type { EventLog } from '../../api/eventLog';
-import { forgetStates, newestRevision } from '../storedState';
+import { forgetStates, newestRevision, triggerKey } from '../storedState';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
@@ -40,7 +40,7 @@ export async function openDispatcher(
 	for (const [dispatcherName, dispatcher] of dispatchers) {
 		if (dispatcher.isIdleSince(clock.now() - maxIdleTime)) dispatchers.delete(dispatcherName);
 	}
-	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
+	const name = triggerKey(n8n);
 	const existingDispatcher = dispatchers.get(name);
 	const stored = storedPosition(n8n);
 	const [openingsHere, openingsStored] = [existingDispatcher?.position.openings ?? 0, stored?.openings ?? 0];

@@ -1,19 +1,18 @@
+import { RecentMap } from '../../base/maps';
+
 /** Maximum number of identities: about 1 MB of memory. */
 const capacity = 10_000;
 
 /** Remembers the latest identities. */
 export class RecentIds {
-	private identities = new Set<string>();
+	private readonly identities = new RecentMap<string, true>(capacity);
 
 	has(identity: string): boolean {
-		return this.identities.has(identity);
+		return this.identities.get(identity) === true;
 	}
 
 	add(identity: string): void {
-		this.identities.delete(identity);
-		this.identities.add(identity);
-		const [oldest] = this.identities;
-		if (this.identities.size > capacity && oldest !== undefined) this.identities.delete(oldest);
+		this.identities.set(identity, true);
 	}
 
 	delete(identity: string): void {

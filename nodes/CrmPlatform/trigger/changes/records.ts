@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { chunks, maxIds } from '../../api/batchRequest';
+import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
 import type { CrmEvent } from '../../api/crmEvent';
 import type { Query } from '../../api/http/path';
@@ -99,8 +101,7 @@ export class RecordReader {
 	async changed(events: CrmEvent[], mayBeBehind: boolean): Promise<IDataObject[]> {
 		const eventsByRecord = new Map<string, CrmEvent[]>();
 		for (const event of events) {
-			const id = String(event.data.object.id);
-			eventsByRecord.set(id, [...(eventsByRecord.get(id) ?? []), event]);
+			getOrCreate(eventsByRecord, String(event.data.object.id), () => []).push(event);
 		}
 		const found = await this.inScope([...eventsByRecord.keys()]);
 		return [...eventsByRecord].flatMap(([id, recordEvents]) => {
@@ -139,8 +140,8 @@ export class RecordReader {
 	private async inScope(ids: string[]): Promise<Map<string, IDataObject>> {
 		const { path, list, query } = this.options;
 		const found = new Map<string, IDataObject>();
-		for (let from = 0; from < ids.length; from += 100) {
-			const partQuery = { ...query, [this.parameters.ids]: ids.slice(from, from + 100) };
+		for (const chunk of chunks(ids, maxIds)) {
+			const partQuery = { ...query, [this.parameters.ids]: chunk };
 			for await (const { records } of readPages(this.api.send, { path, list, query: partQuery })) {
 				for (const record of records) found.set(String(record.id), record);
 			}

@@ -1,3 +1,5 @@
+import { RecentMap } from '../../base/maps';
+
 /** The part of Node.js's response that shows how a delivery was answered. */
 export interface DeliveryResponse {
 	readonly statusCode: number;
@@ -14,7 +16,7 @@ const capacity = 20_000;
  * workflow, so the memory is lost at a restart and unknown to other processes of n8n.
  */
 export class DeliveryMemory {
-	private readonly answers = new Map<string, Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>>();
+	private readonly deliveries = new RecentMap<string, Delivery>(capacity);
 
 	/**
 	 * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.
@@ -23,22 +25,21 @@ export class DeliveryMemory {
 	 * @returns `under way` while an earlier delivery of the event is still unanswered
 	 */
 	take(key: string, answer: DeliveryResponse): 'new' | 'under way' | 'known' {
-		const earlier = this.answers.get(key);
+		const earlier = this.deliveries.get(key)?.answer;
 		if (earlier && !earlier.writableEnded) return 'under way';
 		if (earlier && earlier.statusCode < 400) return 'known';
-		this.answers.delete(key);
-		this.answers.set(key, answer);
-		const [oldest] = this.answers.keys();
-		if (this.answers.size > capacity && oldest !== undefined) this.answers.delete(oldest);
-		answer.once('close', () => this.shrink(key, answer));
+		const delivery: Delivery = { answer };
+		this.deliveries.set(key, delivery);
+		answer.once('close', () => {
+			const { statusCode, writableEnded } = answer;
+			// If the connection was closed before it was answered, the sender gave up, and n8n may still be starting the workflow.
+			if (writableEnded) delivery.answer = { statusCode, writableEnded };
+		});
 		return 'new';
 	}
+}
 
-	/** Keeps the status and releases the connection. */
-	private shrink(key: string, answer: DeliveryResponse): void {
-		const { statusCode, writableEnded } = answer;
-		// The connection was closed before it was answered: the sender gave up, and n8n may still be starting the workflow.
-		if (!writableEnded || this.answers.get(key) !== answer) return;
-		this.answers.set(key, { statusCode, writableEnded });
-	}
+interface Delivery {
+	/** The status; until it has been sent, that of the open connection. */
+	answer: Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>;
 }

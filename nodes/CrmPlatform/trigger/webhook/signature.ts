@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The signed parts of a delivery. */
-export interface Signed {
+interface Signed {
 	/** The headers webhook-id, webhook-timestamp and webhook-signature. */
 	id: string | undefined;
 	timestamp: string | undefined;

@@ -3,7 +3,7 @@ import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 import { connect, type Connection } from '../../api/connection';
 import { systemClock, type Clock } from '../../base/clock';
 import { asNodeError } from '../reportFailure';
-import { maxTimeUnstored } from '../storedState';
+import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, isFailing, recoverEvents, recoverHours } from './backlog';
 import { inactive } from './lifecycle';
@@ -30,7 +30,7 @@ const watches = new Map<string, SubscriptionWatch>();
  */
 export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): ITriggerResponse {
 	const watch = new SubscriptionWatch(n8n, clock);
-	const name = `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
+	const name = triggerKey(n8n);
 	// n8n may not have closed the previous watch.
 	watches.get(name)?.close();
 	watches.set(name, watch);
