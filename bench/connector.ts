@@ -12,7 +12,7 @@ import { buildPackage } from '../tools/build.ts';
 import { contextIn, type Parts, runIn } from '../tools/node-context.ts';
 
 /** The connector as n8n runs it: the built package in n8n-core's own execution context. */
-export interface Connector {
+interface Connector {
 	/** @returns all contacts */
 	contacts(reading?: Reading): Promise<INodeExecutionData[]>;
 	/** @param fields how the items are mapped */

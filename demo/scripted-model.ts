@@ -15,7 +15,7 @@ export interface Turn {
 	messages: Array<{ role: string; content: unknown }>;
 }
 
-export interface ToolUse {
+interface ToolUse {
 	tool: string;
 	input: object;
 }

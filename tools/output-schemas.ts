@@ -14,7 +14,7 @@ export interface Menu {
 }
 
 /** A file that n8n reads beside the node, and its content. */
-export interface Preview {
+interface Preview {
 	/** The path of the file, relative to the node's folder. */
 	file: string;
 	schema: OutputSchema;

@@ -18,7 +18,7 @@ import { type BuildAgents, keepAgents } from './kept-agents.ts';
 import type { Peer, PeerTask } from './subjects.ts';
 
 /** How a run of a node ended. */
-export interface Ended {
+interface Ended {
 	items: INodeExecutionData[];
 	error?: ExecutionError;
 }

@@ -22,7 +22,7 @@ import { eventTypesIn, explainPattern } from '../domain/events/event-types.ts';
 import { readableWith, typeCondition } from '../domain/events/event-conditions.ts';
 
 /** The filters of the event log, besides the type. */
-export const eventFilters: readonly Filter[] = [
+const eventFilters: readonly Filter[] = [
 	...valueFilters('sequence', 'sequence', z.int().min(0).meta({ title: 'Sequence' })),
 	...valueFilters('created_at', 'created_at', pointInTime.meta({ title: 'The time of the event' })),
 ];

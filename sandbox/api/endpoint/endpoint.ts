@@ -65,7 +65,7 @@ export function endpoint<Q extends z.ZodObject>(about: Endpoint<Q>): ApiRoute {
 const noQuery = z.object({});
 
 function operationOf(about: Endpoint): Operation {
-	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, extensions: members } = about;
+	const { method, path, id, tag, summary, description, query = noQuery, filters, body, ifMatch, extensions } = about;
 	const { errors: others = [], security, answers } = about;
 	const isWrite = !safeMethods.includes(method);
 	const isOpen = scopeFor(method, path) === undefined;
@@ -99,7 +99,7 @@ function operationOf(about: Endpoint): Operation {
 			...errors(failures, path.startsWith('/oauth/') ? 'OAuth' : 'Problem'),
 		},
 		...(security && { security }),
-		...members?.(),
+		...extensions?.(),
 	};
 }
 

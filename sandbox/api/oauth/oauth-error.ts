@@ -2,7 +2,7 @@ import { z } from 'zod/v4';
 import type { Problem } from '../../core/foundation/problem.ts';
 
 /** The error codes of RFC 6749, 4.1.2.1 and 5.2. */
-export const oauthErrorCodes = [
+const oauthErrorCodes = [
 	'access_denied',
 	'invalid_client',
 	'invalid_grant',

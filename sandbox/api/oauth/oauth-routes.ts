@@ -92,7 +92,7 @@ async function clientRequest(service: Service, limiter: RateLimiter, c: Context<
  *
  * @throws OAuthError invalid_grant if the token belongs to another client
  */
-export function revokeToken(service: Service, client: Client, token: string): void {
+function revokeToken(service: Service, client: Client, token: string): void {
 	const { tokens } = service.store;
 	const refresh = tokens.findRefresh(token);
 	const access = tokens.findAccess(token);

@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
 
 /** The fields that people fill in first or choose from a list, with the options of those that have some. */
-export type Choices = Record<string, string[]>;
+type Choices = Record<string, string[]>;
 
 /** The choices of the writable fields, by the path of the collection without the version. */
 export function choicesOf(resources: readonly Resource[]): Record<string, Choices> {

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import { Turns } from '../../core/foundation/turns.ts';
 
-export interface Address {
+interface Address {
 	address: string;
 	family: 4 | 6;
 }

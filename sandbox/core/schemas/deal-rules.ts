@@ -9,7 +9,7 @@ export const lostReason = text(
 
 type Input = Record<string, unknown>;
 
-export interface DealInStage {
+interface DealInStage {
 	pipeline_id: string | null;
 	stage_id: string | null;
 	status: (typeof stageKinds)[number];

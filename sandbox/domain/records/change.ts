@@ -141,7 +141,7 @@ function sentence(errors: FieldError[]): string {
  *
  * @throws Problem invalid_state_transition
  */
-export function refuseIllegalTransition(
+function refuseIllegalTransition(
 	{ states, object }: Resource,
 	stored: StoredRecord | undefined,
 	values: Record<string, unknown>,

@@ -187,5 +187,5 @@ export function requireVersion(stored: StoredRecord, ifMatch: string | undefined
 const uniqueConstraint = 2067;
 
 /** Whether a unique index has refused a row. Nothing of the row was written. */
-export const isUniqueViolation = (error: unknown): boolean =>
+const isUniqueViolation = (error: unknown): boolean =>
 	typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === uniqueConstraint;

@@ -170,13 +170,13 @@ export function deliveryLine({ store }: Visitor, delivery: Delivery): Html {
 }
 
 /** Selects the events whose idempotency keys begin with this text. */
-export const causeCondition = (cause: string): Condition => ({
+const causeCondition = (cause: string): Condition => ({
 	sql: `substr(json_extract(request, '$.idempotency_key'), 1, length(?)) = ?`,
 	values: [cause, cause],
 });
 
 /** Links for the parts of n8n's idempotency keys: `n8n/<installation>/<workflow>/<execution>/`. */
-export function causeLinks(origin: RequestOrigin | null): Html {
+function causeLinks(origin: RequestOrigin | null): Html {
 	const parts = /^(n8n\/[0-9a-f]{8}\/([\w-]+)\/)(?:(([\w-]+)\/))?[0-9a-f]{32,64}$/.exec(origin?.idempotency_key ?? '');
 	if (!parts) return html``;
 	const [, ofWorkflow = '', workflow = '', segment, execution] = parts;

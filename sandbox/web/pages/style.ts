@@ -1,6 +1,6 @@
 
 /** The style of pages with a navigation: beside the page where there is room, otherwise above it. */
-export const consoleStyle = `
+const consoleStyle = `
 .with-navigation { padding: 0; }
 .with-navigation main { max-width: 76rem; margin: 0; padding: 1.25rem 1rem 3rem; }
 .skip { position: absolute; left: -99rem; padding: .5rem 1rem; background: var(--card); }

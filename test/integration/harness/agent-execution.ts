@@ -12,7 +12,7 @@ import { asTool } from './engine-agent.ts';
 import { parts, type Setup } from './node-runs.ts';
 
 /** Calls the node with what a model fills in; gives what the model is answered. */
-export type Tool = (input: IDataObject) => Promise<IDataObject>;
+type Tool = (input: IDataObject) => Promise<IDataObject>;
 
 /**
  * One execution of a workflow in which an AI agent has the node as a tool, as n8n makes it for

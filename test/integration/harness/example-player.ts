@@ -10,7 +10,7 @@ export interface Item {
 	from: Record<string, IDataObject>;
 }
 
-export interface TableRow extends IDataObject {
+interface TableRow extends IDataObject {
 	id: number;
 	updatedAt: string;
 }

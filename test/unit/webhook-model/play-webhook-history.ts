@@ -9,7 +9,7 @@ const repeating = ['publish', 'delete', 'divert', 'fix', 'oldStore', 'loseAnswer
 
 let workflows = 0;
 
-export interface WebhookWorld {
+interface WebhookWorld {
 	clock: ModelClock;
 	n8n: WebhookModelN8n;
 	service: WebhookModelService;

@@ -9,7 +9,7 @@ export interface Grant {
 	scopes: string[];
 }
 
-export interface Code {
+interface Code {
 	grant: Grant;
 	redirectUri: string;
 	/** The PKCE code challenge, method S256. */
