@@ -6,7 +6,11 @@ import tseslint from 'typescript-eslint';
 const emptyNames = ['given', 'asked', 'known', 'told', 'kept', 'whole', 'one', 'own', 'wanted', 'made', 'what'];
 /** Names of members of output items, which a member and what is read from it may have. */
 const memberNames = ['kept'];
-/** Forbids names to what ESLint calls a selector. */
+/**
+ * Forbids names to what ESLint calls a selector.
+ * @param {string[]} names
+ * @param {{ selector: string | string[], modifiers?: string[] }} selector
+ */
 const without = (names, selector) => ({ ...selector, format: null, custom: { regex: `^(${names.join('|')})$`, match: false } });
 const emptyMemberNames = emptyNames.filter((name) => !memberNames.includes(name));
 

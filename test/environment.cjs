@@ -5,8 +5,17 @@ const { TestEnvironment } = require('jest-environment-node');
 if (process.send) {
 	process.once('exit', (code) => {
 		for (const listener of process.listeners('exit')) listener.call(process, code);
-		process.reallyExit(code);
+		Reflect.get(process, 'reallyExit').call(process, code);
 	});
+}
+
+/**
+ * A timer that no process stays alive for.
+ * @template {(...timer: any[]) => NodeJS.Timeout} Start
+ * @param {Start} start
+ */
+function leftBehind(start) {
+	return Object.assign((/** @type {Parameters<Start>} */ ...timer) => start(...timer).unref(), start);
 }
 
 /**
@@ -15,14 +24,13 @@ if (process.send) {
  * those that a test imports.
  */
 module.exports = class extends TestEnvironment {
+	/** @param {ConstructorParameters<typeof TestEnvironment>} settings */
 	constructor(...settings) {
 		super(...settings);
 		// Old versions of n8n leave timers behind, which would keep a worker alive: n8n-core looks after SSH
 		// connections, and `sleep` goes on when what it limits has ended (up to 2.30).
-		for (const name of process.send ? ['setTimeout', 'setInterval'] : []) {
-			const start = this.global[name];
-			this.global[name] = Object.assign((...timer) => start(...timer).unref(), start);
-		}
+		const { setTimeout, setInterval } = this.global;
+		if (process.send) Object.assign(this.global, { setTimeout: leftBehind(setTimeout), setInterval: leftBehind(setInterval) });
 		this.global.loadSandbox = () => {
 			require('./sandbox/harness/quick-passwords.ts');
 			return require('../sandbox/serve.ts');

@@ -22,6 +22,7 @@ export class BareTrigger {
 		properties: [],
 	};
 
+	/** @this {import('n8n-workflow').IWebhookFunctions} */
 	async webhook() {
 		return { workflowData: [[{ json: this.getBodyData() }]] };
 	}

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,8 +9,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { freePort } from '../../demo/ports.ts';
 import { type Killable, startKillable } from '../sandbox/harness/killable-sandbox.ts';
 import { until } from '../until.ts';
+import { outputOf, startProcess } from './killable-node.ts';
 
-const script = join(__dirname, 'import-process.cjs');
 /** Three jobs. */
 const rows = 11_000;
 
@@ -36,9 +36,7 @@ afterAll(async () => {
 function importPeople(executionId: string): ChildProcess {
 	const csv = join(folder, 'people.csv');
 	const options = { writeOncePer: 'people.csv of Sunday' };
-	return spawn(process.execPath, [script, JSON.stringify({ url, csv, folder, executionId, options })], {
-		stdio: ['ignore', 'pipe', 'inherit'],
-	});
+	return startProcess('import', { credential: { baseUrl: url, apiKey: 'KEY' }, csv, folder, executionId, options });
 }
 
 /** @returns what it prints; undefined where it fails */
@@ -47,12 +45,8 @@ async function importToItsEnd(
 	meanwhile: (process: ChildProcess) => Promise<void> = async () => {},
 ): Promise<string | undefined> {
 	const process = importPeople(executionId);
-	const output: Buffer[] = [];
-	process.stdout!.on('data', (chunk: Buffer) => output.push(chunk));
-	const closed = once(process, 'close');
-	await meanwhile(process);
-	const [code] = await closed;
-	return code === 0 ? Buffer.concat(output).toString() : undefined;
+	const [output] = await Promise.all([outputOf(process), meanwhile(process)]);
+	return output;
 }
 
 const contacts = async (): Promise<number> => (await sandbox.send('GET', '/v1/contacts?limit=1', undefined)).body.total;

@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { IDataObject } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { executeContext } from '../integration/harness/node-runs.ts';
 import { useSandbox } from '../integration/harness/sandbox.ts';
 import { until } from '../until.ts';
+import { outputOf, startProcess } from './killable-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const count = 80;
@@ -17,16 +17,12 @@ const killedAfter = [1, 20, 25];
 function startUndo(executionId: string): ChildProcess {
 	const { baseUrl, apiKey } = sandbox.credential;
 	const parameters = { resource: 'change', operation: 'undo', preview: false, undoOf: 'execution', undoId: 'wrong', since: '', options: {} };
-	const setup = { credential: { baseUrl, apiKey }, parameters, executionId };
-	return spawn(process.execPath, [join(__dirname, 'node-process.cjs'), JSON.stringify(setup)], { stdio: ['ignore', 'pipe', 'inherit'] });
+	return startProcess('node', { credential: { baseUrl, apiKey }, parameters, executionId });
 }
 
 async function undoToItsEnd(executionId: string): Promise<IDataObject[]> {
-	const process = startUndo(executionId);
-	const output: Buffer[] = [];
-	process.stdout!.on('data', (chunk: Buffer) => output.push(chunk));
-	expect(await once(process, 'close')).toEqual([0, null]);
-	return JSON.parse(Buffer.concat(output).toString()) as IDataObject[];
+	const output = await outputOf(startUndo(executionId));
+	return JSON.parse(output!) as IDataObject[];
 }
 
 const writes = async (): Promise<number> => (await sandbox.requests()).filter(({ method }) => method !== 'GET').length;

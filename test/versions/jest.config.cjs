@@ -7,8 +7,9 @@ const installation = process.env.N8N_CORE_INSTALLATION;
 
 /** What n8n gives to a community package comes from the same n8n. */
 const offered = ['n8n-core', 'n8n-workflow', '@n8n/di', 'zod', 'luxon', 'lodash']
-	.map((name) => [`^${name}$`, join(installation ?? '.', 'node_modules', name)])
-	.filter(([, folder]) => existsSync(folder));
+	.map((name) => ({ name, folder: join(installation ?? '.', 'node_modules', name) }))
+	.filter(({ folder }) => existsSync(folder))
+	.map(({ name, folder }) => [`^${name}$`, folder]);
 
 /** The integration tests in another version of n8n-core. */
 module.exports = {

@@ -23,7 +23,7 @@ export function useBinaryStore(): BinaryStore {
 }
 
 /** The store in a folder, once it is initialized. */
-function binaryStoreIn(folder: string): BinaryStore & { init(): Promise<void> } {
+export function binaryStoreIn(folder: string): BinaryStore & { init(): Promise<void> } {
 	const service = Container.get(BinaryDataService);
 
 	const bytes: BinaryStore['bytes'] = async (file) => {

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { binaryStoreIn } from '../integration/harness/binary-store.ts';
+import { run } from '../integration/harness/node-runs.ts';
+import type { Setup } from '../../tools/node-context.ts';
+import { endWith, inputOfProcess } from './killable-node.ts';
+
+/** An import of a CSV file that the process stores in n8n's binary store first. */
+export interface Import extends Pick<Setup, 'credential'> {
+	executionId: string;
+	csv: string;
+	/** The folder of the binary store. */
+	folder: string;
+	options: { writeOncePer: string };
+}
+
+/** Runs Import File, and prints its item and the file of finished rows. */
+async function main(): Promise<string> {
+	const { credential, csv, folder, executionId, options } = inputOfProcess<Import>();
+	const store = binaryStoreIn(folder);
+	await store.init();
+	const { items } = await run({
+		credential,
+		parameters: { resource: 'file', operation: 'importFile', binaryField: 'data', options },
+		files: { data: await store.put(readFileSync(csv)) },
+		executionId,
+	});
+	return JSON.stringify({ json: items[0]?.json, done: await store.text(items[0]?.binary?.['done']) });
+}
+
+endWith(main());
