@@ -171,6 +171,21 @@ describe('`a.b` beside `a {b}`', () => {
 		expect(sentRecords()).toEqual([]);
 	});
 
+	const blankAndValue = { 'a.c': null, a: { c: 'one' } };
+	test.each<[string, IDataObject, INodeParameters]>([
+		['JSON', {}, { fieldsMode: 'json', fieldsJson: JSON.stringify(blankAndValue) }],
+		['an item whose empty cells clear', blankAndValue, { options: { emptyCells: 'clear' } }],
+	])('are two values if a blank of %s would clear the field', async (_, item, parameters) => {
+		const { message } = await failure(setup([item], { ...update('contact', 'c1', item), ...parameters }));
+		expect(message).toContain('“a.c” and “a.c” both map to this field, with different values');
+		expect(writtenBodies).toEqual([]);
+	});
+
+	test('are one value if a blank leaves the field as it is', async () => {
+		await run(setup([blankAndValue], update('contact', 'c1', automatic)));
+		expect(sentRecords()).toEqual([{ a: { c: 'one' } }]);
+	});
+
 	test('are one value if they are equal', async () => {
 		await run(setup([{ 'a.c': 'one', a: { c: 'one' } }, { a: null, 'a.c': 'one' }, { 'a.c': 'one', a: null }]));
 		expect(sentRecords()).toEqual([{ a: { c: 'one' } }, { a: { c: 'one' } }, { a: { c: 'one' } }]);

@@ -9,6 +9,7 @@ import {
 	readOption,
 	readPercent,
 	readPositiveNumber,
+	readPreview,
 	readWholeNumber,
 } from '../../nodes/CrmPlatform/values/readers';
 import { randomRuns } from '../random-runs.ts';
@@ -25,15 +26,23 @@ describe('A parameter', () => {
 		[1, true],
 		['0', false],
 	])('that means a boolean is read as one: %j', (input, expected) => {
-		expect(readBoolean('Preview', input)).toBe(expected);
+		expect(readBoolean('Include Deleted', input)).toBe(expected);
 	});
 
 	it.each(['yes', 'tru', 2, {}, [true], 'true false', NaN, '1.0'])(
 		'that does not mean a boolean is refused with its label and the accepted values: %j',
 		(input) => {
-			expect(() => readBoolean('Preview', input, { otherwise: false })).toThrow(/^Preview: enter true or false instead of “.*”\.$/);
+			expect(() => readBoolean('Include Deleted', input, { otherwise: false })).toThrow(/^Include Deleted: enter true or false instead of “.*”\.$/);
 		},
 	);
+
+	it.each([true, 'true', ' True '])('Preview is on for %j', (input) => expect(readPreview(input)).toBe(true));
+
+	it.each([false, 'false', 'FALSE\n'])('Preview is off for %j', (input) => expect(readPreview(input)).toBe(false));
+
+	it.each([0, '0', 1, '1', -0, '', undefined, null, 'no', []])('Preview is refused for %j, as turning it off lets the node write', (input) => {
+		expect(() => readPreview(input)).toThrow(/^Preview: enter true or false instead of /);
+	});
 
 	it.each([
 		['10', 10],
@@ -128,7 +137,7 @@ describe('A parameter', () => {
 	});
 
 	it.each(blanks)('that is blank is its default if it has one, and is refused if it has none: %j', (blank) => {
-		expect(readBoolean('Preview', blank, { otherwise: true })).toBe(true);
+		expect(readBoolean('Include Deleted', blank, { otherwise: true })).toBe(true);
 		expect(readWholeNumber('Limit', blank, { otherwise: 50 })).toBe(50);
 		expect(readPercent('Share', blank, { otherwise: 10 })).toBe(10);
 		expect(readOption('Format', blank, ['csv', 'json'], { otherwise: 'csv' })).toBe('csv');

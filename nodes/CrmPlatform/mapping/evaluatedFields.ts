@@ -4,7 +4,7 @@ import { outcomeField } from '../api/answeredRecord';
 import { parseJson } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { refersToOthers } from '../api/openapi/linkFields';
-import type { EvaluatedValue, ValueOrigin } from '../fields/decideValue';
+import { decideValue, type EvaluatedValue, type ValueOrigin } from '../fields/decideValue';
 import type { Field, FieldValue } from '../fields/field';
 import { readOption } from '../values/readers';
 import { customNamesake, OncePerFields, type AcceptedFields } from './acceptedFields';
@@ -147,13 +147,13 @@ class ObjectValues implements EvaluatedFields {
 		const ofPicked = picked.references(item);
 		const object = this.objects.readEarly(item);
 		if (Object.keys(object).every((name) => plainNames.has(name))) return ofPicked;
-		return [...reader.read(object).values.filter(({ field }) => refersToOthers(field)), ...ofPicked];
+		return [...reader.read(object, this.isSkippedIn(item)).values.filter(({ field }) => refersToOthers(field)), ...ofPicked];
 	}
 
 	values(item: number, accepted: AcceptedFields): EvaluatedValue[] {
 		const { reader, picked } = this.reading.for(accepted);
 		const object = this.objects.readInTurn(item);
-		const { values, unknown, noObjects } = reader.read(object);
+		const { values, unknown, noObjects } = reader.read(object, this.isSkippedIn(item));
 		// A model would take a success to cover everything it has sent.
 		const isOfModel = this.stored.mode === 'json' && isFilledByModel(this.stored.json);
 		const invented = isOfModel ? unknown.filter((name) => !accepted.recordNames.has(name)) : [];
@@ -165,6 +165,12 @@ class ObjectValues implements EvaluatedFields {
 		const names = Object.keys(object);
 		if (all.length === 0 && names.length > 0) throw nothingToSend(names, accepted.fields);
 		return all;
+	}
+
+	/** Two values for one field conflict if each of them would change it. */
+	private isSkippedIn(item: number) {
+		const origin = this.originOf(item);
+		return (field: Field, value: unknown): boolean => decideValue({ field, value, origin }, 'clear').action === 'skip';
 	}
 
 	private originOf(item: number): ValueOrigin {

@@ -29,11 +29,15 @@ export class ObjectReader {
 		this.names = new FieldNames(fields, recordNames);
 	}
 
-	/** @throws Error in the user's words where two names with different values mean one field, or one name may mean several */
-	read(object: IDataObject): ObjectFields {
-		const found: FoundValues = { values: new Map(), unknown: [], noObjects: [] };
+	/**
+	 * @param isSkipped whether a value leaves its field as it is, so that it yields to that of another name
+	 * @throws Error in the user's words where two names with different values mean one field, or one name may mean several
+	 */
+	read(object: IDataObject, isSkipped: IsSkipped = isBlankFor): ObjectFields {
+		const found: FoundValues = { values: new Map(), unknown: [], noObjects: [], isSkipped };
 		this.readMembers(object, '', found);
-		return { ...found, values: [...found.values.values()].map(({ field, value }): FieldValue => ({ field, value })) };
+		const { values, unknown, noObjects } = found;
+		return { values: [...values.values()].map(({ field, value }): FieldValue => ({ field, value })), unknown, noObjects };
 	}
 
 	private readMembers(object: IDataObject, prefix: string, found: FoundValues): void {
@@ -66,15 +70,18 @@ export class ObjectReader {
 
 interface FoundValues extends Omit<ObjectFields, 'values'> {
 	values: Map<string, { field: Field; name: string; value: unknown }>;
+	isSkipped: IsSkipped;
 }
 
-function add({ values }: FoundValues, field: Field, name: string, value: unknown): void {
+type IsSkipped = (field: Field, value: unknown) => boolean;
+
+function add({ values, isSkipped }: FoundValues, field: Field, name: string, value: unknown): void {
 	const pathKey = JSON.stringify(field.path);
 	const other = values.get(pathKey);
 	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
-	if (!other || isSame || isBlankFor(field, other.value)) {
+	if (!other || isSame || isSkipped(field, other.value)) {
 		values.set(pathKey, { field, name, value });
-	} else if (!isBlankFor(field, value)) {
+	} else if (!isSkipped(field, value)) {
 		throw new Error(
 			`${field.label}: “${other.name}” and “${name}” both map to this field, with different values. Remove or rename one of them.`,
 		);

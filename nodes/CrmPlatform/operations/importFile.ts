@@ -11,7 +11,7 @@ import { chosenOption } from '../parameters/optionText';
 import { columnMapping } from '../parameters/columns';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties } from '../parameters/file';
-import { readBoolean } from '../values/readers';
+import { readPreview } from '../values/readers';
 import { importRows } from '../writing/fileImport';
 import { fieldToMatchOn } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/oncePer';
@@ -63,7 +63,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 		);
 	}
 	const path = collectionPath(execution, item);
-	const isPreview = readBoolean('Preview', n8n.getNodeParameter('preview', item, false));
+	const isPreview = readPreview(n8n.getNodeParameter('preview', item, false));
 	const columns = columnMapping(n8n, item);
 	const { match } = write.job;
 	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);

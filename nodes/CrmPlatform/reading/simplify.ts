@@ -74,7 +74,7 @@ export function summaryFields(
 ): (item: number) => OutputField[] | undefined {
 	const value: unknown = n8n.getNodeParameter('simplify', 0, false, { rawExpressions: true });
 	const evaluation = new Evaluation(n8n, [{ label: 'Simplify', value }]);
-	const isSimple = (value: unknown) => readBoolean('Simplify', value, { otherwise: false });
+	const isSimple = (value: unknown) => readBoolean('Simplify', value);
 	const fields = summary.length > 0 ? summary.map((name) => summaryField(name, all, api)) : undefined;
 	// A wrong choice is refused before anything is written.
 	if (!isExpression(value)) isSimple(value);

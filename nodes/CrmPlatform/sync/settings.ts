@@ -11,7 +11,7 @@ import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { chosenOption, parameterText } from '../parameters/optionText';
-import { readBoolean, readPercent, readWholeNumber } from '../values/readers';
+import { readPercent, readPreview, readWholeNumber } from '../values/readers';
 import { resourceNamed } from '../resources';
 import { describedOperation } from '../writing/describedOperation';
 import { originalExecution } from '../writing/runState';
@@ -104,7 +104,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		unique,
 		read,
 		sourceFields: { match, unique: [...unique, ...match], version, agreed, changedAt },
-		isPreview: readBoolean(preview.displayName, n8n.getNodeParameter(preview.name, 0, preview.default)),
+		isPreview: readPreview(n8n.getNodeParameter(preview.name, 0, preview.default)),
 		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : limitsOf(n8n),
 	};
 }

@@ -5,7 +5,7 @@ import { idText } from '../base/json';
 import { locatorValue } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { isBlank, listIn } from '../values/blank';
-import { readBoolean, readDate, readOption, readText, readWholeNumber } from '../values/readers';
+import { readBoolean, readDate, readOption, readPreview, readText, readWholeNumber } from '../values/readers';
 import { causerKinds, causerNames, ChangeCauser, type CauserKind } from './changeCauser';
 import {
 	allowPartialUndo,
@@ -73,7 +73,7 @@ export function readUndoChoices(execution: Execution, item: number, kinds: Resou
 		hint: kind === 'execution' ? ' If it is a retry, enter the number of the execution that it retries.' : '',
 		...(begin !== undefined && { since: begin }),
 		allowsPartialUndo,
-		isPreview: readOption(undoPreview.displayName, String(n8n.getNodeParameter(undoPreview.name, item, '')), ['true', 'false']) === 'true',
+		isPreview: readPreview(n8n.getNodeParameter(undoPreview.name, item, '')),
 		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		...(chosenIds !== undefined && { onlyIds: idsIn(chosenIds) }),

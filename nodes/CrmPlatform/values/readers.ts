@@ -29,6 +29,17 @@ export function readBoolean(label: string, value: unknown, blank: Blank<boolean>
 	return read(label, value, blank, booleanIn, 'true or false');
 }
 
+/**
+ * Reads the parameter Preview. Only `true` and `false` are accepted: a formula that returns 0 or nothing by mistake
+ * would write.
+ *
+ * @throws Error in the user's words for anything else
+ */
+export function readPreview(value: unknown): boolean {
+	const exactly = (input: unknown) => (['0', '1'].includes(textOf(input) ?? '') ? undefined : booleanIn(input));
+	return read('Preview', value, {}, exactly, 'true or false');
+}
+
 /** @throws Error in the user's words where the value is not a whole number within the limits */
 export function readWholeNumber(
 	label: string,
