@@ -4,7 +4,7 @@ import { pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetDispatchers);
 
-type StaticData = { global: Record<string, { revision: number; state: Position }> };
+type StaticData = { global: Record<string, { takeover: number; revision: number; state: Position }> };
 
 test('an older position in the store does not replace that of the process', async () => {
 	const { clock, n8n, happen, choose, publish, started } = await pollWorld();

@@ -156,6 +156,28 @@ test('a later state of another process is newer, even if that missed earlier one
 	expect(readState(keeper(second, 'poll'), schema)).toEqual({ at: 4 });
 });
 
+test('a state that a superseded process stores late is older than that of the process that took over, whatever their clocks', () => {
+	const clock = jest.spyOn(Date, 'now').mockReturnValue(2_000_000);
+	const superseded = workflowOf('{}');
+	storeState(keeper(superseded, 'poll'), { at: 1 });
+	const next = workflowOf(JSON.stringify(superseded.staticData));
+
+	forgetStates();
+	clock.mockReturnValue(1_000_000);
+	storeState(keeper(next, 'poll'), { at: 2 }, { isTakeover: true });
+	const stored = JSON.stringify(next.staticData);
+
+	forgetStates();
+	clock.mockReturnValue(3_000_000);
+	storeState(keeper(superseded, 'poll'), { at: 3 });
+
+	forgetStates();
+	expect(readState(keeper(workflowOf(stored), 'poll'), schema)).toEqual({ at: 2 });
+	expect(readState(keeper(superseded, 'poll'), schema)).toEqual({ at: 2 });
+	storeState(keeper(superseded, 'webhook'), { at: 4 });
+	expect(stateInCopy(keeper(superseded, 'poll'), schema)).toEqual({ at: 2 });
+});
+
 test('an older copy does not replace the newer state, neither in this process nor in what it stores next', () => {
 	const workflow = workflowOf('{}');
 	storeState(keeper(workflow, 'poll'), { at: 1 });

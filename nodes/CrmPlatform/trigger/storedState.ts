@@ -19,10 +19,15 @@ const entry = z.object({
 	/** The owner: a copy of the workflow, in this n8n or another, carries the original's static data. */
 	instance: z.string(),
 	workflow: z.string(),
-	/** Of two copies of a state, the higher one is newer. */
+	/** Number of times a process has taken the trigger over. A superseded process has a lower one, however late it stores. */
+	takeover: z.number().int(),
+	/** Of two copies with the same takeover, the one with the higher revision is newer. */
 	revision: z.number(),
 	state: z.unknown(),
 });
+
+/** Which of the states of a trigger it is. */
+export type StateVersion = Pick<Entry, 'takeover' | 'revision'>;
 
 type Entry = z.infer<typeof entry>;
 
@@ -46,26 +51,35 @@ export function stateInCopy<State>(n8n: StateKeeper, schema: z.ZodType<State>): 
 	return found && schema.safeParse(plain(found.state)).data;
 }
 
-/** The revision of the newest state of this trigger; 0 if there is none. */
-export const newestRevision = (n8n: StateKeeper): number => learn(n8n).get(nameOf(n8n))?.revision ?? 0;
+/** Whether there is no state of this trigger that is newer than this version. */
+export function isNewestState(n8n: StateKeeper, version: StateVersion): boolean {
+	const newest = learn(n8n).get(nameOf(n8n));
+	return newest === undefined || !isNewer(newest, version);
+}
 
 /**
  * Puts the state where n8n stores it: with the next `emit`, and after activation and deactivation.
  *
- * @returns its revision
+ * @param isTakeover whether this process opens the trigger now: what another process stores from here on is older
  */
-export function storeState(n8n: StateKeeper, state: object): number {
+export function storeState(n8n: StateKeeper, state: object, { isTakeover = false } = {}): StateVersion {
 	const states = learn(n8n);
 	const name = nameOf(n8n);
+	const previous = states.get(name);
+	const takeover = (previous?.takeover ?? 0) + (isTakeover ? 1 : 0);
 	// The revision follows the clock, so that even a process that has missed revisions recognizes a later state as newer.
-	const revision = Math.max((states.get(name)?.revision ?? 0) + 1, Date.now());
-	states.set(name, { ...ownerOf(n8n), revision, state: plain(state) });
+	const revision = Math.max((previous?.revision ?? 0) + 1, Date.now());
+	states.set(name, { ...ownerOf(n8n), takeover, revision, state: plain(state) });
 	const data = n8n.getWorkflowStaticData('global');
 	for (const [stateName, newest] of states) {
-		if (ownEntry(n8n, data[stateName])?.revision !== newest.revision) data[stateName] = plain(newest);
+		const stored = ownEntry(n8n, data[stateName]);
+		if (!stored || isNewer(newest, stored)) data[stateName] = plain(newest);
 	}
-	return revision;
+	return { takeover, revision };
 }
+
+const isNewer = (version: StateVersion, than: StateVersion): boolean =>
+	version.takeover > than.takeover || (version.takeover === than.takeover && version.revision > than.revision);
 
 /** Merges newer states from this copy of the static data, and returns those of the workflow. */
 function learn(n8n: StateKeeper): Map<string, Entry> {
@@ -75,7 +89,8 @@ function learn(n8n: StateKeeper): Map<string, Entry> {
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
 		if (!isStateName.test(name)) continue;
 		const found = ownEntry(n8n, value);
-		if (found && found.revision > (states.get(name)?.revision ?? 0)) states.set(name, plain(found));
+		const newest = states.get(name);
+		if (found && (!newest || isNewer(found, newest))) states.set(name, plain(found));
 	}
 	return states;
 }

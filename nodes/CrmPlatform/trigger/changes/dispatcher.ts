@@ -1,7 +1,7 @@
 import type { INodeExecutionData, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
-import { storeState } from '../storedState';
+import { storeState, type StateVersion } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import type { DispatchOptions } from './eventChoice';
 import { reportAbandonedGroups } from './abandonedGroups';
@@ -34,7 +34,7 @@ export class Dispatcher {
 	/** The executions under way. */
 	private readonly running: Starts;
 	private readonly deferred = new DeferredGroups();
-	private storedRevision = 0;
+	private storedVersion: StateVersion = { takeover: 0, revision: 0 };
 	private isStored = true;
 	private closedAt = 0;
 	private opening = new AbortController();
@@ -58,9 +58,9 @@ export class Dispatcher {
 		this.opening = new AbortController();
 	}
 
-	/** Revision of the position that this process has stored last: another process may have stored a newer one. */
-	get revision(): number {
-		return this.storedRevision;
+	/** Version of the position that this process has stored last: another process may have stored a newer one. */
+	get version(): StateVersion {
+		return this.storedVersion;
 	}
 
 	/** Aborted when the trigger is closed, or opened again. */
@@ -151,8 +151,8 @@ export class Dispatcher {
 	}
 
 	/** Puts the position where n8n stores it: with the next `emit`, and after activation. */
-	putInStaticData(): void {
-		this.storedRevision = storeState(this.n8n, this.position);
+	putInStaticData(options?: { isTakeover: boolean }): void {
+		this.storedVersion = storeState(this.n8n, this.position, options);
 	}
 
 	/**

@@ -59,11 +59,6 @@ export interface Group {
 
 /** How far the event log was read, and which groups are not finished yet. */
 export interface Position {
-	/**
-	 * Number of times the trigger was opened, in any process. A process whose successor has opened it has a lower number,
-	 * however late it stores its position.
-	 */
-	openings?: number | undefined;
 	/** The account that the log belongs to; empty while it is unknown. */
 	account: string;
 	/** The beginning as the user entered it. */
@@ -154,7 +149,6 @@ const backfill = z.object({
 });
 
 const schema: z.ZodType<Position> = z.object({
-	openings: z.number().int().optional(),
 	account: z.string(),
 	start: z.string(),
 	since: z.string(),

@@ -2,7 +2,7 @@ import { NodeOperationError, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
 import type { EventLog } from '../../api/eventLog';
-import { forgetStates, newestRevision, triggerKey } from '../storedState';
+import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import type { DispatchOptions } from './eventChoice';
 import { Dispatcher } from './dispatcher';
 import { groupOfEvents } from './group';
@@ -43,10 +43,7 @@ export async function openDispatcher(
 	const name = triggerKey(n8n);
 	const existingDispatcher = dispatchers.get(name);
 	const stored = storedPosition(n8n);
-	const [openingsHere, openingsStored] = [existingDispatcher?.position.openings ?? 0, stored?.openings ?? 0];
-	const hasNewestRevision = (existingDispatcher?.revision ?? 0) >= newestRevision(n8n);
-	const isNewer = openingsHere > openingsStored || (openingsHere === openingsStored && hasNewestRevision);
-	const isCurrent = existingDispatcher !== undefined && (!stored || isNewer);
+	const isCurrent = existingDispatcher !== undefined && (!stored || isNewestState(n8n, existingDispatcher.version));
 	const latestPosition = isCurrent ? existingDispatcher.position : stored;
 	// At a restart, n8n itself starts published triggers.
 	const isRestart = ['init', 'leadershipChange'].includes(n8n.getActivationMode());
@@ -54,7 +51,6 @@ export async function openDispatcher(
 	const newest = await log.newest();
 	const resumed = await resume(log, latestPosition, newest, beginning, start);
 	const { position } = resumed;
-	position.openings = Math.max(openingsHere, openingsStored) + 1;
 	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
 	const isOlder = isRestart && latestPosition !== undefined && latestPosition.start !== beginning.start;
 	let { notice } = resumed;
@@ -73,7 +69,7 @@ export async function openDispatcher(
 	}
 	dispatchers.set(name, dispatcher);
 	// n8n stores the position at the end of the activation.
-	dispatcher.putInStaticData();
+	dispatcher.putInStaticData({ isTakeover: true });
 	return dispatcher;
 }
 
