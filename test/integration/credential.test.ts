@@ -72,6 +72,12 @@ describe('the user reads the cause', () => {
 		await says({ baseUrl: 'http://127.0.0.1:1' }, 'nothing is listening there');
 	});
 
+	test('when the rate limit is reached, without waiting for long', async () => {
+		await sandbox.faults({ path: '/v1/contacts', status: 429, headers: { 'retry-after': '60' } });
+		await says({}, 'The CRM accepts requests again at');
+		await sandbox.clear();
+	});
+
 	test('when a web site is there', async () => {
 		const site = await serving('text/html', '<!doctype html><title>Welcome</title>');
 		await says({ baseUrl: site.url }, 'web page');

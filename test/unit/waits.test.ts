@@ -127,6 +127,25 @@ test.each([300, 3_600])('after a 429 that names %i s, the refused requests are r
 	expect(ends).toEqual(Array(8).fill(true));
 });
 
+test('the time in the queue counts towards Maximum Wait: a request that cannot be sent before then fails without another wait', async () => {
+	const clock = new SimulatedClock();
+	const begun = clock.now();
+	const transport = async () => {
+		await clock.sleep(100);
+		return { status: 429, headers: { 'retry-after': '60' }, text: '' };
+	};
+	const queueOptions = { account: 'queued', workflow: 'w', priority: 'awaited' as const, laterPriority: 'awaited' as const, maxUnattendedWait: defaultMaxUnattendedWait, reserve: 0 };
+	const sender = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
+	const ends: number[] = [];
+	const ask = () => void sender({ method: 'GET', path: '/v1/contacts' }).then(() => ends.push(clock.now() - begun));
+	ask();
+	await clock.runUntil(begun + 1_000);
+	for (let i = 0; i < 3; i += 1) ask();
+	await clock.runUntil(begun + 600_000);
+	expect(ends).toHaveLength(4);
+	for (const end of ends) expect(end).toBeLessThanOrEqual(301_000);
+});
+
 test('runs of nodes in one execution count together: a loop becomes bulk, and leaves room, like one long run', async () => {
 	const clock = new SimulatedClock();
 	let remaining = 101;

@@ -18,7 +18,10 @@ export type ValueOrigin =
 	| 'cellThatLeaves'
 	| 'cellThatClears';
 
-/** What clearing a field does in an operation: `clear` sends null, `skip` sends nothing, since a new record has nothing to clear. */
+/**
+ * What clearing a field does in an operation: `clear` sends null, `skip` sends nothing, since a new record has nothing
+ * to clear, and the fields of an action such as *Lose* say what to do, not what to erase.
+ */
 export type WhenCleared = 'clear' | 'skip';
 
 /** What happens with one value. */

@@ -46,11 +46,11 @@ async function readOneContact(
 	readReserve(credential.leaveRoom);
 	const secret = credential.apiKey;
 	const signed = testing(helpers, `Bearer ${secret}`);
-	// The user is waiting: no retries.
+	// The user is waiting in the dialog.
 	const sender = createSender({
 		transport: signed,
 		address,
-		policy: { ...retryPolicy, attempts: 1 },
+		policy: { ...retryPolicy, attempts: 1, maxWait: 5_000 },
 		timeout: 15_000,
 	});
 	const send = async (request: ApiRequest): Promise<ApiResponse> => {

@@ -73,8 +73,8 @@ export class RequestAttempts {
 		for (;;) {
 			signal?.throwIfAborted();
 			const priority = this.sender.currentPriority();
-			const maxQueueWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
-			const response = await this.sendQueued(priority, maxQueueWait);
+			const maxWait = priority === 'awaited' ? policy.maxWait : (queueOptions?.maxUnattendedWait ?? policy.maxWait);
+			const response = await this.sendQueued(priority, maxWait);
 			// Another attempt would only be refused, at the cost of the shared plan.
 			if ('retryAt' in response) return failed(this.problem ? this.finalProblem(this.problem) : rateLimitProblem(), response.retryAt);
 			// A request aborted by a canceled execution is not a connection failure.
@@ -88,7 +88,7 @@ export class RequestAttempts {
 			}
 			const problem = this.recordFailure(failure, answer);
 			const isLast = 'isOverdue' in response || answer.isFinal === true;
-			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxQueueWait);
+			const decision: RetryDecision = isLast ? { retry: false } : this.decide(failure, maxWait);
 			if (!decision.retry) return failed(this.finalProblem(problem), decision.retryAt);
 			if (decision.countsAsAttempt) this.attempts += 1;
 			await this.wait(decision.delay);
@@ -135,14 +135,15 @@ export class RequestAttempts {
 		return this.problem;
 	}
 
-	private decide(failure: FailedAttempt, maxQueueWait: number): RetryDecision {
+	/** @param maxWait how long the request may wait for the rate limit: in the queue, and after each 429 */
+	private decide(failure: FailedAttempt, maxWait: number): RetryDecision {
 		const { clock, policy } = this.sender;
 		const { attempts, deferrals, waited } = this;
 		const { isRepeatable, hasKey } = this.request;
 		return decideRetry(
 			failure,
 			{ attempts, deferrals, waited, isRepeatable, hasKey, now: clock.now(), random: clock.random() },
-			failure.status === rateLimited ? { ...policy, maxWait: maxQueueWait } : policy,
+			failure.status === rateLimited ? { ...policy, maxWait: maxWait - this.queued } : policy,
 		);
 	}
 
