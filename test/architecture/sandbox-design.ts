@@ -1,10 +1,12 @@
+import { partsOnFloors, type Floor } from './floors.ts';
 import type { Part } from './part.ts';
 
-/** The folders of the sandbox with the packages each may import, floor by floor from the ground up. */
-const floors: Array<Record<string, string[]>> = [
+/** The sandbox, from the ground up. */
+const floors: Floor[] = [
 	{ 'core/foundation': ['zod'] },
 	{ 'core/schemas': ['zod'] },
-	{ 'core/store': ['node:**'] },
+	// The store has a folder for each of its subjects.
+	{ 'core/store/**': ['node:**'] },
 	{ core: ['@hono/node-server'] },
 	{ 'domain/access': ['hono'], 'domain/queries': ['zod', 'node:crypto'] },
 	{ 'domain/events': [] },
@@ -24,25 +26,10 @@ const floors: Array<Record<string, string[]>> = [
 	{ 'web/consent': ['hono'], 'web/console': ['hono'], 'web/docs': ['hono', 'node:**'], 'web/settings': ['hono'] },
 ];
 
-const partsOf = (floor: Record<string, string[]>): string[] =>
-	Object.keys(floor).map((folder) => `sandbox/${folder}`);
+const parts = partsOnFloors('sandbox', floors);
 
-/** A folder may import every folder on a lower floor; the entry points may import them all. */
+/** The sandbox's parts. Its entry points may import them all. */
 export const sandboxDesign: Record<string, Part> = {
-	sandbox: {
-		files: ['sandbox/*'],
-		imports: [...floors.flatMap(partsOf), 'hono', 'zod', '@hono/node-server', 'node:**'],
-	},
-	...Object.fromEntries(
-		floors.flatMap((floor, height) =>
-			Object.entries(floor).map(([folder, packages]): [string, Part] => [
-				`sandbox/${folder}`,
-				{
-					// The store has a folder for each of its subjects.
-					files: [`sandbox/${folder}/${folder === 'core/store' ? '**' : '*'}.ts`],
-					imports: [...floors.slice(0, height).flatMap(partsOf), ...packages],
-				},
-			]),
-		),
-	),
+	sandbox: { files: ['sandbox/*'], imports: [...Object.keys(parts), 'hono', 'zod', '@hono/node-server', 'node:**'] },
+	...parts,
 };
