@@ -91,7 +91,7 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 	],
 	idempotency_in_progress: () => [
 		'An earlier attempt at this request is still in progress',
-		'The node waited for it without success. Check the record before you run the workflow again.',
+		'It did not finish while the node waited. Check the record before you run the workflow again.',
 		forPrograms,
 	],
 	idempotency_key_reused: () => [
