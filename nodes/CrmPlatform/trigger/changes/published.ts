@@ -102,7 +102,7 @@ async function recoverPosition(
 }
 
 const lost =
-	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events included may be missing.';
+	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
 
 const recovered = (floor: number): string =>
 	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
@@ -111,4 +111,4 @@ const begunAnew = ({ floor, since }: Position): string =>
 	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
 
 const begunAgain =
-	'The stored position was from before the last change of Start From, for instance because another node of the workflow has overwritten its static data. The trigger starts over as set in Start From. Events that already have an execution do not start another one. Events that only an earlier choice of events included may be missing.';
+	'The stored position was from before the last change of Start From, for instance because another node of the workflow has overwritten its static data. The trigger starts over as set in Start From. Events that already have an execution do not start another one. Events that only an earlier choice of events includes may be missing.';
