@@ -30,7 +30,7 @@ export class CrmPlatformApi implements ICredentialType {
 			typeOptions: { password: true },
 			default: '',
 			required: true,
-			description: 'Generated in the platform’s settings, under API and integrations',
+			description: 'Create one in the CRM’s settings, under API and integrations',
 		},
 		apiDescriptionUrl,
 		leaveRoom,

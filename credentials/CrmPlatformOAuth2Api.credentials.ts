@@ -38,7 +38,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			type: 'string',
 			typeOptions: { password: true },
 			default: '',
-			description: 'Leave empty for a public client, which has none',
+			description: 'Leave empty for a public client',
 		},
 		baseUrl,
 		{
@@ -51,7 +51,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 				{
 					name: 'Read and Write',
 					value: 'readWrite',
-					description: 'Everything except changing users, pipelines and custom fields',
+					description: 'Everything except changing users, pipelines, custom fields and definitions of custom objects',
 				},
 			],
 			default: 'readWrite',

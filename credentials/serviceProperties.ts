@@ -8,7 +8,7 @@ export const baseUrl: INodeProperties = {
 	default: '',
 	required: true,
 	placeholder: 'https://api.example.com',
-	description: 'The address of the API, with or without /v1 at the end',
+	description: 'The URL of the API, with or without /v1 at the end',
 };
 
 export const apiDescriptionUrl: INodeProperties = {

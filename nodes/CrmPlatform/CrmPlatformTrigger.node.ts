@@ -36,7 +36,7 @@ export class CrmPlatformTrigger implements INodeType {
 		version: 2,
 		subtitle: '={{ $parameter["events"].join(", ") }}',
 		// n8n 2.41 also shows this text for the action node: its list has one entry for both.
-		description: 'Work with contacts, deals, tickets and other CRM Platform records, or start workflows within seconds of an event. The trigger needs a public address.',
+		description: 'Work with contacts, deals, tickets and other CRM Platform records, or start workflows within seconds of an event. The trigger needs a public URL.',
 		defaults: { name: 'CRM Platform Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

@@ -64,7 +64,7 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	searchHint:
 		'Give it all items at once: it writes them in batches, so it needs no loop. To start a workflow use crmPlatformTrigger, to keep two systems in sync crmPlatformSync, for files of any size resource file.',
 	relatedNodes: [
-		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformTrigger', relationHint: 'Starts a workflow on events, with a public address' },
+		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformTrigger', relationHint: 'Starts a workflow on events, with a public URL' },
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformPollTrigger', relationHint: 'Starts a workflow on events, without one' },
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformSync', relationHint: 'Keeps records in sync with a table' },
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformAdmin', relationHint: 'Pipelines, users, webhooks, custom fields, any API request' },

@@ -54,7 +54,7 @@ test('records that are open when Events are chosen are set aside and reported on
 	const ids = await log.contacts(2);
 	await until(() => n8n.ids().length >= 2);
 	expect(n8n.ids()).toEqual(ids);
-	expect(n8n.reported).toEqual([expect.stringMatching(/^\d+ open records were set aside because the trigger now starts from another point$/)]);
+	expect(n8n.reported).toEqual([expect.stringMatching(/^\d+ pending records were set aside because the trigger now starts from another point$/)]);
 });
 
 test('another time zone restarts nothing and loses nothing', async () => {

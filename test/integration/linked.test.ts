@@ -47,7 +47,7 @@ describe('picked records', () => {
 		const parameters = { ...create('contact', { last_name: 'Lovelace' }), fieldsLinked } as never;
 		const items = [{ field: 'company_id' }, { field: 'owner_id' }];
 		const { message } = await failure({ credential: sandbox.credential, parameters, items });
-		expect(message).toContain('Linked Records: the field must be the same for all items, but its expression gives several.');
+		expect(message).toContain('Linked Records: the field must be the same for all items, but its expression returns several.');
 		const [first, second] = await writeRecords(parameters, [items[0]!, items[0]!]);
 		expect([first!.company_id, second!.company_id]).toEqual([company!.id, company!.id]);
 	});

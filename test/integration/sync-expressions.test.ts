@@ -34,7 +34,7 @@ describe('a field name whose expression returns nothing stops the node before it
 
 describe('a value for all items together is not taken from one of them', () => {
 	test.each<[string, unknown, string]>([
-		['preview', '={{ $json.of === "b" }}', 'Preview: the expression gives false for item 0, but true for item 1.'],
+		['preview', '={{ $json.of === "b" }}', 'Preview: the expression returns false for item 0, but true for item 1.'],
 		['matchOn', '={{ $json.of === "b" ? "email" : "external_id" }}', 'Match On: '],
 		['alsoMatchOn', '={{ $json.of === "b" ? "email" : "id" }}', 'Then Match On: '],
 		['missingInCrm', '={{ $json.of === "b" ? "leave" : "create" }}', 'When Missing in the CRM: '],
@@ -42,9 +42,9 @@ describe('a value for all items together is not taken from one of them', () => {
 		['bothChanged', '={{ $json.of === "b" ? "crm" : "source" }}', 'When Both Changed: '],
 		['maxDeletions', '={{ $itemIndex }}', 'Maximum Deletions: '],
 		['maxDeletionsShare', '={{ $itemIndex + 5 }}', 'Maximum Deletions (%): '],
-		['filters', scopeOf({ job_title: '={{ $json.of }}' }), 'Records in Scope: the expression gives "a" for item 0, but "b" for item 1.'],
+		['filters', scopeOf({ job_title: '={{ $json.of }}' }), 'Records in Scope: the expression returns "a" for item 0, but "b" for item 1.'],
 		['missingValues', { mappingMode: 'defineBelow', value: { job_title: '={{ "left: " + $json.last_name }}' } }, 'Fields to Set: '],
-		['versionField', '={{ $json[$json.of] }}', 'Version Field: the expression gives nothing for item 0'],
+		['versionField', '={{ $json[$json.of] }}', 'Version Field: the expression returns nothing for item 0'],
 	])('%s', async (name, value, words) => {
 		const { team, records } = newTeam(4);
 		await add(records);

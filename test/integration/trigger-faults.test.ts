@@ -21,7 +21,7 @@ test.each([true, false])('a subscription that somebody has paused makes publishi
 	const { id } = await onlySubscription();
 	const path = `/v1/webhooks/${String(id)}`;
 	await sandbox.call('PATCH', path, { status: 'paused' });
-	await expect(trigger.activate()).rejects.toThrow(/paused in the CRM Platform, so no event would start/);
+	await expect(trigger.activate()).rejects.toThrow(/paused in the CRM, so no event would start/);
 	expect(await subscriptions()).toMatchObject([{ id, status: 'paused' }]);
 	await sandbox.call('PATCH', path, { status: 'active' });
 	await trigger.activate();

@@ -26,7 +26,7 @@ describe('n8n gets another address', () => {
 		await trigger.look();
 		await trigger.look();
 		expect(trigger.answers.sort()).toEqual([200, 200, 200, 503]);
-		expect(trigger.warnings.join()).toContain('n8n has a new address');
+		expect(trigger.warnings.join()).toContain('n8n has a new URL');
 		expect(trigger.reported).toEqual([]);
 	});
 

@@ -155,7 +155,7 @@ describe('A recovery that the CRM describes', () => {
 		await happen('missed');
 		const page = { status: 404, type: 'text/html', body: '<!doctype html><title>Not found</title>' };
 		service.alter({ request: ({ url }) => (url.pathname.endsWith('/recover') ? page : undefined) });
-		await expect(trigger.activate()).rejects.toThrow(/^The address .*web page/);
+		await expect(trigger.activate()).rejects.toThrow(/^The URL .*web page/);
 		service.alter({});
 		await trigger.activate();
 		await came('missed');

@@ -29,7 +29,7 @@ describe('A subscription whose address somebody changes to another one that acce
 		await trigger.look();
 		await happen('after');
 		await came('after', 'meanwhile');
-		expect(trigger.warnings.join()).toContain('was changed in the CRM Platform');
+		expect(trigger.warnings.join()).toContain('was changed in the CRM');
 	});
 
 	test('loses nothing when the workflow is published', async () => {
@@ -47,7 +47,7 @@ describe('A subscription whose address somebody changes to another one that acce
 	test('loses nothing when it is paused, and resumed after a look', async () => {
 		await change('PATCH', { status: 'paused' });
 		await trigger.look();
-		expect(trigger.reported).toEqual([expect.stringContaining('paused in the CRM Platform')]);
+		expect(trigger.reported).toEqual([expect.stringContaining('paused in the CRM')]);
 		await change('PATCH', { status: 'active' });
 		await trigger.look();
 		await came('meanwhile');

@@ -12,7 +12,7 @@ test('a subscription deleted in the CRM is created again, and missed events arri
 	expect((await onlySubscription()).id).not.toBe(id);
 	await happen('after');
 	await came('after', 'before', 'meanwhile');
-	expect(trigger.warnings.join()).toContain(`The webhook ${String(id)} was deleted in the CRM Platform`);
+	expect(trigger.warnings.join()).toContain(`The webhook ${String(id)} was deleted in the CRM`);
 	expect(trigger.reported).toEqual([]);
 	// What n8n has stored has the new secret.
 	await trigger.restart();
@@ -41,7 +41,7 @@ test('a subscription that is paused in the CRM is reported once and, when resume
 	await happen('meanwhile');
 	await trigger.look();
 	await trigger.look();
-	expect(trigger.reported).toEqual([expect.stringContaining('paused in the CRM Platform')]);
+	expect(trigger.reported).toEqual([expect.stringContaining('paused in the CRM')]);
 	await change('PATCH', { status: 'active' });
 	await trigger.look();
 	await came('meanwhile');

@@ -34,7 +34,7 @@ test('changes of records that are set aside start with a later date', async () =
 	const { clock, since, from, publish, executions, messages } = await openRecords();
 	await publish(from('', ''));
 	const [notice] = messages();
-	expect(notice).toMatch(/^4 open records were set aside because the trigger now starts from another point\..*r2x0, r3x0, r4x0, r5x0/);
+	expect(notice).toMatch(/^4 pending records were set aside because the trigger now starts from another point\..*r2x0, r3x0, r4x0, r5x0/);
 	expect(messages()).toHaveLength(1);
 	await publish(from('A', since));
 	await clock.advance(300_000);
@@ -56,7 +56,7 @@ test('open records of one type are reported immediately, in one notice, when ano
 	const { clock, n8n, records, messages } = await openRecords();
 	await n8n.publish('one', { ...records, records: Object.assign(Object.create(records.records!), { path: '/v1/others' }) });
 	await clock.advance(1_000);
-	expect(messages()).toEqual([expect.stringMatching(/^4 open records were set aside/)]);
+	expect(messages()).toEqual([expect.stringMatching(/^4 pending records were set aside/)]);
 });
 
 test('a record that failed and waits for another attempt is reported when a date is chosen', async () => {
@@ -67,7 +67,7 @@ test('a record that failed and waits for another attempt is reported when a date
 	service.write('r0', 'customer');
 	await clock.advance(60_000);
 	await publish(from('A', since));
-	expect(messages()).toEqual([expect.stringMatching(/^The open record r0x0 was set aside because the trigger now starts from another point/)]);
+	expect(messages()).toEqual([expect.stringMatching(/^The pending record r0x0 was set aside because the trigger now starts from another point/)]);
 });
 
 test('an event that was refused starts with a later date, once it is allowed', async () => {

@@ -19,10 +19,10 @@ const hours = (parameters: IDataObject) => recoverHours(triggerWith(parameters))
 
 describe('A trigger is not published with a value that its parameter does not offer:', () => {
 	test.each([
-		['Start With: enter one of events, records instead of “both”.', changeChoice, { source: 'both' }],
+		['Trigger On: enter one of events, records instead of “both”.', changeChoice, { source: 'both' }],
 		['Mark as Done When: enter one of started, ended, succeeded instead of “finished”.', changeChoice, { doneWhen: 'finished' }],
 		['Executions: enter one of each, group instead of “all”.', changeChoice, { grouping: 'all' }],
-		['Begin: enter one of now, date instead of “yesterday”.', changeChoice, { start: 'yesterday' }],
+		['Start From: enter one of now, date instead of “yesterday”.', changeChoice, { start: 'yesterday' }],
 		['Attempts: enter a whole number of at least 1 instead of “three”.', changeChoice, { attempts: 'three' }],
 		['Group Size: enter a whole number of at least 1 instead of “0”.', changeChoice, { grouping: 'group', groupSize: 0 }],
 		['Executions at Once: enter a whole number of at least 1 instead of “2.5”.', changeChoice, { options: { atOnce: 2.5 } }],

@@ -17,7 +17,7 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	const [only, ...others] = records;
 	if (typeof only === 'object' && only !== null && others.length === 0) return only as IDataObject;
 	throw new Error(
-		`The response from ${path} is not a record. The record may have been written: check it before you try again. Also check that the base URL in the credential is the address of the API.`,
+		`The response from ${path} is not a record. The record may have been written: check it before you try again. Also check that the base URL in the credential is the URL of the API.`,
 	);
 }
 

@@ -70,7 +70,7 @@ export async function readCustomFields(api: Connection, collection: string): Pro
 
 /** Values can be written without permission to read the definitions. */
 const hidden =
-	'The credential is not allowed to read custom fields, so their values are sent unchecked. Allow it to read custom fields to choose them by name.';
+	'The credential is not allowed to read custom fields, so their values are sent unchecked. To have them checked and converted, allow the credential to read custom fields.';
 
 /**
  * Reads the custom fields where the credential may.

@@ -13,7 +13,7 @@ export async function readRecord(api: Connection, path: string): Promise<IDataOb
 	const { body } = await api.send({ method: 'GET', path });
 	if (isObject(body)) return body;
 	throw new Error(
-		`The response from ${path} is not a record. Check that the base URL in the credential is the address of the API, then try again.`,
+		`The response from ${path} is not a record. Check that the base URL in the credential is the URL of the API, then try again.`,
 	);
 }
 

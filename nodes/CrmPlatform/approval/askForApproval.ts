@@ -97,7 +97,7 @@ async function taskBody(
 	{ approver, about, until, link, isCalled }: TaskParts,
 ): Promise<IDataObject> {
 	const fields = ((await api.describe('/tasks'))?.create?.fields ?? []).map(({ name }) => name);
-	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('This CRM cannot assign its tasks to anyone.');
+	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('The CRM does not support assigning tasks.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
 	const description = [
 		message,

@@ -140,7 +140,7 @@ export class LinkedIds {
 		const parts = Array.isArray(found) ? found : [];
 		if ('cannotBeAsked' in outcome) return `could not be looked up in ${reference}: ${outcome.cannotBeAsked.message}`;
 		if ('several' in outcome) {
-			return `is the name of several ${part} in ${reference}: ${partsWithIds(parts, outcome.several)}. Also give the field that links to ${reference}, or use the ID of the right one.`;
+			return `is the name of several ${part} in ${reference}: ${partsWithIds(parts, outcome.several)}. Also map the field that links to ${reference}, or use the ID of the right one.`;
 		}
 		return `does not match any of the ${part} in ${reference}. ${choiceOf(parts, owners)}`;
 	}

@@ -24,7 +24,7 @@ function linkNameForAll(n8n: IExecuteFunctions, linkName: unknown): string {
 	const first = linkNameOf(0);
 	const isSame = !isExpression(linkName) || [...n8n.getInputData().keys()].every((item) => linkNameOf(item) === first);
 	if (isSame) return first;
-	throw new Error('Linked Records: the field must be the same for all items, but its expression gives several. Choose one field, or map the values instead.');
+	throw new Error('Linked Records: the field must be the same for all items, but its expression returns several. Choose one field, or map the values instead.');
 }
 
 /** The records picked beside the values, as values of the fields that refer to them; several of one list come as one value. */

@@ -28,7 +28,7 @@ const formatProperty = fileFormatProperty(
 );
 
 const outputFieldProperty: INodeProperties = {
-	displayName: 'Put File in Field',
+	displayName: 'Put Output File in Field',
 	name: 'binaryField',
 	type: 'string',
 	default: 'data',
@@ -54,7 +54,7 @@ const fileNameOption: INodeProperties = {
 };
 
 const madeForOption: INodeProperties = {
-	displayName: 'Made For',
+	displayName: 'Export For',
 	name: 'madeFor',
 	type: 'options',
 	options: [
@@ -63,11 +63,11 @@ const madeForOption: INodeProperties = {
 		{
 			name: 'Another Account',
 			value: 'otherAccount',
-			description: 'The same, but with unique values of linked records, such as the domain of a company',
+			description: 'All fields by their API names, with a unique value of each linked record in place of its ID, such as the domain of a company',
 		},
 	],
 	default: 'people',
-	description: 'How the file is written. Import File understands all of them.',
+	description: 'Who or what will read the file. Import File reads all three formats.',
 };
 
 type MadeFor = 'people' | 'account' | 'otherAccount';
@@ -193,7 +193,7 @@ async function startExport(
 function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescription {
 	if (list.job) return list.job;
 	throw new Error(
-		`The CRM’s description does not say how ${resource.path} is exported. Use Get Many and Convert to File instead.`,
+		`The CRM’s API description does not say how ${resource.path} is exported. Use Get Many and Convert to File instead.`,
 	);
 }
 

@@ -23,7 +23,7 @@ export function importFile(): Operation {
 			name: 'Import File',
 			value: 'importFile',
 			action: 'Import a file of records',
-			description: 'Write a record for each row of a CSV or JSON file, of any size',
+			description: 'Create, update or delete a record for each row of a CSV, NDJSON or JSON file of any size',
 		},
 
 		properties: () => importProperties,
@@ -59,7 +59,7 @@ async function planOf(execution: Execution, item: number): Promise<Omit<ImportPl
 	execution.api.requireDescription('Import File');
 	if (!write?.job) {
 		throw new Error(
-			`The CRM’s description does not say how files are imported for ${resource.path} (${operation}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
+			`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
 		);
 	}
 	const path = collectionPath(execution, item);

@@ -26,7 +26,7 @@ const properties: INodeProperties[] = [
 		default: '',
 		required: true,
 		placeholder: 'e.g. Altamira: amount from 1,200 to 12,000',
-		description: 'What to approve, as the task’s text',
+		description: 'What to approve. It becomes the text of the task.',
 	},
 	{
 		displayName: 'About',

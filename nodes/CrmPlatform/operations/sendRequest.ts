@@ -160,5 +160,5 @@ const headers: INodeProperties = {
 	type: 'json',
 	default: '{}',
 	description:
-		'As JSON, such as { "If-Match": "\\"3\\"" }: writes only at version 3',
+		'As JSON. For example, { "If-Match": "\\"3\\"" } writes only if the record still has version 3.',
 };

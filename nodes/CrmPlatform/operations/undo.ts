@@ -9,7 +9,7 @@ export function undo(kinds: Resource[]): Operation {
 			name: 'Undo',
 			value: 'undo',
 			action: 'Undo changes of a workflow',
-			description: 'Take back what an execution, a workflow or a user has written',
+			description: 'Undo what an execution, a workflow or a user has written',
 		},
 		properties: () => undoProperties,
 		options: undoOptions(kinds),

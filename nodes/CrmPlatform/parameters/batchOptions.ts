@@ -10,7 +10,7 @@ export const batchOptions: INodeProperties[] = [
 		type: 'number',
 		typeOptions: { minValue: 0 },
 		default: 0,
-		description: 'Items per request: 0 for as many as possible, 1 for one by one',
+		description: 'How many items to send per request. 0 sends as many as the CRM allows, 1 sends each item separately.',
 	},
 	outputOption,
 ];

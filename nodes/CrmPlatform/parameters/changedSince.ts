@@ -32,7 +32,7 @@ export const changedSinceProperties: INodeProperties[] = [
 		name: 'includeDeleted',
 		type: 'boolean',
 		default: false,
-		description: 'Whether to include deleted records, with deleted_at',
+		description: 'Whether to also return deleted records. Their field deleted_at says when they were deleted.',
 		displayOptions: { show: { changedSince: ['moment'] } },
 	},
 ];

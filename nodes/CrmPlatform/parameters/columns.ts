@@ -17,7 +17,7 @@ const columnsMode: INodeProperties = {
 			description: 'Each column goes into the field with its name or label',
 		},
 		{ name: 'By Hand', value: 'each', description: 'Enter the column of each field in a form' },
-		{ name: 'Using JSON', value: 'json', description: 'An object of columns and their fields' },
+		{ name: 'Using JSON', value: 'json', description: 'Enter a JSON object of column names and field names' },
 	],
 	default: 'automatic',
 };
@@ -98,5 +98,5 @@ function jsonPairs(n8n: IExecuteFunctions, item: number): Pair[] {
 	if (pairs?.every((pair): pair is Pair => typeof pair[1] === 'string')) {
 		return pairs.map(([column, field]) => [column.trim(), field.trim()]);
 	}
-	throw new Error('Columns (JSON): give an object such as { "E-Mail": "email", "Surname": "last_name" }.');
+	throw new Error('Columns (JSON): enter an object such as { "E-Mail": "email", "Surname": "last_name" }.');
 }

@@ -12,7 +12,7 @@ export const binaryFieldProperty: INodeProperties = {
 	type: 'string',
 	default: 'data',
 	required: true,
-	hint: 'The input field that holds the file. If there is only one file, it is found under any name.',
+	hint: 'The name of the input field that has the file. If the item has a single file, it is used whatever its name.',
 };
 
 const fileFormats: Array<INodePropertyOptions & { value: FileFormat }> = [

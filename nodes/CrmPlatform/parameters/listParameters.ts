@@ -64,7 +64,7 @@ const options: INodeProperties[] = [
 		name: 'cursor',
 		type: 'string',
 		default: '',
-		description: 'The next_cursor of the previous page, with the same filters',
+		description: 'The next_cursor of the previous page. Use the same filters as for that page.',
 	},
 	{
 		displayName: 'One Page',

@@ -25,8 +25,8 @@ export const outputOption: INodeProperties = {
 	type: 'options',
 	options: [
 		{ name: 'All Items', value: 'items' },
-		{ name: 'Summary', value: 'summary', description: 'One item: counts, failures, first and last ID' },
+		{ name: 'Summary', value: 'summary', description: 'One item with the counts, the failures, and the first and last ID' },
 	],
 	default: 'items',
-	description: 'Summary: n8n stores one item instead of all',
+	description: 'What the node returns. With a summary, n8n stores one item instead of all of them.',
 };

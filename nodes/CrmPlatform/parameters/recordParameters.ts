@@ -24,7 +24,7 @@ const byId = {
 };
 
 /** Where names are looked up. n8n calls any mode whose name is `id` By ID. */
-export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'Name or ID; for people and companies also the email or domain' };
+export const byNameOrId = { name: 'name', displayName: 'By Name or ID', hint: 'A name or ID. For people, also an email; for companies, also a domain.' };
 
 /**
  * The picker of one record: from a searchable list, or by its id.

@@ -46,7 +46,7 @@ export const deal: Resource = {
 		recordAction('Reopen a deal', 'reopen', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen what was closed: a deal, a task or a ticket',
+			description: 'Reopen a closed deal or ticket, or a completed task',
 			leavesTheCrm: false,
 		}),
 		recordAction('Win a deal', 'win', {

@@ -24,7 +24,7 @@ export const task: Resource = {
 		presetUpdate('Reopen a task', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen what was closed: a deal, a task or a ticket',
+			description: 'Reopen a closed deal or ticket, or a completed task',
 			leavesTheCrm: false,
 			preset: { status: 'not_started' },
 			only: [],

@@ -47,7 +47,7 @@ export const ticket: Resource = {
 		presetUpdate('Reopen a ticket', {
 			name: 'Reopen',
 			value: 'reopen',
-			description: 'Reopen what was closed: a deal, a task or a ticket',
+			description: 'Reopen a closed deal or ticket, or a completed task',
 			leavesTheCrm: false,
 			preset: { status: 'open' },
 			only: [],

@@ -54,7 +54,7 @@ export const maxDeletions: INodeProperties = {
 	default: 100,
 	displayOptions: ofMissing,
 	description:
-		'If more records than this would be deleted or set, none of them is changed and all go to Conflict. This protects the CRM from a broken export.',
+		'The maximum number of missing records to delete or set fields of. If there are more, none is changed and all go to Conflict. This protects the CRM from a broken export.',
 };
 
 export const maxDeletionsShare: INodeProperties = {
@@ -64,7 +64,7 @@ export const maxDeletionsShare: INodeProperties = {
 	typeOptions: { minValue: 0, maxValue: 100 },
 	default: 10,
 	displayOptions: ofMissing,
-	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. Up to three records may always be deleted or set if at least as many remain. 0 allows none.',
+	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. 0 allows none. Any other value allows up to three records if at least as many remain.',
 };
 
 /** What to do with records of the CRM that the source does not have, and the maximum number of them. */

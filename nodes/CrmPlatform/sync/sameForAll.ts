@@ -22,7 +22,7 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 		const other = textsOf(item).findIndex((text, i) => text !== first[i]);
 		if (other === -1) continue;
 		throw new Error(
-			`${expressions[other]!.label}: the expression gives ${formatValue(first[other])} for item 0, but ${formatValue(textsOf(item)[other])} for item ${item}. This setting applies to the whole run, so nothing was written. Use the same value for all items, or sync them in several runs.`,
+			`${expressions[other]!.label}: the expression returns ${formatValue(first[other])} for item 0, but ${formatValue(textsOf(item)[other])} for item ${item}. This setting applies to the whole run, so nothing was written. Use the same value for all items, or sync them in several runs.`,
 		);
 	}
 }

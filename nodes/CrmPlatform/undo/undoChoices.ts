@@ -90,7 +90,7 @@ function readCauser({ n8n }: Execution, item: number): { kind: CauserKind; id: s
 	if (kind === 'instance') return { kind, id: '' };
 	const id = readText(undoId.displayName, locatorValue(parameter(undoId.name)), { otherwise: '' });
 	if (id === '') throw new Error(`Which One: choose the ${causerNames[kind]} whose changes to undo, or enter its ID.`);
-	if (/^https?:/i.test(id)) throw new Error(`Which One: enter only the ID at the end of the address, instead of ${id}.`);
+	if (/^https?:/i.test(id)) throw new Error(`Which One: enter only the ID at the end of the URL, instead of ${id}.`);
 	return { kind, id };
 }
 

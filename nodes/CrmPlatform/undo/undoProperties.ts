@@ -33,7 +33,7 @@ export const undoId: INodeProperties = {
 	}),
 	typeOptions: { loadOptionsDependsOn: ['undoOf'] },
 	displayOptions: { hide: { undoOf: ['instance'] } },
-	description: 'The list covers the newest 10,000 events. Enter the ID of an earlier one.',
+	description: 'The list covers the newest 10,000 events. For earlier changes, enter the ID.',
 };
 
 export const since: INodeProperties = {
@@ -49,7 +49,7 @@ export const allowPartialUndo: INodeProperties = {
 	name: 'allowPartialUndo',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to undo what is still in the log if it does not reach back to Since',
+	description: 'Whether to undo the changes that are still in the log, even if the log does not reach back to Since',
 };
 
 export const takesPrecedence: INodeProperties = {
@@ -57,7 +57,7 @@ export const takesPrecedence: INodeProperties = {
 	name: 'undoTakesPrecedence',
 	type: 'boolean',
 	default: true,
-	description: 'Whether to also undo what others have changed since. Their values are lost.',
+	description: 'Whether to also undo what others have changed since. Their changes are lost.',
 };
 
 export const maxUndone: INodeProperties = {
@@ -84,7 +84,7 @@ export const onlyRecords: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. con_01k1, con_01k2',
-	description: 'IDs of the records to undo, as a preview gives them, separated by commas. The others stay as they are.',
+	description: 'IDs of the records to undo, separated by commas. A preview returns them. Other records stay as they are.',
 };
 
 export const kindsOption = { displayName: 'Record Types', name: 'kinds' };
@@ -94,7 +94,7 @@ const kindsProperty = (kinds: Resource[]): INodeProperties => ({
 	type: 'multiOptions',
 	options: kinds.map(({ name, value }) => ({ name, value })).sort((a, b) => (a.name < b.name ? -1 : 1)),
 	default: [],
-	description: 'Undo changes of these records only',
+	description: 'Undo only changes to records of these types',
 });
 
 export const undoProperties = [undoPreview, undoOf, undoId, since];

@@ -168,6 +168,6 @@ function resultLines(body: unknown, path: string): IDataObject[] {
 	const lines: unknown[] = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
 	if (lines.every((line) => typeof line === 'object' && line !== null)) return lines as IDataObject[];
 	throw new Error(
-		`The response from ${path} does not have one record per line. Check that the base URL in the credential is the address of the API, then try again.`,
+		`The response from ${path} does not have one record per line. Check that the base URL in the credential is the URL of the API, then try again.`,
 	);
 }

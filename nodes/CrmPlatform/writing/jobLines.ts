@@ -30,7 +30,7 @@ export async function readJobLines(
 	const write = description?.[operation as keyof ResourceDescription] as WriteDescription | undefined;
 	if (!write?.fields) {
 		throw new Error(
-			`The CRM’s description does not say which fields ${labelFor(operation)} takes for ${path}, so the items cannot be read and nothing was sent. Check Resource and Operation.`,
+			`The CRM’s API description does not say which fields ${labelFor(operation)} takes for ${path}, so the items cannot be read and nothing was sent. Check Resource and Operation.`,
 		);
 	}
 	const isUpdate = operation === 'update';

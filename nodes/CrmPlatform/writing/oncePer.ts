@@ -10,7 +10,7 @@ export const writeOncePerOption: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. {{ $json.orderNumber }}',
-	description: 'A value that identifies the item, such as an order number, or the file. Each is written once a day, in all executions.',
+	description: 'A value that identifies the item or the file, such as an order number. For about a day, the node does not write an item with the same value again, even in another execution.',
 };
 
 /** Whether the user has set Write Once Per. n8n keeps options of a previously chosen operation. */

@@ -57,7 +57,7 @@ const refreshed =
 
 const wrongCredential = [
 	'The CRM did not accept the credential',
-	'Check the API key: the platform’s settings list the valid ones under API and integrations.',
+	'Check the API key: the CRM’s settings list the valid ones under API and integrations.',
 ] as const;
 
 const changedMeanwhile = ['The record was changed by someone else in the meantime', 'Read the record again, then retry.'] as const;
@@ -91,7 +91,7 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 	],
 	idempotency_in_progress: () => [
 		'An earlier attempt at this request is still in progress',
-		'The node waited for it without success. Check the record before you run the workflow again.',
+		'It did not finish while the node waited. Check the record before you run the workflow again.',
 		forPrograms,
 	],
 	idempotency_key_reused: () => [
@@ -140,8 +140,8 @@ function wordsByStatus(status: number): Words | undefined {
 	}
 	if (status >= 300 && status < 400) {
 		return [
-			`The address redirects elsewhere (${status})`,
-			'In the credential, set the base URL to the address it redirects to.',
+			`The URL redirects elsewhere (${status})`,
+			'In the credential, set the base URL to the one that it redirects to.',
 		];
 	}
 	return byStatus[status];

@@ -119,10 +119,10 @@ export function unreadableProblem(answer: ErrorAnswer, expected: string): Proble
 	const page = isMarkup(text);
 	const problem: Problem = {
 		message: page
-			? 'The address returned a web page instead of a response from the CRM Platform API'
+			? 'The URL returned a web page instead of a response from the CRM Platform API'
 			: `The CRM answered ${status} with something that is not ${expected}`,
 		description: page
-			? 'Check the base URL in the credential: it is the address of the API, not of the web application.'
+			? 'Check the base URL in the credential: it is the URL of the API, not of the web application.'
 			: `The answer begins with: ${excerpt(text)}`,
 		status,
 		details: { status, answer: excerpt(text) },

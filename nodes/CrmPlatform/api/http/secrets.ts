@@ -3,7 +3,7 @@ export function shownUrl(url: string): string {
 	const parsed = parse(url);
 	const isWeb = /^https?:/i.test(url);
 	// A single word may be the secret.
-	if (!parsed || (!isWeb && !/[.:]/.test(parsed.host))) return 'the address in the credential';
+	if (!parsed || (!isWeb && !/[.:]/.test(parsed.host))) return 'the URL in the credential';
 	return isWeb ? parsed.origin : parsed.host;
 }
 

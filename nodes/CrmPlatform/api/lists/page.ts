@@ -80,7 +80,7 @@ export async function requestPage(send: Send, path: string, request: PageRequest
 	// Checked and not parsed: a copy of each of 100,000 records would double the memory.
 	if (!isObject(body) || !Array.isArray(data) || !data.every(isObject)) {
 		throw new Error(
-			`The response from ${path} is not a list of records. Check that the base URL in the credential is the address of the API.`,
+			`The response from ${path} is not a list of records. Check that the base URL in the credential is the URL of the API.`,
 		);
 	}
 	const received = data.length;

@@ -83,7 +83,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 		document: await packagedDocument(),
 		isPackaged: true,
 		...(!read.isMissing && { unread: `${why} It is unknown whether the CRM supports this, so nothing was sent. Try again, or correct the API description URL in the credential.` }),
-		notice: `${why} The description packaged with the node was used instead: ${read.isMissing ? 'fields may be missing or rejected' : 'filters, Match On, names instead of IDs, and fields missing from it are refused'}, and writes with an uncertain outcome were not retried.`,
+		notice: `${why} The description packaged with the node was used instead: ${read.isMissing ? 'fields may be missing or rejected' : 'it is not used for filters, Match On, names instead of IDs, or fields that it does not have'}. Writes with an uncertain outcome were not retried.`,
 	};
 }
 

@@ -40,7 +40,7 @@ export interface ChangeChoice extends DispatchOptions {
 /** @throws Error in the user's words if a parameter has a value that it does not offer */
 export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
-	const source = readOption('Start With', n8n.getNodeParameter('source', 'events'), sources);
+	const source = readOption('Trigger On', n8n.getNodeParameter('source', 'events'), sources);
 	const doneWhen = readOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
 	const grouping = readOption('Executions', n8n.getNodeParameter('grouping', 'each'), ['each', 'group']);
 	return {
@@ -58,7 +58,7 @@ export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 const positive = (label: string, value: unknown, otherwise: number): number => readWholeNumber(label, value, { min: 1, otherwise });
 
 function startOf(n8n: ITriggerFunctions): Pick<ChangeChoice, 'start' | 'since'> {
-	if (readOption('Begin', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { start: '', since: '' };
+	if (readOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { start: '', since: '' };
 	const start = String(n8n.getNodeParameter('since', '')).trim();
 	const instant = DateTime.fromISO(start.replace(' ', 'T'), { zone: n8n.getTimezone() });
 	if (instant.isValid) return { start, since: instant.toUTC().toISO() };

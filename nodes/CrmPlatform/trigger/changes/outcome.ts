@@ -70,15 +70,15 @@ export function unreadError(node: INode, { kind }: Group, failures: LoadFailure[
 		});
 	}
 	return new NodeOperationError(node, `${subject} ${ids.length === 1 ? 'was' : 'were'} set aside and started no execution: ${reason}`, {
-		description: `The trigger continues with the others. Check what the credential may read, and handle it yourself (${ids.join(', ')}).`,
+		description: `The trigger continues with the others. Check what the credential may read, then handle the records yourself (${ids.join(', ')}).`,
 	});
 }
 
 /** Reports open records that a new beginning has left behind. */
 export function abandonedError(node: INode, records: string[]): NodeOperationError {
-	const subject = records.length === 1 ? `The open record ${records[0]} was` : `${records.length} open records were`;
+	const subject = records.length === 1 ? `The pending record ${records[0]} was` : `${records.length} pending records were`;
 	return new NodeOperationError(node, `${subject} set aside because the trigger now starts from another point`, {
-		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events since a date before them. Retry failed executions in the list, and read the other records by ID.`,
+		description: `No execution starts for them (${records.join(', ')}). To start changes that had no execution, choose Events, and A Date before them under Start From. Retry failed executions in the list, and read the other records by ID.`,
 	});
 }
 

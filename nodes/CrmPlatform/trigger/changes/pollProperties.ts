@@ -16,7 +16,7 @@ const showFor = (chosen: Resource[]) => ({ show: { source: ['records'], resource
 /** The parameters of the Poll Trigger. */
 export const changeProperties: INodeProperties[] = [
 	{
-		displayName: 'Start With',
+		displayName: 'Trigger On',
 		name: 'source',
 		type: 'options',
 		noDataExpression: true,
@@ -53,24 +53,24 @@ export const changeProperties: INodeProperties[] = [
 	},
 	{ ...simplifyProperty, displayOptions: forRecords },
 	{
-		displayName: 'Begin',
+		displayName: 'Start From',
 		name: 'start',
 		type: 'options',
 		noDataExpression: true,
 		options: [
 			{
-				name: 'From Now On',
+				name: 'First Publish',
 				value: 'now',
 				description: 'Start with events that occur after the workflow is first published',
 			},
 			{
-				name: 'Since a Date',
+				name: 'A Date',
 				value: 'date',
 				description: 'Start with events since a date, as far back as the CRM keeps them',
 			},
 		],
 		default: 'now',
-		description: 'Where to start. If you change this later, the trigger continues from there, and starts events that have no execution of this node yet.',
+		description: 'Where to start. If you change this later, the trigger starts over from there, but skips events for which this node already has an execution.',
 		displayOptions: forEvents,
 	},
 	{
@@ -82,7 +82,7 @@ export const changeProperties: INodeProperties[] = [
 		required: true,
 		default: '',
 		displayOptions: { show: { source: ['events'], start: ['date'] } },
-		description: 'The date to start from, in the time zone of the workflow',
+		description: 'The date to start from, in the workflow’s time zone',
 	},
 	{
 		displayName: 'Executions',
@@ -127,11 +127,11 @@ export const changeProperties: INodeProperties[] = [
 			{
 				name: 'The Execution Succeeds',
 				value: 'succeeded',
-				description: 'Restart failed executions, then set the event aside and report it',
+				description: 'Start failed events again. After the last attempt, set the event aside and report it.',
 			},
 		],
 		default: 'started',
-		description: 'When an event or record counts as done. The trigger does not come back to it afterwards.',
+		description: 'When an event or record counts as done. The trigger does not start it again afterwards.',
 	},
 	{
 		displayName: 'Attempts',
@@ -157,7 +157,7 @@ export const changeProperties: INodeProperties[] = [
 					{
 						name: 'Set Aside',
 						value: 'setAside',
-						description: 'Report these events and do not start them again, so that nothing is done twice',
+						description: 'Report these events instead of starting them again, so that nothing is done twice',
 					},
 					{
 						name: 'Start Again',

@@ -104,7 +104,7 @@ const recovered = (floor: number): string =>
 	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${floor} that had not started the workflow, and events that waited for another attempt, may be missing.`;
 
 const begunAnew = ({ floor, since }: Position): string =>
-	`Events may be missing. ${lost} The trigger starts over, as its parameter Begin says, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
+	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${floor}${since === '' ? '' : `, since ${since}`}.`;
 
 const begunAgain =
-	'The stored position was from before the last change of Begin, for instance because another node of the workflow has overwritten its static data. The trigger starts over from Begin. Events that already have an execution do not start another one; events that only an earlier choice of events includes may be missing.';
+	'The stored position was from before the last change of Start From, for instance because another node of the workflow has overwritten its static data. The trigger starts over as set in Start From. Events that already have an execution do not start another one. Events that only an earlier choice of events includes may be missing.';

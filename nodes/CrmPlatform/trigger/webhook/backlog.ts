@@ -101,11 +101,11 @@ function explainUnrecovered(n8n: TriggerFunctions, error: unknown): false {
 	if (isAnsweredWith(error, ...unsupported) || isNotFound(error)) return false;
 	if (!isAnsweredWith(error, ...refusedSubscription) || isWebPage(error)) throw error;
 	throw new NodeOperationError(n8n.getNode(), `The CRM refuses to recover missed events: ${error.message}`, {
-		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM Platform.',
+		description: 'If this persists, turn off Recover Missed Events, publish the workflow again, and compare with the CRM.',
 	});
 }
 
-export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM Platform`;
+export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM`;
 
 const delivery = z.object({ attempts: z.array(z.object({ response_status: z.number().nullish() })) });
 

@@ -75,9 +75,9 @@ const forgotten = 'because n8n has lost what this trigger had stored';
 export function inactive(n8n: TriggerFunctions, { id, status }: Subscription): NodeOperationError {
 	return new NodeOperationError(
 		n8n.getNode(),
-		`The webhook of this trigger is ${status} in the CRM Platform, so no event would start the workflow`,
+		`The webhook of this trigger is ${status} in the CRM, so no event would start the workflow`,
 		{
-			description: `Resume the webhook ${id} in the CRM Platform, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
+			description: `Resume the webhook ${id} in the CRM, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
 		},
 	);
 }

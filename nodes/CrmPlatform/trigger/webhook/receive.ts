@@ -72,7 +72,7 @@ function isDoubtful(n8n: IWebhookFunctions, forged: string, body: Buffer): boole
 const refused = (n8n: IWebhookFunctions): NodeOperationError =>
 	new NodeOperationError(n8n.getNode(), 'Deliveries are refused because their signature does not match the secret of this trigger', {
 		description:
-			'If they are from the CRM Platform, the secret of its webhook was replaced. Publish the workflow again: the trigger gets a new secret, and the refused events are delivered again. Otherwise, somebody else knows the webhook URL of this trigger, and you can ignore this.',
+			'If they are from the CRM, the secret of its webhook was replaced. Publish the workflow again: the trigger gets a new secret, and the refused events are delivered again. Otherwise, somebody else knows the webhook URL of this trigger, and you can ignore this.',
 	});
 
 /** Reason to ignore the event, if any. */

@@ -59,7 +59,7 @@ export async function replaceSubscription(
 	const end = async (subscription: Subscription): Promise<void> => {
 		await deleteSubscription(api, subscription.id).catch((error: Error) => {
 			// The new subscription exists, and a repetition would create another.
-			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${subscription.id} in the CRM Platform. The trigger no longer needs it and could not delete it: ${error.message}`);
+			n8n.logger.warn(`${n8n.getNode().name}: Delete the webhook ${subscription.id} in the CRM. The trigger no longer needs it and could not delete it: ${error.message}`);
 		});
 	};
 	// The response to an earlier request may have been lost, and its secret with it.
@@ -111,7 +111,7 @@ function explainUnreached(n8n: IHookFunctions | ITriggerFunctions, { id }: Subsc
 		`No event reaches this trigger: the CRM refuses to change the webhook ${id} or to create another (${error.message})`,
 		{
 			description:
-				'Check in the CRM Platform whether the credential may change webhooks and whether the account has reached its maximum number of webhooks, then publish the workflow again.',
+				'Check in the CRM whether the credential may change webhooks and whether the account has reached its maximum number of webhooks, then publish the workflow again.',
 		},
 	);
 }

@@ -122,7 +122,7 @@ export function parseSubscription(body: unknown): Subscription {
 	const [field] = parsed.error.issues[0]?.path ?? [];
 	const problem = field === undefined ? 'it is empty or not a JSON object' : `its ${String(field)} is missing or has the wrong type`;
 	throw new Error(
-		`The response of the CRM is not a webhook: ${problem}. Check that the base URL in the credential is the address of the API.`,
+		`The response of the CRM is not a webhook: ${problem}. Check that the base URL in the credential is the URL of the API.`,
 	);
 }
 

@@ -194,13 +194,13 @@ class SubscriptionWatch {
 }
 
 function describeRestored(id: string, subscription: Subscription | undefined, request: SubscriptionRequest, state: SubscriptionState): string {
-	if (!subscription) return `The webhook ${id} was deleted in the CRM Platform. The trigger has subscribed again`;
+	if (!subscription) return `The webhook ${id} was deleted in the CRM. The trigger has subscribed again`;
 	if (isMoved(subscription, request, state)) {
-		return `n8n has a new address. The webhook ${id} now delivers to ${request.url} instead of ${subscription.url}. Events that another program accepted at the old address are not delivered again`;
+		return `n8n has a new URL. The webhook ${id} now delivers to ${request.url} instead of ${subscription.url}. Events that another program accepted at the old URL are not delivered again`;
 	}
 	const change = subscription.status === 'active' ? 'changed' : subscription.status;
-	return `The webhook ${id} was ${change} in the CRM Platform. The trigger has restored it`;
+	return `The webhook ${id} was ${change} in the CRM. The trigger has restored it`;
 }
 
 const describeRenewed = (id: string): string =>
-	`The deliveries of the webhook ${id} fail, and the CRM Platform does not show whether its secret was replaced. The trigger has replaced the secret`;
+	`The deliveries of the webhook ${id} fail, and the CRM does not show whether its secret was replaced. The trigger has replaced the secret`;
