@@ -7,10 +7,11 @@ import { Store } from './core/store/store.ts';
 import { OfAnotherVersion } from './core/store/records/table.ts';
 import { serverFor } from './http-server.ts';
 
+const host = '127.0.0.1';
+
 export interface SandboxOptions extends Omit<AppOptions, 'store'> {
 	/** The port; 0, the default, picks a free one. */
 	port?: number;
-	host?: '127.0.0.1';
 	/** The path of the database file; `:memory:` by default. */
 	db?: string;
 	/** The number of contacts in a new database; 200 by default. */
@@ -37,7 +38,7 @@ export interface Sandbox {
  * @throws Error if the port is taken or the file is not a database; the message says what to do
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-	const { port = 0, host = '127.0.0.1' } = options;
+	const { port = 0 } = options;
 	const store = openStore(options.db ?? ':memory:');
 	try {
 		seed(store, options.contacts ?? 200, options);

@@ -1,4 +1,3 @@
-import {  } from '../core/store/records/columns.ts';
 import { foldCase } from '../core/store/records/fold-case.ts';
 import type { Country } from './countries.ts';
 import type { Random } from './random.ts';

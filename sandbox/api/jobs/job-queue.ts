@@ -3,6 +3,7 @@ import { Problem } from '../../core/foundation/problem.ts';
 import { type Job, jobs, type JobStatus } from '../../core/schemas/jobs.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { Service } from '../../core/service.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import type { Table } from '../../core/store/records/table.ts';
 import type { Exported } from './export.ts';
 import { readForStep, runJobStep } from './job-step.ts';
@@ -98,7 +99,7 @@ export class JobQueue {
 	}
 
 	private inStatus(status: JobStatus, limit: number): Job[] {
-		const conditions = [{ sql: '"status" = ?', values: [status] }];
+		const conditions = [equals('status', status)];
 		const order = [{ column: 'id', descending: false }];
 		const selection = { conditions, order, after: undefined, includeDeleted: false, limit };
 		return this.table.page(selection).map((document) => JSON.parse(document) as Job);

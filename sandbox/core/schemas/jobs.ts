@@ -3,7 +3,7 @@ import { bulkOperations } from './batch.ts';
 import { instant, text } from './fields.ts';
 import { resources } from './index.ts';
 import { applicationId, systemFields } from './record.ts';
-import { defineResource, type RecordOf } from './resource.ts';
+import { defineResource, entersStatus, type RecordOf } from './resource.ts';
 
 export const jobOperations = [...bulkOperations, 'export'] as const;
 
@@ -70,12 +70,7 @@ export const jobs = defineResource({
 	searched: ['resource', 'operation'],
 	lookups: ['status'],
 
-	events: {
-		completed: {
-			description: 'A job was completed. Its results have the outcome of each line.',
-			when: (job, previous) => job.status === 'completed' && previous?.status !== 'completed',
-		},
-	},
+	events: { completed: entersStatus('completed', 'A job was completed. Its results have the outcome of each line.') },
 });
 
 export type JobStatus = (typeof jobStatuses)[number];

@@ -2,7 +2,7 @@ import type { WriteContext } from '../../core/store/write-context.ts';
 import type { StoredRecord } from '../../core/schemas/resource.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { type Audience, intersectionOf, isEmptyAudience, subtract } from '../../core/store/log/audience.ts';
-import { quoted } from '../../core/store/records/columns.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import { parseRecord, recordJson } from '../../core/store/records/record-json.ts';
 import { audienceOf, visibleVia } from '../../core/store/visibility/visibility.ts';
 import { queueDeliveries } from './delivery-queue.ts';
@@ -60,7 +60,7 @@ function publishSeenThrough(context: WriteContext, record: StoredRecord, stored:
 	if (isEmptyAudience(noLongerSee.audience) && isEmptyAudience(nowSee.audience)) return;
 	for (const { resource, field } of visibleVia(context.resource)) {
 		const table = context.store.unrestricted.table(resource.name)!;
-		const conditions = [{ sql: `${quoted(field)} = ?`, values: [record.id] }];
+		const conditions = [equals(field, record.id)];
 		const selection = { conditions, order: idOrder, includeDeleted: false, limit: recordsAtOnce };
 		let page: StoredRecord[] = [];
 		do {

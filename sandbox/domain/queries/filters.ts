@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { getOrCreate } from '../../core/foundation/maps.ts';
 import { plainText } from '../../core/schemas/fields.ts';
 import { type JsonSchema, jsonSchema, notNull, typesOf } from '../../core/schemas/json-schema.ts';
 import type { Resource } from '../../core/schemas/resource.ts';
@@ -35,16 +36,12 @@ export interface Filter {
 const comparisons = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
 const notFilters = ['id', 'object', 'version'];
 
+/** Deriving filters takes most of the start-up time. The records of all custom objects have the same properties. */
 const filtersByProperties = new WeakMap<Resource['properties'], Filter[]>();
 
 /** The filters of a list, in the order of the resource's fields. */
-export function filtersOf(resource: Resource): Filter[] {
-	// Cached: definitions never change, and deriving their filters takes most of the start-up time. The
-	// records of all custom objects have the same fields.
-	let filters = filtersByProperties.get(resource.properties);
-	if (!filters) filtersByProperties.set(resource.properties, (filters = readFilters(resource)));
-	return filters;
-}
+export const filtersOf = (resource: Resource): Filter[] =>
+	getOrCreate(filtersByProperties, resource.properties, () => readFilters(resource));
 
 function readFilters(resource: Resource): Filter[] {
 	const unique = Object.values(resource.unique);

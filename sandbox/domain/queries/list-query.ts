@@ -1,4 +1,5 @@
 import { z } from 'zod/v4';
+import { getOrCreate } from '../../core/foundation/maps.ts';
 import { invalidParameter, unknownParameter } from '../../core/foundation/problem.ts';
 import { readQuery } from './read-query.ts';
 import { pointInTime } from '../../core/schemas/fields.ts';
@@ -64,11 +65,8 @@ const instantParameter = (description: string, example: string) =>
 const queriesByProperties = new WeakMap<Resource['properties'], ReturnType<typeof newListQuery>>();
 
 /** The query parameters of a list, besides its filters: pages, order, search and fields. */
-export function listQueryOf(resource: Resource) {
-	const query = queriesByProperties.get(resource.properties) ?? newListQuery(resource);
-	queriesByProperties.set(resource.properties, query);
-	return query;
-}
+export const listQueryOf = (resource: Resource) =>
+	getOrCreate(queriesByProperties, resource.properties, () => newListQuery(resource));
 
 function newListQuery(resource: Resource) {
 	const { plural } = namesOf(resource);

@@ -1,6 +1,6 @@
 import { type FieldError, maxErrors, Problem } from '../../core/foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
-import { quoted } from '../../core/store/records/columns.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import { duplicateProblem, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../../core/foundation/field-errors.ts';
@@ -9,9 +9,6 @@ import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts'
 import { isObject, type JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rule-context.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
-
-/** The fields of a record that a client sets, directly or through rules. */
-export type Values = Record<string, unknown>;
 
 /**
  * Validates a change and returns the resulting values of the record.
@@ -25,7 +22,7 @@ export function changedValues(
 	stored: StoredRecord | undefined,
 	change: JsonObject,
 	byService = false,
-): Values {
+): JsonObject {
 	const { store, resource } = context;
 	const excess = byService ? [] : tooManyMembersIn(change, resource.properties);
 	if (excess.length > 0) throw invalid(excess);
@@ -61,7 +58,7 @@ const invalid = (errors: FieldError[]): Problem => new Problem('validation_faile
  */
 export function duplicateOf(store: StoreView, resource: Resource, record: StoredRecord): Problem | undefined {
 	for (const fields of Object.values(resource.unique)) {
-		if (!areGiven(fields, record)) continue;
+		if (!haveValues(fields, record)) continue;
 		const values = Object.fromEntries(fields.map((field) => [field, record[field] as string]));
 		const other = store.unrestricted.table(resource.name)!.findOther(values, record.id);
 		if (other === undefined) continue;
@@ -87,16 +84,13 @@ export function refuseCustomDuplicates(
 }
 
 /** Finds live records by the values of these fields; none if a value is absent. */
-export function findByFields(store: StoreView, resource: Resource, fields: string[], values: Values): StoredRecord[] {
-	if (!areGiven(fields, values)) return [];
-	const conditions = fields.map((field) => ({
-		sql: `${quoted(field)} = ?`,
-		values: [values[field] as string],
-	}));
+export function findByFields(store: StoreView, resource: Resource, fields: string[], values: JsonObject): StoredRecord[] {
+	if (!haveValues(fields, values)) return [];
+	const conditions = fields.map((field) => equals(field, values[field] as string));
 	return store.table(resource.name)!.findAll(conditions, 2);
 }
 
-const areGiven = (fields: string[], values: Values): boolean =>
+const haveValues = (fields: string[], values: JsonObject): boolean =>
 	fields.every((field) => values[field] != null && values[field] !== '');
 
 /** Expands null for `custom_fields` to null for each custom field. */
@@ -144,7 +138,7 @@ function sentence(errors: FieldError[]): string {
 function refuseIllegalTransition(
 	{ states, object }: Resource,
 	stored: StoredRecord | undefined,
-	values: Record<string, unknown>,
+	values: JsonObject,
 ): void {
 	if (!states || !stored) return;
 	const from = String(stored[states.field]);

@@ -75,7 +75,7 @@ interface Step {
  * before those of other records.
  */
 function nextStep({ store, now }: Service, resource: Resource, id?: string): Step | undefined {
-	return store.table(resource.name)!.due(new Date(now()).toISOString(), 1, id)[0];
+	return store.table(resource.name)!.nextDue(new Date(now()).toISOString(), id);
 }
 
 function takeStep(service: Service, resource: Resource, { record, at }: Step): void {

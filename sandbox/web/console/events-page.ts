@@ -10,7 +10,7 @@ import { readVisible } from '../../domain/queries/read-visible.ts';
 import type { Resource, StoredRecord } from '../../core/schemas/resource.ts';
 import type { Delivery } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import type { Condition } from '../../core/store/records/condition.ts';
+import { type Condition, equals } from '../../core/store/records/condition.ts';
 import type { StoredEvent } from '../../core/store/log/event-reader.ts';
 import { linkToRecord, recordLink, titleOf } from './titles.ts';
 import { actorOf, isEmptyValue, shownValue, timeOf, toneOf } from './values.ts';
@@ -50,9 +50,7 @@ export async function recentEventList(
 	visitor: Visitor,
 	about?: { resource: Resource; record: StoredRecord },
 ): Promise<Html> {
-	const conditions = about
-		? [{ sql: 'resource = ?', values: [about.resource.name] }, { sql: 'record_id = ?', values: [about.record.id] }]
-		: [];
+	const conditions = about ? [equals('resource', about.resource.name), equals('record_id', about.record.id)] : [];
 	const { events } = await newestEvents(visitor, conditions, recentEvents);
 	return eventList(service, visitor, events);
 }

@@ -3,9 +3,8 @@ import { docsPath } from '../../api/http/docs-path.ts';
 import type { Service } from '../../core/service.ts';
 import { customerResources, eventsPath, recordsPath, settingsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
-import { customObjects, recordsName } from '../../core/schemas/custom-objects.ts';
 import { recentEventList } from './events-page.ts';
-import { resourceLabels } from './titles.ts';
+import { customResources, resourceLabels } from './titles.ts';
 import type { Visitor } from './visitor.ts';
 
 /**
@@ -15,9 +14,7 @@ import type { Visitor } from './visitor.ts';
  */
 export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
 	const { session, store } = visitor;
-	const objects = store.table(customObjects.name)!.findAll([], 10_000);
-	const objectResources = objects.map(({ key }) => store.table(recordsName(String(key)))!.resource);
-	const tiles = [...customerResources, ...objectResources].map(async (resource) => {
+	const tiles = [...customerResources, ...customResources(store)].map(async (resource) => {
 		const total = await store.table(resource.name)!.countAside([]);
 		return html`<li>
 			<a class="card" href="${recordsPath(resource.name)}">

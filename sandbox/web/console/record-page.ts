@@ -11,7 +11,7 @@ import { resources } from '../../core/schemas/index.ts';
 import type { JsonSchema } from '../../core/schemas/json-schema.ts';
 import { deliveryStatuses } from '../../core/schemas/webhook-deliveries.ts';
 import { webhooks } from '../../core/schemas/webhooks.ts';
-import { quoted } from '../../core/store/records/columns.ts';
+import { equals } from '../../core/store/records/condition.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { actionFields, customFieldSchema } from './form-fields.ts';
 import { formTexts } from './form-values.ts';
@@ -150,12 +150,11 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 	);
 	const byField = await Promise.all(
 		naming.map(async ({ other, field }) => {
-			const names = { sql: `${quoted(field)} = ?`, values: [id] };
 			const query = new URLSearchParams({ [field]: id }).toString();
 			return html`<li class="row">
 				<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).plural}
 					<small>by ${other.properties[field]!.title}</small></a>
-				<span>${await store.table(other.name)!.countAside([names])}</span>
+				<span>${await store.table(other.name)!.countAside([equals(field, id)])}</span>
 				${add(other, { [field]: id })}
 			</li>`;
 		}),

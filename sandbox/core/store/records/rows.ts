@@ -9,15 +9,6 @@ import { WordIndex } from './word-index.ts';
 
 type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
 
-/** The row of a record. */
-interface Written {
-	/** The values of the columns, in their order. */
-	values: Cell[];
-	search: string;
-	/** 0 if the record is deleted. */
-	isLive: 0 | 1;
-}
-
 /** Writes the rows of a table together with its totals and its indexes of words and custom values. */
 export class Rows {
 	private readonly resource: Resource;
@@ -81,14 +72,15 @@ export class Rows {
 		addToTotals.run(isLive, 1);
 	}
 
-	private rowOf(record: StoredRecord, since: string): Written {
+	/** The values of the columns, in their order, and two of them to compare with the former row. */
+	private rowOf(record: StoredRecord, since: string) {
 		const { resource, columns } = this;
 		const search = searchText(resource, record);
 		const values: Cell[] = [record.id, search];
 		for (const column of columns) values.push(cellOf(column, record));
 		if (resource.states?.timed) values.push(nextTransitionTime(resource, record, since));
 		values.push(recordJson(record));
-		return { values, search, isLive: record.deleted_at === null ? 1 : 0 };
+		return { values, search, isLive: Number(record.deleted_at === null) };
 	}
 
 	/** The number of records. */

@@ -3,7 +3,7 @@ import { jobs } from '../../schemas/jobs.ts';
 import type { Resource, StoredRecord } from '../../schemas/resource.ts';
 import { webhooks } from '../../schemas/webhooks.ts';
 import { unionOf, type Audience, everyone, onlyUsers } from '../log/audience.ts';
-import type { Condition } from '../records/condition.ts';
+import { allOf, type Condition } from '../records/condition.ts';
 import { sqlName } from '../records/table-definition.ts';
 
 /** Who reads records. */
@@ -49,17 +49,13 @@ function visibleToUser(userId: string, resource: Resource): Condition[] {
 	const table = sqlName(resource);
 	const seen = visibility.through.map((field): Condition => {
 		const target = targetOf(resource, field);
-		const isIt = { sql: `id = ${table}."${field}"`, values: [] };
-		const all = [isIt, ...visibleToUser(userId, target)];
-		const where = all.map(({ sql }) => `(${sql})`).join(' AND ');
-		return {
-			sql: `EXISTS (SELECT 1 FROM ${sqlName(target)} WHERE ${where})`,
-			values: all.flatMap(({ values }) => values),
-		};
+		const isTarget = { sql: `id = ${table}."${field}"`, values: [] };
+		const { sql, values } = allOf([isTarget, ...visibleToUser(userId, target)]);
+		return { sql: `EXISTS (SELECT 1 FROM ${sqlName(target)} WHERE ${sql})`, values };
 	});
-	const either = [{ sql: `+"${visibility.user}" = ?`, values: [userId] }, ...seen];
-	const sql = either.map((condition) => condition.sql).join(' OR ');
-	return [{ sql, values: either.flatMap(({ values }) => values), readsOtherTables: true }];
+	const anyOf = [{ sql: `+"${visibility.user}" = ?`, values: [userId] }, ...seen];
+	const sql = anyOf.map((condition) => condition.sql).join(' OR ');
+	return [{ sql, values: anyOf.flatMap(({ values }) => values), readsOtherTables: true }];
 }
 
 /**

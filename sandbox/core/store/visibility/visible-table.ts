@@ -7,7 +7,6 @@ import type { Table } from '../records/table.ts';
 export type TableView = Pick<
 	Table,
 	| 'resource'
-	| 'columns'
 	| 'find'
 	| 'findAll'
 	| 'page'
