@@ -8,7 +8,7 @@ import { type Answer, toResponse } from '../../core/foundation/answer.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
 import { requireRightsStill } from '../../domain/access/authentication.ts';
-import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
+import { redactAnswer } from '../../domain/access/redaction.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
 /** The request as the events that it causes refer to it. */
@@ -42,8 +42,7 @@ export async function answerWrite(
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);
 	});
-	const complete = withSecret(service, answer);
-	return toResponse(hasAccess(c, 'read', resource.name) ? complete : redactAnswer(complete));
+	return toResponse(redactAnswer(c, resource.name, withSecret(service, answer)));
 }
 
 /** Adds the webhook secret that the answer refers to, if it still exists. */

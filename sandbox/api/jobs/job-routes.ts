@@ -2,7 +2,7 @@ import { z } from 'zod/v4';
 import type { Context } from 'hono';
 import { recordAnswer } from '../../domain/records/record-answer.ts';
 import { toResponse } from '../../core/foundation/answer.ts';
-import { hasAccess, redactAnswer } from '../../domain/access/redaction.ts';
+import { mayRead, redactAnswer } from '../../domain/access/redaction.ts';
 import { answerWrite, originOf } from '../collection/answer-write.ts';
 import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
@@ -94,7 +94,7 @@ async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake
 			if (grant) store.creationGrants.set(id, grant);
 			return recordAnswer(202, job, { Location: `${path}/${id}` });
 		});
-		return toResponse(hasAccess(c, 'read', jobs.name) ? answer : redactAnswer(answer));
+		return toResponse(redactAnswer(c, jobs.name, answer));
 	} finally {
 		// The upload of a refused or repeated request belongs to no job.
 		if (store.isOpen && !store.table(jobs.name)!.find(id)) store.jobLines.drop(id);
@@ -142,7 +142,7 @@ const getResults = (service: Service): ApiRoute =>
 				requireRightsStill(service, c);
 				requireScope(c, scopeForRecordsOf(job));
 			};
-			const hasRecords = records && hasAccess(c, 'read', job.resource);
+			const hasRecords = records && mayRead(c, job.resource);
 			const lines = resultLines(service, job, { offset, limit }, hasRecords, mayGoOn);
 			return c.body(lines, 200, { 'Content-Type': ndjson });
 		},

@@ -1,6 +1,7 @@
 import { z } from 'zod/v4';
 import { standardScopes } from '../../domain/access/scopes.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';
+import { challengePattern } from './pkce.ts';
 import { grantTypes } from './token-exchange.ts';
 
 const input = (description: string) => z.string().meta({ description });
@@ -18,7 +19,7 @@ export const authorizationQuery = z.object({
 		description: 'The requested scopes, separated by spaces; by default all scopes to read.',
 	}),
 	state: optionalInput('Returned unchanged with the response.'),
-	code_challenge: z.string().regex(/^[A-Za-z0-9_-]{43}$/).meta({
+	code_challenge: z.string().regex(challengePattern).meta({
 		description: 'SHA-256 of the code verifier, in base64url (RFC 7636).',
 	}),
 	code_challenge_method: z.enum(['S256']).meta({ description: 'The method of the challenge.' }),

@@ -1,4 +1,4 @@
-import { type FieldError, maxErrors, Problem } from '../../core/foundation/problem.ts';
+import { type FieldError, maxErrors, Problem, validationFailed } from '../../core/foundation/problem.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { equals } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
@@ -25,7 +25,7 @@ export function changedValues(
 ): JsonObject {
 	const { store, resource } = context;
 	const excess = byService ? [] : tooManyMembersIn(change, resource.properties);
-	if (excess.length > 0) throw invalid(excess);
+	if (excess.length > 0) throw validationFailed(excess, sentence(excess));
 	const errors = byService ? [] : refusedFields(resource, stored, change);
 	const merged = mergePatch(resource, stored, change);
 	if (hasCustomFields(resource)) {
@@ -47,10 +47,8 @@ export function changedValues(
 		errors.push(...(resource.check?.(values, stored, rules) ?? []));
 		if (errors.length === 0) return values;
 	}
-	throw invalid(errors);
+	throw validationFailed(errors, sentence(errors));
 }
-
-const invalid = (errors: FieldError[]): Problem => new Problem('validation_failed', sentence(errors), { errors });
 
 /**
  * The problem of a record that shares a unique value with another record, even one the caller cannot

@@ -2,7 +2,7 @@ import type { Client } from '../../core/store/credentials/clients.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { OAuthErrorCode } from '../../api/oauth/oauth-error.ts';
 import type { Parameters } from '../../api/oauth/oauth-parameters.ts';
-import { isChallenge } from '../../api/oauth/pkce.ts';
+import { challengePattern } from '../../api/oauth/pkce.ts';
 import { parseScopes, scopes, standardScopes } from '../../domain/access/scopes.ts';
 
 export interface AuthorizationRequest {
@@ -59,7 +59,7 @@ export function parseAuthorizationRequest(
 	if (challenge === undefined || values.get('code_challenge_method') !== 'S256') {
 		return refusal('invalid_request', 'PKCE is required: send code_challenge with the method S256.');
 	}
-	if (!isChallenge(challenge)) {
+	if (!challengePattern.test(challenge)) {
 		return refusal('invalid_request', 'code_challenge must be a SHA-256 hash in base64url.');
 	}
 	if (!granted) {

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { typeCondition } from '../../domain/events/event-conditions.ts';
 import { eventJson } from '../../domain/events/event-json.ts';
 import { eventPatterns, eventTypesIn } from '../../domain/events/event-types.ts';
-import { type JsonObject, memberNamed } from '../../core/foundation/json.ts';
+import { type JsonObject, memberNamed, valueAt } from '../../core/foundation/json.ts';
 import type { Service } from '../../core/service.ts';
 import { eventsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
@@ -94,7 +94,8 @@ function eventList(service: Service, visitor: Visitor, events: StoredEvent[]): H
 
 interface EventData {
 	object: StoredRecord;
-	previous: Record<string, unknown> | null;
+	previous: JsonObject | null;
+	/** Names of fields, or `custom_fields.<key>`. */
 	changed: string[];
 }
 
@@ -133,16 +134,12 @@ function changes({ store }: Visitor, resource: Resource | undefined, { object, p
 	return html`<ul class="changes">
 		${changed.map(
 			(field) => html`<li>
-				<code>${field}</code>: <del>${renderValue(field, valueAt(previous, field))}</del> →
-				<ins>${renderValue(field, valueAt(object, field))}</ins>
+				<code>${field}</code>: <del>${renderValue(field, valueAt(previous, field.split('.')))}</del> →
+				<ins>${renderValue(field, valueAt(object, field.split('.')))}</ins>
 			</li>`,
 		)}
 	</ul>`;
 }
-
-/** @param field a name, or `custom_fields.<key>` */
-const valueAt = (values: Record<string, unknown> | null, field: string): unknown =>
-	field.split('.').reduce<unknown>((value, name) => memberNamed(value as JsonObject | null | undefined, name), values);
 
 const maxBriefLength = 60;
 

@@ -31,7 +31,7 @@ export const ofApplications = [webhooks, jobs].map(({ name }) => name);
  *
  * @param column the one with the record, which is at `path` in its JSON
  */
-export const createdVia = ({ id }: Viewer['caller'], application: string, column: string, path: string): Condition => ({
+export const createdVia = ({ id }: Pick<Viewer['caller'], 'id'>, application: string, column: string, path: string): Condition => ({
 	sql: `${column} ->> '${path}.created_by.id' = ? AND ${column} ->> '${path}.application_id' = ?`,
 	values: [id, application],
 });
