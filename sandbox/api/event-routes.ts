@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import { z } from 'zod/v4';
-import { requireRightsStill } from '../domain/access/authentication.ts';
+import { recheckRights } from '../domain/access/authentication.ts';
 import { filterParameter } from './endpoint/filter-parameters.ts';
 import { type ApiRoute, endpoint } from './endpoint/endpoint.ts';
 import { pageResponse, success } from './endpoint/responses.ts';
@@ -72,7 +72,7 @@ const listEvents = (service: Service): ApiRoute =>
 			const cursorConditions = after === undefined ? [] : [keysetCondition(order, after)];
 			logOf(service, c);
 			const eventsNow = () => {
-				requireRightsStill(service, c);
+				recheckRights(service, c);
 				return c.get('store').events;
 			};
 			const read = (events: StoreView['events']) => events.list(conditions, cursorConditions, limit, descending);

@@ -19,9 +19,7 @@ export function addressIn(country: Place, random: Random) {
 	};
 }
 
-/**
- * Converts text to a part of an email address or domain: lower-case ASCII letters, digits and hyphens.
- */
+/** Converts text to a part of an email address or domain: lower-case ASCII letters, digits and hyphens. */
 export const slug = (text: string): string =>
 	foldCase(text).replaceAll('ß', 'ss').replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '');
 

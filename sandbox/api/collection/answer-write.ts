@@ -7,7 +7,7 @@ import type { RequestOrigin } from '../../core/foundation/origin.ts';
 import { type Answer, toResponse } from '../../core/foundation/answer.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { applyDueTransitions, applyOwnTransitions } from '../../domain/records/due-transitions.ts';
-import { requireRightsStill } from '../../domain/access/authentication.ts';
+import { recheckRights } from '../../domain/access/authentication.ts';
 import { redactAnswer } from '../../domain/access/redaction.ts';
 import type { WriteContext } from '../../core/store/write-context.ts';
 
@@ -37,7 +37,7 @@ export async function answerWrite(
 	const actor = c.get('caller')!;
 	applyDueTransitions(service);
 	applyOwnTransitions(service, resource, c.req.param('id') ?? '');
-	requireRightsStill(service, c);
+	recheckRights(service, c);
 	const answer = runOnce(service, keyedRequest(c, bytes), () => {
 		const by = { actor, request: originOf(c), now: service.now() };
 		return effect({ ...service, store: c.get('store'), resource, ...by }, body);

@@ -8,7 +8,7 @@ import { type ApiRoute, endpoint } from '../endpoint/endpoint.ts';
 import { noContent, success } from '../endpoint/responses.ts';
 import { readEndpoints } from '../collection/record-routes.ts';
 import { existingRecord } from '../../domain/records/write.ts';
-import { requireRightsStill, requireScope } from '../../domain/access/authentication.ts';
+import { recheckRights, requireScope } from '../../domain/access/authentication.ts';
 import { keyedRequest, runOnce } from '../http/idempotency.ts';
 import { scopeForRecordsOf } from '../../domain/access/scopes.ts';
 import { type Job, jobLimits, jobs } from '../../core/schemas/jobs.ts';
@@ -85,7 +85,7 @@ async function startJob(service: Service, c: Context<Env>, order: JobOrder, wake
 	store.jobResults.dropExpired(new Date(service.now()).toISOString());
 	try {
 		const upload = await uploadOf(service, c, order, id);
-		requireRightsStill(service, c);
+		recheckRights(service, c);
 		requireScope(c, scopeForRecordsOf(order));
 		const answer = runOnce(service, keyedRequest(c, upload.digest), () => {
 			const job = newJob(service, c, { ...order, id, total: upload.lines });
@@ -138,12 +138,12 @@ const getResults = (service: Service): ApiRoute =>
 		handle(c, { offset, limit = Infinity, records }) {
 			const job = jobOf(c);
 			requireScope(c, scopeForRecordsOf(job));
-			const mayGoOn = () => {
-				requireRightsStill(service, c);
+			const requireAccess = () => {
+				recheckRights(service, c);
 				requireScope(c, scopeForRecordsOf(job));
 			};
 			const hasRecords = records && mayRead(c, job.resource);
-			const lines = resultLines(service, job, { offset, limit }, hasRecords, mayGoOn);
+			const lines = resultLines(service, job, { offset, limit }, hasRecords, requireAccess);
 			return c.body(lines, 200, { 'Content-Type': ndjson });
 		},
 	});

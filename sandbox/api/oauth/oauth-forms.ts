@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { standardScopes } from '../../domain/access/scopes.ts';
+import { defaultScopes } from '../../domain/access/scopes.ts';
 import { jsonSchema } from '../../core/schemas/json-schema.ts';
 import { challengePattern } from './pkce.ts';
 import { grantTypes } from './token-exchange.ts';
@@ -15,7 +15,7 @@ export const authorizationQuery = z.object({
 		description: 'One of the redirect addresses registered for the client, exactly as registered.',
 		format: 'uri',
 	}),
-	scope: z.string().default(standardScopes.join(' ')).meta({
+	scope: z.string().default(defaultScopes.join(' ')).meta({
 		description: 'The requested scopes, separated by spaces; by default all scopes to read.',
 	}),
 	state: optionalInput('Returned unchanged with the response.'),

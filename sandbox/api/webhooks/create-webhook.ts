@@ -30,7 +30,7 @@ export function createWebhook(
 export const hintOf = (secret: string): string => secret.slice(-4);
 
 /**
- * @param stored the events before the change, whose custom objects may have been deleted since
+ * @param stored the events before the change, which are accepted even if their custom objects no longer exist
  * @throws Problem validation_failed
  */
 export function refuseUnknownEvents(store: Store, events: string[], stored: string[] = []): void {

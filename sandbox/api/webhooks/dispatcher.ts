@@ -58,8 +58,7 @@ export class Dispatcher {
 		const secrets = store.webhookSecrets.list(webhook.id, startedAt);
 		// Real time, because receivers compare it with their own clock; the service's clock may have been advanced.
 		const headers = signedHeaders(event.id, body, secrets, Date.now());
-		const { isPrivateAllowed } = this;
-		const outcome = await post(webhook.url, body, headers, isPrivateAllowed, store.closed);
+		const outcome = await post(webhook.url, body, headers, this.isPrivateAllowed, store.closed);
 		return [afterAttempt(delivery, startedAt, performance.now() - begin, outcome), outcome];
 	}
 
@@ -69,8 +68,7 @@ export class Dispatcher {
 		if (!service.store.isOpen) return;
 		const active = activeWebhooks(service.store);
 		if (active.length === 0) return;
-		// Polls for retries that become due. The timer does not keep the process alive, so shutdown
-		// need not wait.
+		// Polls for retries that become due. The timer does not keep the process alive, so it does not delay shutdown.
 		this.timer = setTimeout(() => this.work(), lookEveryMs).unref();
 		try {
 			for (const webhook of active) this.fill(webhook);
@@ -81,10 +79,7 @@ export class Dispatcher {
 		}
 	}
 
-	/**
-	 * Starts deliveries up to the limit of one subscription, so that a slow receiver does not delay
-	 * others.
-	 */
+	/** Starts deliveries up to the limit of one subscription, so that a slow receiver does not delay others. */
 	private fill(webhook: Webhook): void {
 		const { store, now } = this.service;
 		const sending = [...this.sending].filter(({ webhookId }) => webhookId === webhook.id);

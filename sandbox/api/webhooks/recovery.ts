@@ -30,8 +30,8 @@ export function recover({ store, newId, now }: WriteContext, webhook: Webhook, s
 	for (;;) {
 		const page = events.sequences([...conditions, { sql: 'sequence > ?', values: [after] }], eventsAtOnce);
 		for (const sequence of page) {
-			const isNews = store.unrestricted.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
-			recovered += Number(isNews);
+			const isQueued = store.unrestricted.deliveries.recover(newId('dlv', now), webhook.id, sequence, now);
+			recovered += Number(isQueued);
 			after = sequence;
 		}
 		if (page.length < eventsAtOnce) return recovered;

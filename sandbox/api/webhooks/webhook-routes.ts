@@ -160,9 +160,9 @@ async function test(service: Service, dispatcher: Dispatcher, c: Context<Env>): 
 	});
 	const { id } = (await queued.json()) as { id: string };
 	const delivery = store.deliveries.find(webhook.id, id)!;
-	const isNews = delivery.attempts.length === 0;
-	const [tried] = isNews ? await dispatcher.attempt(webhook, delivery) : [delivery];
-	if (isNews && store.isOpen) store.deliveries.save(tried);
+	const isFirstRun = delivery.attempts.length === 0;
+	const [tried] = isFirstRun ? await dispatcher.attempt(webhook, delivery) : [delivery];
+	if (isFirstRun && store.isOpen) store.deliveries.save(tried);
 	const body = JSON.stringify(deliveryAnswer(tried));
 	return toResponse(redactAnswer(c, webhooks.name, { status: 200, headers: Object.fromEntries(queued.headers), body }));
 }

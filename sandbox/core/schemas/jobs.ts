@@ -13,7 +13,7 @@ export const jobLimits = { lines: 100_000, bytes: 50_000_000, line_bytes: 1_048_
 const jobStatuses = ['queued', 'processing', 'completed', 'failed', 'canceled'] as const;
 
 /** Matches the names of the resources of custom objects' records. */
-export const customRecords = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
+export const customRecordsPattern = 'custom-objects/[a-z][a-z0-9_]{0,39}/records';
 
 const readOnly = (title: string, description: string) => ({ title, description, readOnly: true });
 
@@ -23,7 +23,7 @@ const count = (title: string, description: string) =>
 const fields = {
 	resource: z
 		.string()
-		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecords})$`))
+		.regex(new RegExp(`^(${resources.map(({ name }) => name).join('|')}|${customRecordsPattern})$`))
 		.meta({ ...readOnly('Resource', 'The resource of the records.'), examples: ['contacts'] }),
 	operation: z.enum(jobOperations).meta(readOnly('Operation', 'The operation applied to each line, or export.')),
 	match_on: text(readOnly('Match On', 'For upsert: the unique field to match on.')),

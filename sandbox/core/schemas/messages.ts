@@ -1,5 +1,5 @@
 import { z } from 'zod/v4';
-import { deliveryTransitions, transientStates, nextTransition } from './message-delivery.ts';
+import { deliveryTransitions, nextTransition, transientStates } from './message-delivery.ts';
 import { instant, pointInTime, reference, text } from './fields.ts';
 import { addresses, attachments, deliveryError, channels } from './message-parts.ts';
 import { addressErrors, afterMessage, contentErrors, scheduleErrors } from './message-rules.ts';

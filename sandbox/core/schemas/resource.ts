@@ -197,7 +197,7 @@ export function defineResource<F extends Fields>(definition: Definition<F>): Res
 		const marked = isImportant ? schema.meta({ ...schema.meta(), 'x-important': true }) : schema;
 		return [name, marked] as const;
 	});
-	const writable = fields.filter(([, schema]) => !about(schema).readOnly);
+	const writable = fields.filter(([, schema]) => !metadataOf(schema).readOnly);
 	const properties = jsonSchema(z.object(Object.fromEntries(fields)), 'output').properties ?? {};
 	return {
 		...(definition as unknown as Definition<Fields>),
@@ -225,4 +225,4 @@ export const isImmutable = (resource: Resource, field: string): boolean =>
 const blankRecord = (fields: string[]): StoredRecord =>
 	Object.fromEntries(['id', 'object', ...fields].map((name) => [name, null])) as StoredRecord;
 
-const about = (schema: z.ZodType): Partial<About> => (schema.meta() ?? {}) as Partial<About>;
+const metadataOf = (schema: z.ZodType): Partial<About> => (schema.meta() ?? {}) as Partial<About>;

@@ -73,7 +73,7 @@ export const webhooks = defineResource({
 
 	complete: (webhook, previous) => ({
 		disabled_reason: webhook.status === 'disabled' ? webhook.disabled_reason : null,
-		// A reactivated subscription starts afresh.
+		// Reactivating a subscription clears its failures.
 		failing_since:
 			previous?.status !== 'active' && webhook.status === 'active' ? null : webhook.failing_since,
 	}),

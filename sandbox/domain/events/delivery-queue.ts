@@ -13,13 +13,11 @@ import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 /**
  * Queues an event for every active subscription that matches it and may read it. A subscription
  * receives no events about itself; otherwise its own activation would be its first event.
- *
- * @param about the id of the event's record
  */
-export function queueDeliveries(context: WriteContext, event: StoredEvent, about: string): void {
+export function queueDeliveries(context: WriteContext, event: StoredEvent): void {
 	const { store, newId, now } = context;
 	for (const webhook of activeWebhooks(store)) {
-		if (webhook.id === about || !wants(store, webhook, event)) continue;
+		if (webhook.id === event.recordId || !wants(store, webhook, event)) continue;
 		store.unrestricted.deliveries.add(newId('dlv', now), webhook.id, event.sequence, now, now);
 	}
 }

@@ -23,7 +23,7 @@ export const maxSearchLength = 200;
 export const maxFilters = 100;
 
 /** The default order of a list. */
-const standardOrder = 'created_at';
+const defaultOrder = 'created_at';
 
 export interface ListQuery {
 	limit: number;
@@ -73,7 +73,7 @@ function newListQuery(resource: Resource) {
 	const orders = sortableFields(resource).flatMap((field) => [field, `-${field}`]);
 	return z.object({
 		...pageParameters,
-		sort: z.array(z.enum(orders)).default([standardOrder]).meta({
+		sort: z.array(z.enum(orders)).default([defaultOrder]).meta({
 			description: 'Fields to sort by; a minus sign means descending order.',
 		}),
 		q: z.string().trim().min(1).max(maxSearchLength).optional().meta({

@@ -45,7 +45,7 @@ export function writeItem(
 ): ItemResult {
 	try {
 		const { status, body, id } = part(() => {
-			if (isObject(item)) return effect(context(), bulk, item);
+			if (isObject(item)) return applyItem(context(), bulk, item);
 			throw validationFailed([{ pointer: '', code: 'invalid_type', detail: 'An item must be a JSON object.' }]);
 		});
 		if (body === null) return { index, status, id: idNamed(bulk, item) };
@@ -62,7 +62,7 @@ export function resultJson({ data, error, ...outcome }: ItemResult): string {
 	return `${JSON.stringify(outcome).slice(0, -1)}${rest}}`;
 }
 
-function effect(context: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): Answer {
+function applyItem(context: WriteContext, { operation, matchOn }: Bulk, item: JsonObject): Answer {
 	switch (operation) {
 		case 'create':
 			return createRecord(context, item);

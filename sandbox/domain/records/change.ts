@@ -2,7 +2,7 @@ import { type FieldError, maxErrors, Problem, validationFailed } from '../../cor
 import { hasCustomFields, type Resource, type StoredRecord } from '../../core/schemas/resource.ts';
 import { equals } from '../../core/store/records/condition.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
-import { duplicateProblem, mergeCustomValues, refuseDuplicateCustomValues } from './custom-values.ts';
+import { duplicateProblem, mergeCustomValues } from './custom-values.ts';
 import { fieldErrors } from '../../core/foundation/field-errors.ts';
 import { tooManyMembersIn } from './too-many-members.ts';
 import { mergePatch, referencedResource, refusedFields } from './merge-patch.ts';
@@ -25,7 +25,7 @@ export function changedValues(
 ): JsonObject {
 	const { store, resource } = context;
 	const excess = byService ? [] : tooManyMembersIn(change, resource.properties);
-	if (excess.length > 0) throw validationFailed(excess, sentence(excess));
+	if (excess.length > 0) throw validationFailed(excess, summaryOf(excess));
 	const errors = byService ? [] : refusedFields(resource, stored, change);
 	const merged = mergePatch(resource, stored, change);
 	if (hasCustomFields(resource)) {
@@ -47,7 +47,7 @@ export function changedValues(
 		errors.push(...(resource.check?.(values, stored, rules) ?? []));
 		if (errors.length === 0) return values;
 	}
-	throw validationFailed(errors, sentence(errors));
+	throw validationFailed(errors, summaryOf(errors));
 }
 
 /**
@@ -64,21 +64,6 @@ export function duplicateOf(store: StoreView, resource: Resource, record: Stored
 		return duplicateProblem(`/${fields.at(-1)}`, fields.join(' and '), visibleRecord);
 	}
 	return undefined;
-}
-
-/**
- * Refuses a record that shares the value of a unique custom field with another record.
- *
- * @throws Problem duplicate
- */
-export function refuseCustomDuplicates(
-	store: StoreView,
-	resource: Resource,
-	record: StoredRecord,
-	change: JsonObject,
-): void {
-	const custom = customChange(record, change);
-	if (isObject(custom)) refuseDuplicateCustomValues(store, resource, record, custom);
 }
 
 /** Finds live records by the values of these fields; none if a value is absent. */
@@ -108,17 +93,11 @@ function missingReferences(store: StoreView, resource: Resource, merged: JsonObj
 		const ids = Array.isArray(value) ? value : [value];
 		const missing = ids.some((id) => typeof id === 'string' && table && !table.find(id));
 		if (!missing) return [];
-		return [
-			{
-				pointer: `/${field}`,
-				code: 'reference_not_found',
-				detail: `${field} refers to no record in ${target}.`,
-			},
-		];
+		return [{ pointer: `/${field}`, code: 'reference_not_found', detail: `${field} refers to no record in ${target}.` }];
 	});
 }
 
-function sentence(errors: FieldError[]): string {
+function summaryOf(errors: FieldError[]): string {
 	const first = errors[0]!;
 	const place = 'pointer' in first ? first.pointer.slice(1).replaceAll('/', '.') : first.parameter;
 	const others = errors.length - 1;

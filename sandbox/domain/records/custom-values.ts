@@ -6,7 +6,7 @@ import { type Cell, customField } from '../../core/store/records/columns.ts';
 import { entriesWith } from '../../core/store/records/value-index.ts';
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import { customFieldType } from '../../core/schemas/custom-field-type.ts';
-import { type JsonObject, memberNamed } from '../../core/foundation/json.ts';
+import { isObject, type JsonObject, memberNamed } from '../../core/foundation/json.ts';
 import { escapePointer, explainIssue } from '../../core/foundation/field-errors.ts';
 
 /**
@@ -22,7 +22,7 @@ export function mergeCustomValues(
 	change: JsonObject,
 ): { values: JsonObject; errors: FieldError[] } {
 	const before = (stored?.['custom_fields'] as JsonObject) ?? {};
-	// Most changes include no custom values, so the definitions need not be read.
+	// Most changes include no custom values; then the definitions are not read.
 	if (stored && Object.keys(change).length === 0) return { values: before, errors: [] };
 	const fields = customFieldsOf(store, resource.name);
 	const values = new Map(Object.entries(before));
@@ -64,15 +64,16 @@ export function mergeCustomValues(
 /**
  * Refuses a change that gives two records the same value of a unique custom field.
  *
+ * @param change of the custom fields
  * @throws Problem duplicate
  */
 export function refuseDuplicateCustomValues(
 	store: StoreView,
 	resource: Resource,
 	record: StoredRecord,
-	change: JsonObject,
+	change: unknown,
 ): void {
-	if (Object.keys(change).length === 0) return;
+	if (!isObject(change) || Object.keys(change).length === 0) return;
 	for (const field of customFieldsOf(store, resource.name).values()) {
 		const value = memberNamed(record['custom_fields'] as JsonObject, field.key);
 		if (!field.unique || value === undefined || !Object.hasOwn(change, field.key)) continue;

@@ -7,9 +7,10 @@ import { webhooks } from '../../core/schemas/webhooks.ts';
 import { recordJson } from '../../core/store/records/record-json.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
-import { etag, isOfVersion, recordAnswer } from './record-answer.ts';
+import { etag, matchesVersion, recordAnswer } from './record-answer.ts';
 import type { Answer } from '../../core/foundation/answer.ts';
-import { changedValues, duplicateOf, refuseCustomDuplicates } from './change.ts';
+import { changedValues, duplicateOf } from './change.ts';
+import { refuseDuplicateCustomValues } from './custom-values.ts';
 import { findMatch } from './match.ts';
 import type { JsonObject } from '../../core/foundation/json.ts';
 import { ruleContext } from './rule-context.ts';
@@ -131,7 +132,7 @@ const contextOfRule = (context: WriteContext, name: string): WriteContext => ({
 /** Saves a record, publishes its events, and applies the consequences for other records. */
 function save(context: WriteContext, stored: StoredRecord | undefined, record: StoredRecord, body: JsonObject): void {
 	const { store, resource } = context;
-	refuseCustomDuplicates(store, resource, record, body);
+	refuseDuplicateCustomValues(store, resource, record, body['custom_fields']);
 	saveUnique(context, stored, record);
 	countTags(store, stored, record);
 	publishChange(context, stored ? 'updated' : 'created', record, stored);
@@ -178,7 +179,7 @@ const nextVersion = ({ store, now, actor }: WriteContext, stored: StoredRecord):
  */
 export function requireVersion(stored: StoredRecord, ifMatch: string | undefined): void {
 	if (ifMatch === undefined || ifMatch.trim() === '*') return;
-	if (ifMatch.split(',').some((tag) => isOfVersion(tag, stored))) return;
+	if (ifMatch.split(',').some((tag) => matchesVersion(tag, stored))) return;
 	throw new Problem(
 		'version_mismatch',
 		`The record is at version ${stored.version} now. Read it again and repeat the change.`,

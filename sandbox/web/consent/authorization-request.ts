@@ -3,7 +3,7 @@ import type { Store } from '../../core/store/store.ts';
 import type { OAuthErrorCode } from '../../api/oauth/oauth-error.ts';
 import type { Parameters } from '../../api/oauth/oauth-parameters.ts';
 import { challengePattern } from '../../api/oauth/pkce.ts';
-import { parseScopes, scopes, standardScopes } from '../../domain/access/scopes.ts';
+import { parseScopes, scopes, defaultScopes } from '../../domain/access/scopes.ts';
 
 export interface AuthorizationRequest {
 	client: Client;
@@ -46,7 +46,7 @@ export function parseAuthorizationRequest(
 ): AuthorizationRequest | { error: OAuthErrorCode; description: string } {
 	const challenge = values.get('code_challenge');
 	const requestedScope = values.get('scope');
-	const granted = requestedScope === undefined ? standardScopes : parseScopes(requestedScope, scopes.keys());
+	const granted = requestedScope === undefined ? defaultScopes : parseScopes(requestedScope, scopes.keys());
 	if (repeated.length > 0) {
 		return refusal('invalid_request', `${repeated.join(', ')} must not be repeated.`);
 	}

@@ -103,14 +103,14 @@ function eventItem(service: Service, visitor: Visitor, event: StoredEvent, deliv
 	const data = JSON.parse(event.data) as EventData;
 	const { object } = data;
 	const table = visitor.store.table(event.resource);
-	const isThere = table?.find(object.id) !== undefined;
+	const isVisible = table?.find(object.id) !== undefined;
 	return html`<li>
 		<div class="row apart">
 			<strong class="event-type">${event.type}</strong>
 			<small>${timeOf(event.timestamp)}</small>
 		</div>
 		<p>
-			${table && isThere ? recordLink(table.resource, object) : table ? titleOf(table.resource, object) : object.id}
+			${table && isVisible ? recordLink(table.resource, object) : table ? titleOf(table.resource, object) : object.id}
 			<span class="quiet">by ${actorOf(service, visitor.store, event.actor)} ${causeLinks(event.request)}</span>
 		</p>
 		${changes(visitor, table?.resource, data)}

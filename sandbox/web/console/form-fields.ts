@@ -14,7 +14,7 @@ import {
 import { customFieldsOf } from '../../core/store/records/custom-fields-of.ts';
 import type { StoreView } from '../../core/store/visibility/visible-store.ts';
 import type { TableView } from '../../core/store/visibility/visible-table.ts';
-import { customResources, itemTitles, resourceLabels, shortTitle, titleFields, titleOf } from './titles.ts';
+import { itemTitles, resourceLabels, resourcesOfObjects, shortTitle, titleFields, titleOf } from './titles.ts';
 
 /** A field of a form, named as in the body that the API takes. */
 export interface FormField {
@@ -92,7 +92,7 @@ type WithChoices = (schema: JsonSchema, value?: unknown) => JsonSchema;
 
 /** The record types to which custom fields can be added, by name. */
 const customizable = (store: StoreView): Array<[name: string, label: string]> =>
-	[...resources.filter(hasCustomFields), ...customResources(store)].map((resource) => [
+	[...resources.filter(hasCustomFields), ...resourcesOfObjects(store)].map((resource) => [
 		resource.name,
 		resourceLabels(store, resource).plural,
 	]);
@@ -154,7 +154,7 @@ async function newestTitles(store: StoreView, target: string): Promise<Named> {
 	const table = store.table(target);
 	if (!table) return [];
 	const fields = titleFields(table.resource);
-	const newest = await table.newestAside(fields, maxSuggestions);
+	const newest = await table.newestTexts(fields, maxSuggestions);
 	return newest
 		.map(({ id, text }): [string, string] => [id, shortTitle(text)])
 		.toSorted(([, a], [, b]) => alphabet.compare(a, b));

@@ -4,7 +4,7 @@ import type { Service } from '../../core/service.ts';
 import { customerResources, eventsPath, recordsPath, settingsPath } from '../sign-in/navigation.ts';
 import type { Html } from '../pages/page.ts';
 import { recentEventList } from './events-page.ts';
-import { customResources, resourceLabels } from './titles.ts';
+import { resourceLabels, resourcesOfObjects } from './titles.ts';
 import type { Visitor } from './visitor.ts';
 
 /**
@@ -14,8 +14,8 @@ import type { Visitor } from './visitor.ts';
  */
 export async function homeBody(service: Service, visitor: Visitor, origin: string): Promise<Html> {
 	const { session, store } = visitor;
-	const tiles = [...customerResources, ...customResources(store)].map(async (resource) => {
-		const total = await store.table(resource.name)!.countAside([]);
+	const tiles = [...customerResources, ...resourcesOfObjects(store)].map(async (resource) => {
+		const total = await store.table(resource.name)!.countInBackground([]);
 		return html`<li>
 			<a class="card" href="${recordsPath(resource.name)}">
 				<strong>${total.toLocaleString('en-GB')}</strong> ${resourceLabels(store, resource).plural}

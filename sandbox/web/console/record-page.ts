@@ -143,18 +143,18 @@ async function related(visitor: Visitor, resource: Resource, { id }: StoredRecor
 			? html`<a href="${recordsPath(other.name)}/new?${new URLSearchParams(values).toString()}"
 					aria-label="New ${resourceLabels(store, other).singular.toLowerCase()}">New</a>`
 			: '';
-	const naming = resources.flatMap((other) =>
+	const references = resources.flatMap((other) =>
 		other.lookups
 			.filter((field) => other.properties[field]?.['x-resource'] === resource.name)
 			.map((field) => ({ other, field })),
 	);
 	const byField = await Promise.all(
-		naming.map(async ({ other, field }) => {
+		references.map(async ({ other, field }) => {
 			const query = new URLSearchParams({ [field]: id }).toString();
 			return html`<li class="row">
 				<a class="grow" href="${recordsPath(other.name)}?${query}">${resourceLabels(store, other).plural}
 					<small>by ${other.properties[field]!.title}</small></a>
-				<span>${await store.table(other.name)!.countAside([equals(field, id)])}</span>
+				<span>${await store.table(other.name)!.countInBackground([equals(field, id)])}</span>
 				${add(other, { [field]: id })}
 			</li>`;
 		}),

@@ -47,7 +47,7 @@ export function objectOf(store: StoreView, records: string): StoredRecord | unde
 }
 
 /** The resources of the records of all custom objects. */
-export const customResources = (store: StoreView): Resource[] =>
+export const resourcesOfObjects = (store: StoreView): Resource[] =>
 	store.table(customObjects.name)!.findAll([], 10_000).map(({ key }) => store.table(recordsName(String(key)))!.resource);
 
 /** The labels of a resource's records: `Contact` and `Contacts`. */

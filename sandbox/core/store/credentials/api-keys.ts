@@ -44,10 +44,7 @@ export class ApiKeys {
 		this.statements.insert.run(id, hashOf(key), name, key.slice(-4), now);
 	}
 
-	/**
-	 * Finds a key by its secret. The lookup goes by hash, so its timing reveals nothing about valid
-	 * keys.
-	 */
+	/** Finds a key by its secret. The lookup goes by hash, so its timing reveals nothing about valid keys. */
 	find(key: string): ApiKey | undefined {
 		const row = this.statements.find.get(hashOf(key));
 		return row && apiKeyOf(row);

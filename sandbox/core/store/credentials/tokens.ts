@@ -3,7 +3,7 @@ import type { AccountKey } from './account-key.ts';
 import { type Grant, grantOf, scopesOf } from './grants.ts';
 import { hashOf, newSecret } from './secrets.ts';
 
-/** How long an expired access token is remembered, so that the client is told to refresh it. */
+/** How long an expired access token is remembered, so that the answer to it is `token_expired`. */
 const rememberedMs = 30 * 24 * 60 * 60 * 1000;
 
 const refreshPrefix = 'crm_refresh';
@@ -109,10 +109,7 @@ export class Tokens {
 		this.statements.replace.run(now, hashOf(token));
 	}
 
-	/**
-	 * Derives the successor of a refresh token. It is always the same, although only hashes of tokens
-	 * are stored.
-	 */
+	/** Derives the successor of a refresh token. It is always the same, although only hashes of tokens are stored. */
 	private successorOf(token: string): string {
 		return `${refreshPrefix}_${this.accountKey.mac('refresh token', token).toString('base64url')}`;
 	}

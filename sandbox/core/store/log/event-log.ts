@@ -42,9 +42,7 @@ export class EventLog extends EventReader {
 		};
 	}
 
-	/**
-	 * A view of the log with the events that a user received: those of records visible to the user at that time.
-	 */
+	/** A view of the log with the events that a user received: those of records visible to the user at that time. */
 	readableBy({ caller, seesAll, application }: Viewer): EventReader {
 		const conditions = [seesAll ? forAccount : audienceIncludes(caller.id)];
 		if (application !== undefined) {

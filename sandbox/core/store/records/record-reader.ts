@@ -95,7 +95,7 @@ export class RecordReader {
 	}
 
 	/** Runs `textsQuery` without blocking other requests. */
-	async newestAside(fields: string[], limit: number): Promise<Array<{ id: string; text: string }>> {
+	async newestTexts(fields: string[], limit: number): Promise<Array<{ id: string; text: string }>> {
 		const [rows] = await this.source.reader.read([textsQuery(this.name, fields, this.visible, limit)]);
 		return rows as Array<{ id: string; text: string }>;
 	}
@@ -152,7 +152,7 @@ export class RecordReader {
 	}
 
 	/** Counts exactly, without blocking other requests. */
-	async countAside(conditions: Condition[], includeDeleted = false): Promise<number> {
+	async countInBackground(conditions: Condition[], includeDeleted = false): Promise<number> {
 		return (await this.readAndCount(undefined, conditions, includeDeleted)).total;
 	}
 

@@ -72,7 +72,7 @@ export class Rows {
 		addToTotals.run(isLive, 1);
 	}
 
-	/** The values of the columns, in their order, and two of them to compare with the former row. */
+	/** The values of the columns, in their order, and what `save` compares with the former row. */
 	private rowOf(record: StoredRecord, since: string) {
 		const { resource, columns } = this;
 		const search = searchText(resource, record);

@@ -22,6 +22,12 @@ import { Transactions } from '../transactions.ts';
 import { valueIndexDefinition } from './value-index.ts';
 import type { WordIndex } from './word-index.ts';
 
+/** A timed transition of a record, and the instant at which it is due. */
+export interface DueTransition {
+	record: StoredRecord;
+	at: string;
+}
+
 /**
  * The records of one resource. A row holds the record as JSON, one column for each field that lists
  * filter or sort by, and one column for search.
@@ -47,11 +53,11 @@ export class Table extends RecordReader {
 	}
 
 	/**
-	 * Finds the live record whose timed transition is due first. Times are instants.
+	 * Finds the timed transition that is due first.
 	 *
 	 * @param id restricts it to one record
 	 */
-	nextDue(now: string, id?: string): { record: StoredRecord; at: string } | undefined {
+	nextDue(now: string, id?: string): DueTransition | undefined {
 		const sql = `
 			SELECT document, ${nextStepAt} FROM ${this.name}
 			WHERE ${id === undefined ? '' : 'id = ? AND'} ${nextStepAt} <> '' AND ${nextStepAt} <= ?
@@ -133,16 +139,16 @@ export class Table extends RecordReader {
 }
 
 /** The file has tables of another version; they were not changed. */
-export class OfAnotherVersion extends Error {}
+export class DatabaseVersionError extends Error {}
 
-/** @throws OfAnotherVersion */
+/** @throws DatabaseVersionError */
 function createTable(database: DatabaseSync, resource: Resource, columns: Column[]): void {
 	const tables = [tableDefinition(resource, columns)];
 	if (hasCustomFields(resource)) tables.push(valueIndexDefinition(resource));
 	const stored = database.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name = ?");
 	const existingDefinitions = tables.map((definition) => stored.get(definition.split(' ')[0]!)?.['sql']);
 	const isSame = tables.every((definition, i) => existingDefinitions[i] === `CREATE TABLE ${definition}`);
-	if (!isSame && existingDefinitions.some((sql) => sql !== undefined)) throw new OfAnotherVersion();
+	if (!isSame && existingDefinitions.some((sql) => sql !== undefined)) throw new DatabaseVersionError();
 	new Transactions(database, () => undefined).run(() =>
 		database.exec(`
 			CREATE TABLE IF NOT EXISTS totals (name TEXT PRIMARY KEY, live INTEGER, stored INTEGER) WITHOUT ROWID;

@@ -30,8 +30,8 @@ interface Pieces {
 export class WordIndex {
 	/** Whether rows may wait to be indexed. */
 	private isBehind = true;
-	/** Whether there may be parts to merge. */
-	private isParted = true;
+	/** Whether there may be segments to merge. */
+	private needsMerge = true;
 	private readonly statements: Record<Statement, StatementSync>;
 
 	constructor(database: DatabaseSync, resource: Resource) {
@@ -60,16 +60,16 @@ export class WordIndex {
 		const { lastRow: last, replace } = this.statements;
 		if (rowid > Number(last.get()!['value'])) return;
 		replace.run(rowid, search);
-		this.isParted = true;
+		this.needsMerge = true;
 	}
 
 	/**
-	 * Indexes the rows that were added, and merges parts of the index, in short pieces, each in a
+	 * Indexes the rows that were added, and merges segments of the index, in short pieces, each in a
 	 * transaction. It ends even if rows are added meanwhile; these are indexed together later.
 	 */
 	*maintain({ transaction, endOfPiece }: Pieces): Generator<void, void> {
 		for (let isMore = this.isBehind; isMore; yield) isMore = transaction(() => this.indexRows(endOfPiece()));
-		for (; this.isParted; yield) this.isParted = transaction(() => this.mergeParts());
+		for (; this.needsMerge; yield) this.needsMerge = transaction(() => this.mergeSegments());
 	}
 
 	/** Indexes every row that was added. */
@@ -84,14 +84,14 @@ export class WordIndex {
 			this.isBehind = i > 0 && performance.now() > end;
 			if (this.isBehind) return true;
 			this.statements.add.run(row['rowid'] as number, row['search'] as string);
-			this.isParted = true;
+			this.needsMerge = true;
 		}
 		this.isBehind = rows.length > 0;
 		return rows.length === rowsAtOnce;
 	}
 
 	/** How to detect that nothing was merged: see the documentation of FTS5 (4.10.8). */
-	private mergeParts(): boolean {
+	private mergeSegments(): boolean {
 		const { merge, changes } = this.statements;
 		const before = changes.get()!['value'] as number;
 		merge.run();

@@ -81,14 +81,14 @@ export function audienceOf(
 	const user = userIn(visibility.user);
 	const seen = visibility.through.flatMap((field) => {
 		const target = targetOf(resource, field);
-		const named = userIn(field);
-		const other = named === undefined ? undefined : find(target.name, named);
-		return other ? [audienceOf(target, other, find)] : [];
+		const targetId = userIn(field);
+		const targetRecord = targetId === undefined ? undefined : find(target.name, targetId);
+		return targetRecord ? [audienceOf(target, targetRecord, find)] : [];
 	});
 	return unionOf([...seen, ...(user === undefined ? [] : [onlyUsers(user)])]);
 }
 
-/** The resources whose records are seen through those of another, by the field that names it. */
+/** The resources whose records are visible through records of this one, with the field that refers to it. */
 export const visibleVia = ({ name }: Resource): Array<{ resource: Resource; field: string }> =>
 	resources.flatMap((resource) => {
 		const { visibility, properties } = resource;
