@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { hashOf } from './secrets.ts';
 
 /** An API key without its secret. Times are in milliseconds since 1970. */
@@ -17,7 +17,7 @@ const useIsNotedEveryMs = 60_000;
 
 /** The API keys of the account. Only hashes are stored. */
 export class ApiKeys {
-	private readonly statements: Record<'insert' | 'select' | 'find' | 'has' | 'use' | 'delete', StatementSync>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync) {
 		database.exec(`

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { AccountKey } from './account-key.ts';
 import { type Grant, grantOf, scopesOf } from './grants.ts';
 import { hashOf, newSecret } from './secrets.ts';
@@ -25,10 +25,7 @@ interface RefreshToken {
 
 /** Access and refresh tokens, stored as hashes. Times are in milliseconds since 1970. */
 export class Tokens {
-	private readonly statements: Record<
-		'insertAccess' | 'insertRefresh' | 'access' | 'refresh' | 'replace' | 'delete' | 'forget',
-		StatementSync
-	>;
+	private readonly statements;
 
 	private readonly accountKey: AccountKey;
 

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { JsonObject } from '../../foundation/json.ts';
 import { hasCustomFields, type Resource, type StoredRecord } from '../../schemas/resource.ts';
 import { type Cell, cellOf, type Column, quoted, searchText } from './columns.ts';
@@ -7,13 +7,11 @@ import { recordJson } from './record-json.ts';
 import { ValueIndex } from './value-index.ts';
 import { WordIndex } from './word-index.ts';
 
-type Statement = 'stored' | 'insert' | 'update' | 'totals' | 'addToTotals';
-
 /** Writes the rows of a table together with its totals and its indexes of words and custom values. */
 export class Rows {
 	private readonly resource: Resource;
 	private readonly columns: Column[];
-	private readonly statements: Record<Statement, StatementSync>;
+	private readonly statements;
 	/** The index of words, if the table has one. */
 	readonly words: WordIndex | undefined;
 	private readonly customValues: ValueIndex | undefined;

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Resource } from '../../schemas/resource.ts';
 import type { Condition } from './condition.ts';
 import { readRows } from '../threads/page-rows.ts';
@@ -12,8 +12,6 @@ const lastRow = (resource: Resource): string => `(SELECT coalesce(max(id), 0) FR
 
 /** Maximum number of rows that are indexed at once; fewer if they are large. */
 const rowsAtOnce = 200;
-
-type Statement = 'waiting' | 'add' | 'lastRow' | 'replace' | 'merge' | 'changes';
 
 /** How long work is done in pieces. */
 interface Pieces {
@@ -32,7 +30,7 @@ export class WordIndex {
 	private isBehind = true;
 	/** Whether there may be segments to merge. */
 	private needsMerge = true;
-	private readonly statements: Record<Statement, StatementSync>;
+	private readonly statements;
 
 	constructor(database: DatabaseSync, resource: Resource) {
 		const [index, table] = [searchIndex(resource), sqlName(resource)];
