@@ -42,8 +42,8 @@ export function publishChange(
 		const { version, updated_at: at } = record;
 		publish(context, 'deleted', noLongerSee, { ...stored, version, updated_at: at, deleted_at: at });
 		publish(context, 'created', nowSee, record);
-		const isSeenByOthers = ![noLongerSee, nowSee].every(({ audience }) => isEmptyAudience(audience));
-		if (isSeenByOthers) publishSeenThrough(context, record, stored);
+		const isAudienceChanged = ![noLongerSee, nowSee].every(({ audience }) => isEmptyAudience(audience));
+		if (isAudienceChanged) publishSeenThrough(context, record, stored);
 	}
 	if (change !== 'deleted') publishDomainEvents(context, record, stored);
 }

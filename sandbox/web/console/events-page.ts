@@ -31,16 +31,14 @@ export async function eventsBody(service: Service, visitor: Visitor, address: UR
 		...(Number.isSafeInteger(before) ? [{ sql: 'sequence < ?', values: [before] }] : []),
 	];
 	const { events, hasMore } = await newestEvents(visitor, conditions, eventsAtOnce);
-	const older = new URLSearchParams({ type, cause, before: String(events.at(-1)?.sequence) });
+	const olderThan = String(events.at(-1)?.sequence);
 	return html`<h1>Events</h1>
 		<p class="quiet">Events of the last 30 days, and their deliveries to webhooks.</p>
 		${cause === '' ? '' : html`<p>Only events caused by <code>${cause}</code>. <a href="${eventsPath}">Show all events</a></p>`}
 		${typeForm(visitor, type, cause)} ${eventList(service, visitor, events)}
 		<p class="row">
-			${Number.isSafeInteger(before) ? html`<a class="button" href="${eventsPath}?${new URLSearchParams({ type, cause }).toString()}">Newest</a>` : ''}
-			${hasMore
-				? html`<a class="button" href="${eventsPath}?${older.toString()}">Older</a>`
-				: ''}
+			${Number.isSafeInteger(before) ? html`<a class="button" href="${addressOfEvents({ type, cause })}">Newest</a>` : ''}
+			${hasMore ? html`<a class="button" href="${addressOfEvents({ type, cause, before: olderThan })}">Older</a>` : ''}
 		</p>`;
 }
 
@@ -180,4 +178,7 @@ function causeLinks(origin: RequestOrigin | null): Html {
 }
 
 const link = (cause: string, label: string): Html =>
-	html`<a href="${eventsPath}?${new URLSearchParams({ cause }).toString()}">${label}</a>`;
+	html`<a href="${addressOfEvents({ cause })}">${label}</a>`;
+
+const addressOfEvents = (parameters: Record<string, string>): string =>
+	`${eventsPath}?${new URLSearchParams(parameters).toString()}`;
